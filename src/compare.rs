@@ -2,7 +2,6 @@
 
 mod aging;
 mod applied;
-mod avoided;
 pub mod check;
 mod contrast;
 mod convert;
@@ -12,6 +11,7 @@ pub mod grid;
 mod guards;
 mod inputs;
 mod ledgers;
+mod lives;
 mod load;
 mod models;
 mod named;

@@ -168,6 +168,12 @@ impl Tally {
             let ends = own.iter_mut().flatten().zip(more.iter().flatten());
             ends.for_each(|(own, more)| *own += more);
         }
+        if self.resets.is_some() || other.resets.is_some() {
+            let resets = |it: &Self| Resets { bills: it.bills(), ..it.resets.unwrap_or_default() };
+            let mut sum = resets(self);
+            sum.add(&resets(other));
+            self.resets = Some(sum);
+        }
         self.costs += &other.costs;
         self.has_needs |= other.has_needs;
         self.n_played = self.n_played.max(other.n_played);
@@ -175,10 +181,14 @@ impl Tally {
         self.recovery_output += other.recovery_output;
         self.latency_ms += other.latency_ms;
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
-        if let Some(more) = &other.resets {
-            self.resets.get_or_insert_default().add(more);
-        }
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
+    }
+
+    /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where
+    /// there were none.
+    #[must_use]
+    pub fn bills(&self) -> [Option<f64>; 2] {
+        self.resets.map_or([self.costs.total(); 2], |it| it.bills)
     }
 
     /// Returns the cost of recovery at either end of its assumptions.

@@ -14,6 +14,7 @@ pub mod text;
 pub mod tool_form;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 
@@ -25,7 +26,7 @@ use crate::quantity::{Cost, Decimal, Tokens};
 pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TimelineBuilder};
 pub use conversation::Conversation;
-pub use event::{Event, EventKind, Lifecycle, Phase, When};
+pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use text::Texts;
 pub use tool_form::Capability;
@@ -201,6 +202,8 @@ pub struct Recorded {
     pub summarised: Vec<StepIx>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
+    /// The session itself, if its harness compacted it, to lay it out without some of the compactions.
+    pub session: Option<Arc<import::CompactedSession>>,
     /// The first step with more history than recorded, because what the harness removed stays.
     pub undone_from: Option<StepIx>,
 }
@@ -271,7 +274,7 @@ impl Spine {
         let end = StepIx::try_from(self.steps.len()).unwrap_or(StepIx::MAX);
         match (at.phase, row) {
             (Phase::Request(step), _) => step,
-            (Phase::SessionStart | Phase::TurnStart, Some(row)) => row.steps.start,
+            (Phase::SessionStart | Phase::TurnOpen | Phase::TurnStart, Some(row)) => row.steps.start,
             (Phase::TurnEnd | Phase::SessionEnd, Some(row)) => row.steps.end,
             (_, None) => end,
         }

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::entry::quoted;
+use super::lives::Lives;
 use super::{Cell, Load, Plan, Progress};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
@@ -71,6 +72,7 @@ impl Plan {
 /// A load played, run by run, with what explains its runs.
 struct Played<'l> {
     load: &'l Load,
+    lives: Lives<'l>,
     runs: Vec<Run>,
     drawn: Vec<(Cell, Vec<Tally>)>,
     rows: Vec<(Cell, std::sync::Arc<Rows>)>,
@@ -79,11 +81,13 @@ struct Played<'l> {
 
 impl<'l> Played<'l> {
     fn new(load: &'l Load, progress: Progress<'_>) -> Self {
+        let lives = load.lives();
         Self {
             load,
-            runs: load.runs(progress),
+            runs: lives.runs(progress),
             drawn: load.drawn(progress),
-            rows: load.rows(progress),
+            rows: lives.each(|load, _| load.rows_as_laid_out(progress)),
+            lives,
             probes: load.probes(progress),
         }
     }
@@ -122,14 +126,16 @@ impl<'l> Played<'l> {
         let [base, candidate] = pair.map(|it| Self::of(&self.rows, profile, it));
         let rows = base.zip(candidate).map(|(base, candidate)| [&**base, &**candidate]);
         let [base, candidate] = pair.map(|it| Self::of(&self.probes, profile, it));
-        let timeline = load.workload.items();
+        let timelines = || Some([self.lives.timeline(profile, pair[0])?, self.lives.timeline(profile, pair[1])?]);
+        // Needs have no pairs where the two live with different compactions.
+        let shared = load.workload.items().filter(|_| self.lives.are_alike(profile, pair));
         Some(Part {
             runs,
             pairs,
             arguments: load.arguments.clone(),
-            breaks: timeline.map(|it| broken(it, policies, prices)).unwrap_or_default(),
+            breaks: timelines().map(|it| broken(it, policies, prices)).unwrap_or_default(),
             requests: rows.map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
-            needs: rows.zip(timeline).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
+            needs: rows.zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
             facts: base.zip(candidate).map(|(base, it)| facts(base, it)).unwrap_or_default(),
             stages: stages(policies),
             changed: fields(policies),
@@ -138,10 +144,10 @@ impl<'l> Played<'l> {
 }
 
 /// Returns prefixes that broke, by who broke them.
-fn broken(timeline: &Timeline, policies: [&Policy; 2], profile: &Profile) -> IndexMap<String, [Broken; 2]> {
+fn broken(timelines: [&Timeline; 2], policies: [&Policy; 2], profile: &Profile) -> IndexMap<String, [Broken; 2]> {
     let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
-        for it in breaks(timeline, policy, profile) {
+        for it in breaks(timelines[side], policy, profile) {
             let sum = &mut all.entry(who(it.by, policy)).or_default()[side];
             sum.times += 1;
             sum.tokens += it.tokens;

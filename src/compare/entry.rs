@@ -1,6 +1,6 @@
 //! A scenario of a plan, before and after it is opened.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
@@ -8,7 +8,7 @@ use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::matches_any;
-use crate::input::scenario::{self, RecoveryMode, Resets};
+use crate::input::scenario::{self, RecoveryMode};
 use crate::input::{Policy, Profile, ScenarioFile};
 use crate::report::LoadFacts;
 
@@ -61,19 +61,6 @@ pub struct Load {
     pub arguments: String,
     /// The folder of its recording; empty if not recorded.
     pub project: String,
-    /// Its file, if its harness compacted it.
-    pub(super) recording: Option<Arc<Recording>>,
-}
-
-/// Where a recorded session was read.
-#[derive(Debug)]
-pub(super) struct Recording {
-    loaded: Loaded<ScenarioFile>,
-    spec: ScenarioFile,
-    /// Which session of the recording it is.
-    nth: usize,
-    /// The session with its compactions undone, once it has been read: variants that are played in parts share it.
-    undone: OnceLock<Option<Workload>>,
 }
 
 impl Entry {
@@ -81,15 +68,14 @@ impl Entry {
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec)?;
         let has_several = workloads.len() > 1;
-        let ready = |(nth, workload)| {
-            let recording = self.recording(&workload, nth);
+        let ready = |workload| {
             let load = self.ready(workload, named, models)?;
             let session =
                 if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
             let arguments = format!("{}{session}", self.argument());
-            Ok(Load { recording, arguments, project: self.project(), ..load })
+            Ok(Load { arguments, project: self.project(), ..load })
         };
-        workloads.into_iter().enumerate().map(ready).collect()
+        workloads.into_iter().map(ready).collect()
     }
 
     /// Returns the folder of its recording.
@@ -106,14 +92,6 @@ impl Entry {
             origin => origin.path().display().to_string(),
         };
         format!("--scenario {}", quoted(&name))
-    }
-
-    /// Returns where a workload was read, where its harness compacted it.
-    fn recording(&self, workload: &Workload, nth: usize) -> Option<Arc<Recording>> {
-        let recorded = workload.items()?.recorded.as_ref();
-        recorded.filter(|it| !it.compactions.is_empty())?;
-        let (loaded, spec) = (self.loaded.clone(), self.spec.clone());
-        Some(Arc::new(Recording { loaded, spec, nth, undone: OnceLock::new() }))
     }
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
@@ -191,38 +169,11 @@ impl Entry {
             is_under_own_model: is_own,
             arguments: String::new(),
             project: String::new(),
-            recording: None,
         })
     }
 }
 
 impl Load {
-    /// Reads a session that its harness compacted again, with that undone, for some policies; `None` if
-    /// nothing was compacted, or if the recording cannot be read again.
-    pub(super) fn with_resets_undone(&self, policies: Vec<Arc<Policy>>) -> Option<Self> {
-        let Recording { loaded, spec, nth, undone } = self.recording.as_deref()?;
-        let mut spec = spec.clone();
-        if let scenario::Load::Recorded { assume, .. } = &mut spec.load {
-            assume.resets = Some(Resets::Undo);
-        }
-        let read = || load::workloads(loaded, &spec).ok()?.into_iter().nth(*nth);
-        let workload = undone.get_or_init(read).clone()?;
-        Some(Self {
-            name: self.name.clone(),
-            seed: self.seed,
-            is_sampled: self.is_sampled,
-            trials: self.trials,
-            workload,
-            policies,
-            profiles: self.profiles.clone(),
-            models: self.models.clone(),
-            is_under_own_model: self.is_under_own_model,
-            arguments: self.arguments.clone(),
-            project: self.project.clone(),
-            recording: None,
-        })
-    }
-
     /// Returns what a report says of it.
     pub(super) fn facts(&self) -> LoadFacts<'_> {
         LoadFacts {

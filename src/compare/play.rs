@@ -59,7 +59,6 @@ impl Load {
         // Of single requests only those as all is declared are asked.
         let as_declared = self.simulations();
         let other_models = self.other_models(&as_declared);
-        let avoided = self.avoided(&as_declared);
         let played = self.played(&simulations, progress);
         let assumed: Vec<Arc<Assumed>> =
             self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect();
@@ -81,8 +80,6 @@ impl Load {
                     if let Some(it) = &other_models {
                         it.replace(&as_declared, cell, &mut tally);
                     }
-                    let names = [profile.name.as_str(), self.policies[cell.policy].name.as_str()];
-                    tally.resets = avoided.as_ref().and_then(|it| it.of(cell, names, &tally));
                     tally.bound = self.bound(cell, &tally);
                     (tally, None)
                 }
@@ -133,6 +130,13 @@ impl Load {
         if !self.is_sampled {
             return Vec::new();
         }
+        let mut drawn = self.lives().each(|load, _| load.drawn_as_laid_out(progress));
+        drawn.iter_mut().flat_map(|it| &mut it.1).for_each(|it| self.recount(it));
+        drawn
+    }
+
+    /// The same, whatever its policies avoid.
+    fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
         let simulations = self.simulations();
         let ledgers = simulations.folded(progress);
         self.cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
@@ -145,6 +149,11 @@ impl Load {
         if !has_timeline {
             return Vec::new();
         }
+        self.lives().each(|load, _| load.rows_as_laid_out(progress))
+    }
+
+    /// The same, whatever its policies avoid.
+    pub(super) fn rows_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let simulations = self.simulations().first_trials();
         let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
         let ledgers = simulations.run::<Rows>(progress).map(whole);

@@ -37,7 +37,7 @@ impl Load {
     }
 
     /// Plays it under all of its policies, those with a runner by it and the others as ever.
-    pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
+    pub(super) fn runs_as_laid_out(&self, progress: Progress<'_>) -> Vec<Run> {
         let n_policies = self.policies.len();
         let (written, others): (Vec<usize>, Vec<usize>) =
             (0..n_policies).partition(|it| self.is_written_by(&self.policies[*it]));

@@ -1,5 +1,7 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
+use std::cell::RefCell;
+
 use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::{Cell, Load, Plan, Progress, in_order, trials};
@@ -18,6 +20,7 @@ struct Played<'a> {
 }
 
 /// A load as it came out under the profiles.
+#[derive(Default)]
 struct PricedLoad {
     name: String,
     /// By profile, then by policy.
@@ -85,6 +88,19 @@ impl Plan {
 impl Load {
     /// Plays it and prices the ledgers under every profile.
     fn priced(&self, progress: Progress<'_>) -> PricedLoad {
+        let sum = PricedLoad { name: self.name.clone(), ..PricedLoad::default() };
+        let sum = RefCell::new(sum);
+        let cells = self.lives().each(|load, _| load.priced_as_laid_out(&mut sum.borrow_mut(), progress));
+        let mut all: Vec<Vec<sensitivity::Cell>> = vec![Vec::new(); self.profiles.len()];
+        for (cell, mut it) in cells {
+            self.recount(&mut it.tally);
+            all[cell.profile].push(it);
+        }
+        PricedLoad { cells: all, ..sum.into_inner() }
+    }
+
+    /// The same, whatever its policies avoid; counts what is played.
+    fn priced_as_laid_out(&self, sum: &mut PricedLoad, progress: Progress<'_>) -> Vec<(Cell, sensitivity::Cell)> {
         let simulations = self.simulations();
         let played = Played {
             load: self,
@@ -92,17 +108,20 @@ impl Load {
             ledgers: simulations.folded(progress),
             trials: self.played(&simulations, progress),
         };
-        let failed = self.cells().filter_map(|cell| played.failed(cell)).collect();
+        sum.failed.extend(self.cells().filter_map(|cell| played.failed(cell)));
         let cells = in_order(self.profiles.len(), |profile| {
             let variations = Variations::new(&self.profiles[profile]);
-            let cell = |policy| played.priced(Cell { scenario: 0, profile, policy }, &variations);
-            (0..self.policies.len()).map(cell).collect()
+            let cell = |policy| {
+                let cell = Cell { scenario: 0, profile, policy };
+                (cell, played.priced(cell, &variations))
+            };
+            (0..self.policies.len()).map(cell).collect::<Vec<_>>()
         });
-        let n_distinct = simulations.keys.distinct.len();
+        sum.n_distinct = sum.n_distinct.max(simulations.keys.distinct.len());
         let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
         // Each trial of a conversation is played once a policy and pair, too.
-        let n_played = simulations.n_runs() + n_trials * n_distinct * self.policies.len();
-        PricedLoad { name: self.name.clone(), cells, n_distinct, n_played, failed }
+        sum.n_played += simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len();
+        cells.into_iter().flatten().collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! A load played into sinks that the caller makes, row by row.
 
+use std::cell::RefCell;
+
 use super::{Cell, Load};
 use crate::error::Error;
 use crate::ledger::{ExplicitCacheRow, KeptRow, MemoryRow, NeedRow, ProbeRow, RequestRow, Sink};
@@ -47,6 +49,19 @@ impl Load {
         if self.workload.items().is_none() {
             return Ok(Vec::new());
         }
+        let failed = RefCell::new(Vec::new());
+        let all = self.lives().each(|load, policies| {
+            let of_load = |cell: Cell| Cell { policy: policies[cell.policy], ..cell };
+            let (all, faults) = load.streamed(|cell| sink(of_load(cell)));
+            failed.borrow_mut().extend(faults);
+            all
+        });
+        let failed = failed.into_inner();
+        if failed.is_empty() { Ok(all) } else { Err(Error::Run(Box::new(FailedRuns(failed)))) }
+    }
+
+    /// The same as it is laid out, with the runs that failed.
+    fn streamed<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> (Vec<(Cell, S)>, Vec<FailedRun>) {
         let cells: Vec<Cell> = self.cells().collect();
         let fan = |cells: &[Cell]| Fan(cells.iter().copied().map(&sink).collect());
         let played = self.simulations().run_into(&cells, fan);
@@ -55,12 +70,9 @@ impl Load {
             cells.iter().filter_map(move |it| Some((it, fault?)))
         });
         let failed: Vec<FailedRun> = failed.map(|(cell, fault)| self.failed(*cell, fault)).collect();
-        if !failed.is_empty() {
-            return Err(Error::Run(Box::new(FailedRuns(failed))));
-        }
         let mut all: Vec<(Cell, S)> =
             played.into_iter().flat_map(|(cells, sinks, _)| cells.into_iter().zip(sinks.0)).collect();
         all.sort_by_key(|(cell, _)| cells.iter().position(|it| it == cell));
-        Ok(all)
+        (all, failed)
     }
 }

@@ -4,9 +4,11 @@ use super::Run;
 use crate::input::policy::{Changes, MemoryPlace, Moment};
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
-use crate::projection::{Editor, Projector};
+use crate::projection::chain::Chain;
+use crate::projection::change::Purpose;
+use crate::projection::{Editor, Projector, SideRequest};
 use crate::quantity::Tokens;
-use crate::timeline::{Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
+use crate::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
 use super::fault::Fault;
 
@@ -75,8 +77,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let row = &self.timeline.spine.turns[turn_ix as usize];
         self.n_asking = 0;
         self.prompt.begin_turn();
-        self.prompt.user(row.user.end);
         self.at(row.steps.start);
+        self.reach(turn_ix, Phase::TurnOpen);
+        self.prompt.user(row.user.end);
         self.reach(turn_ix, Phase::TurnStart);
         self.project(Moment::TurnStart, turn_ix, row.steps.start);
         self.needs(turn_ix, row.steps.start, Due::TurnStart)?;
@@ -133,11 +136,25 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
                     let slots = self.prompt.history().slots_of(items);
                     Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart).reset(slots);
                 }
+                EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
                 EventKind::Lifetime(ttl) => self.ttl = Some(*ttl),
                 EventKind::Memory(event) => self.memory_run.event(*event),
             }
         }
+    }
+
+    /// Sends the request with which the recorded harness had the history summarised.
+    #[cold]
+    fn compact(&mut self, request: Compaction, at: When) {
+        // It stands with the request before it: the next one is the agent's.
+        let step = self.timeline.spine.step_at(at).saturating_sub(1);
+        let turn_ix = at.turn_ix - u32::from(at.phase == Phase::TurnOpen && at.turn_ix > 0);
+        let Compaction { items, instruction, output } = request;
+        let chain = Chain::aside(&mut self.prompt, self.log.identities()).asking(instruction);
+        let prompt = self.prompt.tokens().saturating_add(instruction);
+        let purpose = Purpose::Summary;
+        self.send_aside(SideRequest { prompt, chain: Some(chain), output, items, purpose }, turn_ix, step);
     }
 
     /// Answers what is asked up to a moment.

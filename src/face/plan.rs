@@ -82,11 +82,11 @@ impl Plan {
     pub fn explain(&self, run: &RunId, request: usize) -> Result<Explanation, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
-            let timeline = load.workload.items()?;
+            let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let recorded = timeline.recorded.as_ref();
             let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
-            let explained = explain::explain(timeline, policy, profile, request);
+            let explained = explain::explain(&timeline, policy, profile, request);
             Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
         })?;
         let missing = || -> Error {

@@ -360,7 +360,7 @@ fn blocks(hits: &BlockHits) -> Value {
 /// sessions of which all are avoided, as recorded and with them undone, how many of these have no bills to compare, and in how
 /// many the prompt comes to what the harness compacts at later.
 fn resets(resets: &Resets) -> Value {
-    let bill = |nth: usize| resets.bills.map(|it| it[nth]).into();
+    let bill = |nth: usize| resets.bills[nth].into();
     fields([
         ("compactions", resets.recorded.into()),
         ("avoided", resets.avoided.into()),

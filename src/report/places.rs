@@ -122,7 +122,7 @@ fn sample() -> Run {
         recovery_by_assumption: None,
         n_played: 0,
         latency_ms: 0.0,
-        resets: Some(Resets { bills: Some([0.0; 2]), ..Resets::default() }),
+        resets: Some(Resets { bills: [Some(0.0); 2], ..Resets::default() }),
         summariser_limit: None,
         bound: None,
     };

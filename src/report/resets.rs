@@ -1,38 +1,47 @@
-//! Recorded compactions that a report's policies would have avoided.
+//! Recorded compactions in a report: who avoids them, and what each policy costs with all of them and with none.
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::numbers::{self, thousands};
+use super::numbers;
 use super::{Report, Run};
-use crate::measure::Resets;
+use crate::measure::{Resets, Tally};
 
-/// The most policies listed per profile, and the most profiles.
-const SHOWN: usize = 6;
+/// The most policies listed per profile.
+const POLICIES: usize = 12;
+
+/// The most profiles listed.
+const PROFILES: usize = 6;
 
 /// What the runs under a profile have, added up.
 #[derive(Default)]
 struct Group<'r> {
+    /// The sessions that were compacted.
     sessions: IndexSet<&'r str>,
-    /// By policy.
-    resets: IndexMap<&'r str, Resets>,
+    /// By policy, all of its sessions.
+    sums: IndexMap<&'r str, Tally>,
 }
 
 impl Report {
-    /// Describes by profile which policies would have avoided recorded compactions, and both costs; empty if
-    /// nothing was compacted.
+    /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
+    /// of them and with none; empty if nothing was compacted.
     #[must_use]
     pub fn notes_on_resets(&self) -> Vec<String> {
         let is_own = self.is_one_question();
         let profile = |run: &Run| if is_own { String::new() } else { format!(" under {}", run.profile) };
         let mut groups: IndexMap<String, Group<'_>> = IndexMap::new();
         for run in &self.runs {
-            let Some(resets) = &run.tally.resets else { continue };
             let group = groups.entry(profile(run)).or_default();
-            group.resets.entry(&run.policy).or_default().add(resets);
-            group.sessions.insert(&run.scenario);
+            if run.tally.resets.is_some() {
+                group.sessions.insert(&run.scenario);
+            }
+            match group.sums.get_mut(run.policy.as_str()) {
+                Some(sum) => sum.add(&run.tally),
+                None => _ = group.sums.insert(&run.policy, run.tally.clone()),
+            }
         }
-        let n_more = groups.len().saturating_sub(SHOWN);
-        let mut notes: Vec<String> = groups.iter().take(SHOWN).map(|(under, it)| it.note(under)).collect();
+        groups.retain(|_, it| !it.sessions.is_empty());
+        let n_more = groups.len().saturating_sub(PROFILES);
+        let mut notes: Vec<String> = groups.iter().take(PROFILES).map(|(under, it)| it.note(under)).collect();
         if n_more > 0 {
             notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
         }
@@ -41,66 +50,46 @@ impl Report {
 }
 
 impl Group<'_> {
-    /// Says what the policies would have avoided.
+    /// Says what the policies avoid, and both bills.
     fn note(&self, under: &str) -> String {
-        let n = self.resets.first().map_or(0, |it| it.1.recorded);
+        let n = self.sums.first().and_then(|it| it.1.resets).map_or(0, |it| it.recorded);
         let head = match (n, self.sessions.len()) {
             (1, _) => "1 recorded compaction".to_owned(),
-            (n, 1) => format!("{n} recorded compactions"),
+            (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let avoiding: Vec<String> = self
-            .resets
-            .iter()
-            .filter(|it| it.1.avoided > 0)
-            .map(|(policy, it)| avoided(policy, it))
-            .collect();
-        if avoiding.is_empty() {
-            return format!("{head}{under}; no policy here would have avoided any.");
-        }
-        let more = match avoiding.len().saturating_sub(SHOWN) {
+        let listed: Vec<String> = self.sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
+        let more = match self.sums.len().saturating_sub(POLICIES) {
             0 => String::new(),
-            n => format!(" {n} more policies would have avoided some."),
+            n => format!("; {n} more policies: see `--format json`"),
         };
-        format!("{head}{under}: {}{more}", avoiding.into_iter().take(SHOWN).collect::<Vec<_>>().join(" "))
+        format!(
+            "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
+                request that wrote the summary. In USD with all of them / with none: {}{more}.",
+            listed.join("; ")
+        )
     }
 }
 
-/// Says what one policy would have avoided.
-fn avoided(policy: &str, resets: &Resets) -> String {
-    let (which, them) = match (resets.recorded, resets.avoided) {
-        (1, _) => ("it".to_owned(), "it"),
-        (n, avoided) if n == avoided => ("all of them".to_owned(), "them"),
-        (_, avoided) => (format!("{avoided} of them"), "them"),
+/// Says both bills of a policy and what it avoids.
+fn line(policy: &str, tally: &Tally) -> String {
+    let Resets { recorded, avoided, n_open, n_reached, .. } = tally.resets.unwrap_or_default();
+    let bills = tally.bills();
+    let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
+    let [kept, undone] = bills.map(|it| it.map_or("unknown".to_owned(), |it| numbers::fixed(it, decimals)));
+    let avoids = match avoided {
+        0 => "none".to_owned(),
+        n if n == recorded => "all".to_owned(),
+        n => n.to_string(),
     };
-    let requests = match resets.requests {
-        1 => "1 request follows".to_owned(),
-        n => format!("{} requests follow", thousands(n)),
-    };
-    let mut text = format!("{policy} would have avoided {which}; {requests}.");
-    if let Some([kept, undone]) = resets.bills {
-        let decimals = numbers::decimals(kept.max(undone)).min(2);
-        let [kept, undone] = [kept, undone].map(|it| numbers::fixed(it, decimals));
-        let place = if resets.avoided < resets.recorded {
-            "For sessions in which it avoids all compactions, the"
-        } else {
-            "The"
-        };
-        text += &format!(" {place} bill is {kept} USD with {them} and {undone} without.");
+    let mut text = format!("{policy} {kept} / {undone} (avoids {avoids}");
+    if n_open > 0 {
+        text += &format!("; without them a limit stops it in {}, which counts as recorded", sessions(n_open));
     }
-    if resets.n_open > 0 {
-        text += &format!(
-            " Without {them}, a limit stops it or a price is unknown in {}; these are not included.",
-            sessions(resets.n_open)
-        );
+    if n_reached > 0 {
+        text += &format!("; still reaches the trigger later in {}", sessions(n_reached));
     }
-    if resets.n_reached > 0 {
-        text += &format!(
-            " With the history kept, the prompt still grows to the compaction size later in {}.",
-            sessions(resets.n_reached)
-        );
-    }
-    text
+    text + ")"
 }
 
 fn sessions(n: u32) -> String {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::evidence::{Need, TurnEvidence};
 use super::{
-    Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs, Phase, Session,
+    Compaction, Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs, Phase, Session,
     Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
 };
 use crate::input::TtlClass;
@@ -235,6 +235,12 @@ impl TimelineBuilder {
         }
     }
 
+    /// Records that the harness had the history summarised before the next step's request.
+    pub fn compaction(&mut self, request: Compaction) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::Compaction(request)));
+    }
+
     /// Records a changed setting from the next step's request on.
     pub fn change(&mut self, setting: Setting, value: u32) {
         let step = self.next_step();
@@ -313,8 +319,14 @@ impl TimelineBuilder {
         self.session().turns.end = n_turns;
         self.timeline.facts = self.fact_plane();
         let turns = &self.timeline.spine.turns;
-        let dated =
-            self.events.into_iter().map(|(step, kind)| Event { at: before_request(turns, step), kind });
+        let dated = self.events.into_iter().map(|(step, kind)| {
+            let mut at = before_request(turns, step);
+            // A summary is made before the message that the turn begins with arrives.
+            if matches!(kind, EventKind::Compaction(_)) && at.phase == Phase::TurnStart {
+                at.phase = Phase::TurnOpen;
+            }
+            Event { at, kind }
+        });
         self.timeline.events = dated.chain(self.at_start).collect();
         self.timeline.events.sort_by_key(|it| it.at);
         if let Some(recorded) = &mut self.timeline.recorded {
@@ -386,7 +398,9 @@ impl TimelineBuilder {
         u32::try_from(self.timeline.spine.items.len()).unwrap_or(u32::MAX)
     }
 
-    fn next_step(&self) -> u32 {
+    /// Returns the index of the next step.
+    #[must_use]
+    pub fn next_step(&self) -> u32 {
         u32::try_from(self.timeline.spine.steps.len()).unwrap_or(u32::MAX)
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{ItemIx, StepIx, TurnIx};
 use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
+use crate::quantity::Tokens;
 
 /// A moment of a load; moments are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +21,8 @@ pub struct When {
 pub enum Phase {
     /// Before the first turn of a session.
     SessionStart,
+    /// Before the user's message.
+    TurnOpen,
     /// After the user's message, before the stages of the turn's start.
     TurnStart,
     /// Before a step's request.
@@ -49,12 +52,25 @@ pub struct Event {
 pub enum EventKind {
     /// The harness itself removed these items for good; no policy has them afterwards.
     Reset(Range<ItemIx>),
+    /// The harness asked the model for a summary of the prompt as it stands.
+    Compaction(Compaction),
     /// A setting changes its value from here on; it was 0 at the start.
     Change(Setting, u32),
     /// The harness requests another lifetime for entries from here on.
     Lifetime(TtlClass),
     /// An event of the memory beside the window.
     Memory(Lifecycle),
+}
+
+/// The request with which a harness had the history summarised; it begins like the agent's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compaction {
+    /// The turns that the summary replaces, an earlier summary counting as one.
+    pub items: u32,
+    /// Tokens of the instruction behind the prompt.
+    pub instruction: Tokens,
+    /// Tokens of the summary.
+    pub output: Tokens,
 }
 
 /// The kinds of events of a memory beside the window.

@@ -30,6 +30,7 @@ use crate::input::scenario::Assume;
 
 use lines::Lines;
 pub use losses::Loss;
+pub use undo::CompactedSession;
 use losses::Losses;
 use transcript::Transcript;
 

@@ -6,7 +6,7 @@ use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::facts::Form;
-use ctxsim::timeline::{Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form};
+use ctxsim::timeline::{Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form};
 use proptest::prelude::*;
 
 /// The tools of random timelines; the first reads files.
@@ -302,6 +302,9 @@ impl BesidePlan {
             timeline.ask(FACTS[fact]);
         }
         if let Some((from, count)) = self.reset {
+            if count % 2 == 1 && timeline.next_step() > 0 {
+                timeline.compaction(Compaction { items: count, instruction: 0, output: u64::from(count) });
+            }
             let from = body + from % (timeline.next_item() - body);
             timeline.reset(from..from + count);
         }

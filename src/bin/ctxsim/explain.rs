@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{self, Comparison, Load, Plan, Workload};
+use ctxsim::compare::{self, Cell, Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
@@ -80,9 +80,12 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     }
     let load = session(&loads, args)?;
     let mut profile = load.profiles[0].clone();
-    let made;
+    let (made, lived);
     let timeline = match &load.workload {
-        Workload::Items(timeline) => timeline,
+        Workload::Items(timeline) => {
+            lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: 0 });
+            lived.as_deref().unwrap_or(timeline)
+        }
         Workload::Conversations(all) => {
             (made, profile.limits) = compare::conversation(all, args.length, args.trial, &profile.limits)?;
             &made

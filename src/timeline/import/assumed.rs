@@ -9,7 +9,7 @@ use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
 use crate::input::scenario::{
-    Assume, ExactExcerpt, NeedRule, Resets, SideRequest, TokenizerName, ToolAssume,
+    Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume,
 };
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::evidence::Recover;
@@ -24,8 +24,10 @@ pub(super) struct Assumed {
     pub(super) needs: IndexMap<String, NeedRule>,
     /// The share by which a prompt must be smaller than a compacted one to avoid the compaction.
     pub(super) compaction_margin: Decimal,
-    /// Whether history that the harness removed by itself stays.
-    pub(super) undoes_resets: bool,
+    /// Tokens of the instruction with which a harness asks for a summary.
+    pub(super) compaction_instruction_tokens: Tokens,
+    /// Tokens of a summary that the recording does not show.
+    pub(super) compaction_summary_tokens: Tokens,
     summary_tokens_max: Tokens,
     exact_excerpt: ExactExcerpt,
     handle_tokens_max: Tokens,
@@ -50,7 +52,8 @@ impl Assumed {
             },
             needs: spec.needs.clone(),
             compaction_margin: ratio(spec.compaction_margin),
-            undoes_resets: spec.resets == Some(Resets::Undo),
+            compaction_instruction_tokens: spec.compaction_instruction_tokens.unwrap_or_default(),
+            compaction_summary_tokens: spec.compaction_summary_tokens.unwrap_or_default(),
             summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
             exact_excerpt: spec.exact_excerpt.unwrap_or_default(),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),

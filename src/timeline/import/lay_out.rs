@@ -1,18 +1,19 @@
 //! Builds a timeline from a transcript.
 
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use super::assumed::{Assumed, sentences};
 use super::harness::{Conduct, Leads};
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
-use super::undo::Undone;
+use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
-use crate::input::scenario::{Assume, TokenizerName};
+use crate::input::scenario::{Assume, Resets as Keeping, TokenizerName};
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::infer_needs::infer_needs;
-use crate::timeline::{ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, TimelineBuilder};
+use crate::timeline::{Compaction, ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, TimelineBuilder};
 use crate::tokens;
 
 impl Transcript {
@@ -30,13 +31,42 @@ impl Transcript {
         chosen
     }
 
-    /// Puts the timeline together; its tools are those of a harness.
+    /// Puts the timeline together; its tools are those of a harness. A session that its harness compacted can be
+    /// laid out otherwise later.
     pub(super) fn into_timeline(
+        self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+    ) -> Timeline {
+        if assume.complete().resets == Some(Keeping::Undo) {
+            return self.laid_out(name, harness, assume, file_tools, &Undo::All);
+        }
+        let session = (!self.compacted().is_empty()).then(|| {
+            Arc::new(CompactedSession {
+                transcript: self.clone(),
+                name: name.to_owned(),
+                harness,
+                assume: assume.clone(),
+                file_tools: file_tools.to_vec(),
+            })
+        });
+        let mut timeline = self.laid_out(name, harness, assume, file_tools, &Undo::Nothing);
+        if let Some(recorded) = &mut timeline.recorded {
+            recorded.session = session;
+        }
+        timeline
+    }
+
+    /// Puts the timeline together, some of the harness's own changes undone.
+    pub(super) fn laid_out(
         mut self,
         name: &str,
         harness: &'static str,
         assume: &Assume,
         file_tools: &[String],
+        undo: &Undo,
     ) -> Timeline {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume, harness);
@@ -46,7 +76,7 @@ impl Transcript {
         let mut allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
-        let undone = self.settle_resets(&assumed, &mut allotment);
+        let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
         for sentence in sentences(&self, &assumed, &allotment, &conduct) {
@@ -77,6 +107,7 @@ impl Transcript {
                 let n_carried = user.len();
                 user.extend(assumed.items(exchange.user(), &mut tokens));
                 let first = builder.next_item();
+                self.tell_compaction(index, &user[n_carried..], &assumed, &mut builder);
                 resets.apply(index, &mut builder, first, &places);
                 forgotten.apply(index, &mut builder, &places);
                 builder.begin_turn(&user);
@@ -97,6 +128,7 @@ impl Transcript {
             self.bill(exchange, &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
+                self.tell_compaction(index + 1, &[], &assumed, &mut builder);
                 resets.apply(index + 1, &mut builder, first, &places);
                 forgotten.apply(index + 1, &mut builder, &places);
             }
@@ -104,6 +136,32 @@ impl Transcript {
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
         timeline
+    }
+
+    /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; no log that can
+    /// be read has its bill.
+    fn tell_compaction(
+        &self,
+        exchange: usize,
+        user: &[NewItem<'_>],
+        assumed: &Assumed,
+        builder: &mut TimelineBuilder,
+    ) {
+        if self.exchanges[exchange].compacts.is_none() {
+            return;
+        }
+        let summarised = self.summarised();
+        let Some(nth) = summarised.iter().position(|it| *it == exchange) else { return };
+        let from = nth.checked_sub(1).map_or(0, |it| summarised[it]);
+        let n_turns = self.exchanges[from..exchange].iter().filter(|it| it.begins.is_some()).count();
+        let parts = self.exchanges[exchange].user().iter().zip(user);
+        let summary = parts.filter(|(part, _)| part.stands_in && part.kind == Kind::Summary);
+        let tokens = summary.map(|(_, item)| Tokens::from(item.sizes.raw)).sum();
+        builder.compaction(Compaction {
+            items: u32::try_from(n_turns + usize::from(nth > 0)).unwrap_or(u32::MAX),
+            instruction: assumed.compaction_instruction_tokens,
+            output: if tokens > 0 { tokens } else { assumed.compaction_summary_tokens },
+        });
     }
 
     /// Notes where the harness compacted the history, and from where on that is undone.
@@ -127,12 +185,9 @@ impl Transcript {
         }
     }
 
-    /// Undoes what the harness did to make room, where the scenario says so.
-    fn settle_resets(&mut self, assumed: &Assumed, allotment: &mut Allotment) -> Undone {
-        if !assumed.undoes_resets {
-            return Undone::default();
-        }
-        let undone = self.undo(allotment);
+    /// Undoes what the harness did to make room.
+    fn settle_resets(&mut self, undo: &Undo, allotment: &mut Allotment) -> Undone {
+        let undone = self.undo(allotment, undo);
         if undone.first.is_some() {
             self.assumptions = undone.sentences();
         }

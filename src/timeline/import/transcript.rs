@@ -11,7 +11,7 @@ use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Kind, Usage};
 
 /// A recording: its requests, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Transcript {
     /// What is before every prompt, as far as the recording shows it.
     pub(super) stable: Vec<Part>,
@@ -38,7 +38,7 @@ pub(super) struct Transcript {
 }
 
 /// One request: what came before it, what the model answered, what its calls gave back.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     /// The user's parts, where the request begins a turn.
     pub(super) begins: Option<Vec<Part>>,

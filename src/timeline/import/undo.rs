@@ -4,7 +4,42 @@
 
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Cause, Exchange, Transcript};
+use crate::input::scenario::Assume;
 use crate::quantity::{Decimal, Tokens};
+use crate::timeline::{StepIx, Timeline};
+
+/// Which of the harness's own changes are taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Undo {
+    /// None.
+    Nothing,
+    /// All, what it cleared included.
+    All,
+    /// The compactions before these requests.
+    Compactions(Vec<usize>),
+}
+
+/// A session that its harness compacted, before it is laid out: it can be laid out without some of these compactions.
+#[derive(Debug)]
+pub struct CompactedSession {
+    pub(super) transcript: Transcript,
+    pub(super) name: String,
+    pub(super) harness: &'static str,
+    pub(super) assume: Assume,
+    pub(super) file_tools: Vec<String>,
+}
+
+impl CompactedSession {
+    /// Lays it out as if the harness had not compacted the history before the requests of these steps; without
+    /// any compaction of its own, what it cleared stays, too.
+    #[must_use]
+    pub fn without(&self, compactions: &[StepIx]) -> Timeline {
+        let which: Vec<usize> = compactions.iter().map(|it| *it as usize).collect();
+        let all = self.transcript.compacted();
+        let undo = if all == which { Undo::All } else { Undo::Compactions(which) };
+        self.transcript.clone().laid_out(&self.name, self.harness, &self.assume, &self.file_tools, &undo)
+    }
+}
 
 /// What was taken back.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,9 +94,14 @@ impl Transcript {
     }
 
     /// Takes back what the harness did on its own account to make room.
-    pub(super) fn undo(&mut self, allotment: &mut Allotment) -> Undone {
-        let compacted = self.compacted();
-        let cleared = self.exchanges.iter().enumerate().filter(|(_, it)| !it.cleared.is_empty());
+    pub(super) fn undo(&mut self, allotment: &mut Allotment, undo: &Undo) -> Undone {
+        let compacted = match undo {
+            Undo::Nothing => return Undone::default(),
+            Undo::All => self.compacted(),
+            Undo::Compactions(which) => which.clone(),
+        };
+        let takes_all = *undo == Undo::All;
+        let cleared = self.exchanges.iter().enumerate().filter(|(_, it)| takes_all && !it.cleared.is_empty());
         let cleared: Vec<(usize, Vec<usize>)> = cleared.map(|(at, it)| (at, it.cleared.clone())).collect();
         let undone = Undone {
             n_compactions: compacted.len(),
@@ -77,7 +117,7 @@ impl Transcript {
         let is_cleared = |at: usize, part: usize| cleared.iter().any(|it| it.0 == at && it.1.contains(&part));
         allotment.forgotten.retain(|(at, part)| !is_cleared(*at, *part));
         allotment.keep(&self.stays(&compacted));
-        self.exchanges.iter_mut().for_each(|it| it.cleared.clear());
+        cleared.iter().for_each(|(at, _)| self.exchanges[*at].cleared.clear());
         compacted.iter().for_each(|it| self.rejoin(*it));
         self.put_off(&mut allotment.forgotten);
         undone

@@ -167,12 +167,35 @@ fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_withou
     let totals = |it: &Report| it.runs.iter().map(|it| it.tally.costs.total().unwrap()).collect::<Vec<f64>>();
     let resets: Vec<Option<Resets>> = report.runs.iter().map(|it| it.tally.resets).collect();
     let met = Resets { recorded: 1, ..Resets::default() };
-    let bills = Some([totals(&report)[1], totals(&undone)[1]]);
-    assert_eq!(resets, [Some(met), Some(Resets { avoided: 1, requests: 3, bills, ..met }), None, None]);
-    assert!((totals(&undone)[1] - totals(&report)[1]).abs() > 0.001, "the two bills differ");
-    let begins = "1 recorded compaction under anthropic/claude-sonnet-4.5: duckagent/immediate_summary would have avoided it; 3 \
-                  requests follow. The bill is 0.";
+    let kept = resets.iter().flatten().map(|it| it.bills[0].unwrap()).collect::<Vec<f64>>();
+    let bills = [0, 1].map(|nth: usize| [Some(kept[nth]), Some(totals(&undone)[nth])]);
+    let expected = [
+        Some(Resets { bills: bills[0], ..met }),
+        Some(Resets { avoided: 1, requests: 3, bills: bills[1], ..met }),
+        None,
+        None,
+    ];
+    assert_eq!(resets, expected);
+    assert_eq!(totals(&report)[0], kept[0], "what reaches the trigger is billed as recorded");
+    assert_eq!(totals(&report)[1], totals(&undone)[1], "what stays below it is billed without the compaction");
+    assert!((kept[1] - totals(&undone)[1]).abs() > 0.001, "the two bills differ");
+    let begins = "1 recorded compaction under anthropic/claude-sonnet-4.5. A policy that stays below the trigger avoids it;";
     assert!(report.notes.iter().any(|it| it.starts_with(begins)), "{:?}", report.notes);
+}
+
+#[test]
+fn the_request_that_wrote_a_recorded_summary_is_billed_where_the_compaction_happens() {
+    let requests = |set: &[&str]| -> Vec<u64> {
+        report(set).runs.iter().map(|it| it.tally.sums.summariser.n).collect()
+    };
+    assert_eq!(requests(&[]), [1, 0, 0, 0], "identity meets the compaction, immediate_summary avoids it");
+
+    let set = "scenario.load.recorded.assume.compaction_instruction_tokens=5000";
+    let cost = |it: &Report| it.runs[0].tally.costs.total().unwrap();
+    let [plain, dearer] = [report(&[]), report(&[set])];
+    let [before, after] = [&plain, &dearer].map(|it| it.runs[0].tally.sums.summariser.tokens.prompt());
+    assert_eq!(after - before, 4_000);
+    assert!(cost(&dearer) > cost(&plain));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use ctxsim::ledger::{
     CacheUse, Change, Failure, FailureKind, Firing, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
 };
 use ctxsim::rng::Seed;
-use ctxsim::timeline::{Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
+use ctxsim::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
 
 use cache::Cache;
 use drawn::Drawn;
@@ -185,9 +185,54 @@ impl Run<'_> {
             match &event.kind {
                 EventKind::Reset(items) => self.history.reset(items.clone()),
                 EventKind::Memory(event) => self.memory.happen(*event),
+                EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(..) | EventKind::Lifetime(_) => {}
             }
         }
+    }
+
+    /// Sends the harness's own request for a summary; it stands with the request before it.
+    fn compact(&mut self, request: Compaction, at: When) {
+        let (step, turn_ix) = match at.phase {
+            Phase::Request(step) => (step as usize, at.turn_ix),
+            _ => {
+                let steps = &self.timeline.spine.turns[at.turn_ix as usize].steps;
+                (steps.start as usize, at.turn_ix.saturating_sub(1))
+            }
+        };
+        let step = step.saturating_sub(1);
+        assert_eq!(request.instruction, 0, "an instruction is not part of the history");
+        let prompt = self.history.tokens();
+        let usage = self.submit_aside(self.history.clone(), request.output);
+        let row = RequestRow {
+            turn_ix,
+            step: step as u32,
+            n: self.number(step),
+            role: Role::Summariser,
+            at_ms: self.clock.now_ms,
+            prompt,
+            usage,
+            output: request.output,
+            items: request.items,
+            ..RequestRow::default()
+        };
+        self.rows.requests.push(row);
+    }
+
+    /// Sends a prompt beside the agent's own requests.
+    fn submit_aside(&mut self, mut sent: History<'_>, output: u64) -> CacheUse {
+        // All that the moment has edited counts as edited by then.
+        (sent.change, sent.visits) = (self.history.change, self.history.visits.clone());
+        let now_ms = self.clock.now_ms;
+        let row = StepRow {
+            at_ms: now_ms,
+            response_ms: now_ms,
+            end_ms: now_ms,
+            reply: 0..0,
+            results: 0..0,
+            output_tokens: output,
+        };
+        self.cache.submit(&sent, &row, self.policy.layout())
     }
 
     /// Puts what memory recalls into its slot, if there is one.
@@ -214,8 +259,9 @@ impl Run<'_> {
         let row = &self.timeline.spine.turns[turn_ix];
         let (first, end) = (row.steps.start as usize, row.steps.end as usize);
         self.n_asking = 0;
-        self.history.begin_turn(row.user.clone());
         self.wait_for(first);
+        self.reach(turn_ix as u32, Phase::TurnOpen);
+        self.history.begin_turn(row.user.clone());
         self.reach(turn_ix as u32, Phase::TurnStart);
         self.project(Moment::TurnStart, turn_ix, first);
         self.needs(turn_ix, first, Due::TurnStart)?;
@@ -278,20 +324,9 @@ impl Run<'_> {
         for request in std::mem::take(&mut self.history.requests) {
             let mut usage = CacheUse { uncached: request.prompt, ..CacheUse::default() };
             let role = if request.ping.is_some() { Role::KeepAlive } else { Role::Summariser };
-            if let Some(mut sent) = request.ping {
-                // All that the moment has edited counts as edited by then.
-                (sent.change, sent.visits) = (self.history.change, self.history.visits.clone());
-                let now_ms = self.clock.now_ms;
-                let row = StepRow {
-                    at_ms: now_ms,
-                    response_ms: now_ms,
-                    end_ms: now_ms,
-                    reply: 0..0,
-                    results: 0..0,
-                    output_tokens: request.output,
-                };
-                usage = self.cache.submit(&sent, &row, self.policy.layout());
-                self.last_ping_ms = Some(now_ms);
+            if let Some(sent) = request.ping {
+                usage = self.submit_aside(*sent, request.output);
+                self.last_ping_ms = Some(self.clock.now_ms);
             }
             let row = RequestRow {
                 turn_ix: turn_ix as u32,

@@ -43,6 +43,12 @@ pub struct Assume {
     /// to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction_margin: Option<Decimal>,
+    /// The instruction at the end of the request that wrote a recorded summary, in tokens, if its bill is not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction_instruction_tokens: Option<Tokens>,
+    /// A recorded summary whose size the recording does not show, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction_summary_tokens: Option<Tokens>,
     /// The tokenizer of texts without recorded usage. Default: sizes follow their characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
@@ -206,6 +212,10 @@ impl Assume {
             rewind_share_max: self.rewind_share_max.or(rest.rewind_share_max),
             resets: self.resets.or(rest.resets),
             compaction_margin: self.compaction_margin.or(rest.compaction_margin),
+            compaction_instruction_tokens: self
+                .compaction_instruction_tokens
+                .or(rest.compaction_instruction_tokens),
+            compaction_summary_tokens: self.compaction_summary_tokens.or(rest.compaction_summary_tokens),
             summary_tokens_max: self.summary_tokens_max.or(rest.summary_tokens_max),
             exact_excerpt: self.exact_excerpt.or(rest.exact_excerpt),
             handle_tokens_max: self.handle_tokens_max.or(rest.handle_tokens_max),
