@@ -37,6 +37,7 @@ pub mod shot;
 mod summariser;
 pub mod sweep;
 pub mod table;
+pub mod trust;
 pub mod tune;
 pub mod verdict;
 mod template;

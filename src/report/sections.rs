@@ -11,6 +11,7 @@ use groups::{Group, Under};
 use super::fit::Column;
 use super::metric::{Digits, columns};
 use super::numbers::{self, NONE};
+use super::trust::Trust;
 use super::{Report, Run, distinct, reasons};
 use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
@@ -40,6 +41,8 @@ pub struct Section {
     pub is_part: bool,
     /// The policies; the first is the baseline.
     pub lines: Vec<Line>,
+    /// How far the sessions behind it carry what it says.
+    pub trust: Trust,
 }
 
 /// One line of a table.
@@ -123,6 +126,15 @@ impl Section {
         }
         let (cost, other) = tally.costs.total().zip(first.costs.total())?;
         (other > 0.0).then(|| cost / other - 1.0)
+    }
+
+    /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
+    #[must_use]
+    pub fn change_as_recorded(&self, line: &Line) -> Option<f64> {
+        line.tally.resets.filter(|it| it.avoided > 0)?;
+        let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
+        let other = other.filter(|it| *it > 0.0)?;
+        Some(cost? / other - 1.0)
     }
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
@@ -228,6 +240,7 @@ impl Report {
             scenarios: first.len(),
             is_part: group.is_part,
             lines: lines.collect(),
+            trust: Trust::new(self, &first),
         };
         if self.is_ranked {
             section.rank();

@@ -28,8 +28,10 @@ pub struct Verdict {
     pub cheapest: Option<Choice>,
     /// Cheaper policies that lose more evidence, the cheapest first.
     pub lossy: Vec<Choice>,
-    /// Whether anything says what is needed, so that losses are known.
+    /// Whether anything says what is needed, so that losses are known; if not, nothing is recommended.
     pub knows_evidence: bool,
+    /// How far the sessions carry it.
+    pub trust: Trust,
     /// How many scenarios are added up.
     pub scenarios: usize,
 }
@@ -44,6 +46,9 @@ pub struct Choice {
     pub shown: String,
     /// By which share its cost differs from the first one's; none for the first one.
     pub change: Option<f64>,
+    /// The same with every recorded compaction as recorded, if the policy avoids any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_as_recorded: Option<f64>,
     /// The 95% interval of the change over resampled sessions.
     pub interval: Option<[f64; 2]>,
     /// The share of the sessions that are cheaper.
@@ -106,7 +111,7 @@ impl Verdict {
     /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
     fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
         let baseline = section.lines.first();
-        let knows_evidence = section.lines.iter().any(|it| it.tally.evidence_kept().is_some());
+        let knows_evidence = section.trust.knows_needs();
         let keeps = |it: &&Line| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
         let is_first = |it: &Line| baseline.is_some_and(|first| first.policy == it.policy);
         let mut known: Vec<(f64, &Line)> = section
@@ -126,6 +131,7 @@ impl Verdict {
                 policy: it.policy.clone(),
                 shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change: own.then(|| section.change(it)).flatten(),
+                change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
                 interval: it.spread.and_then(|it| it.interval),
                 cheaper: it.spread.map(|it| it.cheaper),
                 evidence_kept: it.tally.evidence_kept(),
@@ -145,6 +151,7 @@ impl Verdict {
             cheapest: cheapest.map(|it| choice(&it)),
             lossy: lossy.map(|it| choice(&it.1)).collect(),
             knows_evidence,
+            trust: section.trust.clone(),
             scenarios: section.scenarios,
         }
     }

@@ -1,0 +1,105 @@
+//! How far the recorded sessions behind a table carry what it says: whether their bills are reproduced, and whether their needs are
+//! known.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::numbers::{self, percent};
+use super::session::BillCheck;
+use super::{Report, Run};
+
+/// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
+/// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.
+pub const BILL_ERROR_MAX: f64 = 0.05;
+
+/// Sessions of one profile, and how well their bills are reproduced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Source {
+    /// The profile.
+    pub profile: String,
+    /// The number of sessions.
+    pub sessions: usize,
+    /// The difference between predicted and recorded input cost, as a share of the recorded one; `None` if no
+    /// bill is recorded, or the sessions run under another model's profile.
+    pub error: Option<f64>,
+}
+
+/// What the sessions of a table have in common, or mix.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Trust {
+    /// By profile, the recorded sessions; empty if nothing is recorded.
+    pub sources: Vec<Source>,
+    /// Scenarios with known needs.
+    pub with_needs: usize,
+    /// Scenarios without.
+    pub without_needs: usize,
+}
+
+impl Trust {
+    /// Looks at the scenarios of a table, given one policy's runs.
+    pub(super) fn new(report: &Report, runs: &[&Run]) -> Self {
+        let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
+        for run in runs {
+            let Some(session) = report.sessions.iter().find(|it| it.name == run.scenario) else { continue };
+            let (n, sum) = sources.entry(&run.profile).or_default();
+            *n += 1;
+            if let Some(bill) = &session.bill {
+                sum.get_or_insert_default().add(bill);
+            }
+        }
+        let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| Source {
+            profile: profile.to_owned(),
+            sessions,
+            error: bill.filter(|it| it.billed_usd > 0.0).map(|it| it.predicted_usd / it.billed_usd - 1.0),
+        };
+        let with_needs = runs.iter().filter(|it| it.tally.has_needs).count();
+        Self {
+            sources: sources.into_iter().map(source).collect(),
+            with_needs,
+            without_needs: runs.len() - with_needs,
+        }
+    }
+
+    /// Returns whether anything says what is needed, so that losses are known.
+    #[must_use]
+    pub fn knows_needs(&self) -> bool {
+        self.with_needs > 0
+    }
+
+    /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
+    #[must_use]
+    pub fn doubts(&self) -> String {
+        let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().collect();
+        if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }
+    }
+
+    /// Says which bills are not reproduced.
+    fn on_bills(&self) -> Option<String> {
+        let off = self.sources.iter().filter_map(|it| Some((it, it.error.filter(|it| it.abs() > BILL_ERROR_MAX)?)));
+        let off: Vec<(&Source, f64)> = off.collect();
+        let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
+        let side = if error < 0.0 { "below" } else { "above" };
+        let most = if off.len() > 1 { "up to " } else { "" };
+        let size = format!(
+            "input cost is predicted {most}{} {side} the recorded bill (more than {} off)",
+            percent(error.abs()),
+            percent(BILL_ERROR_MAX)
+        );
+        if off.len() == self.sources.len() {
+            return Some(size);
+        }
+        let [n_off, n_all] = [off.iter().map(|it| it.0.sessions).sum(), self.sources.iter().map(|it| it.sessions).sum::<usize>()];
+        Some(format!(
+            "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
+            numbers::counted(n_all, "session"),
+            worst.profile
+        ))
+    }
+
+    /// Says of how many scenarios the needs are unknown.
+    fn on_needs(&self) -> Option<String> {
+        let all = self.with_needs + self.without_needs;
+        (self.with_needs > 0 && self.without_needs > 0)
+            .then(|| format!("only {} of {all} scenarios say what is needed", self.with_needs))
+    }
+}
