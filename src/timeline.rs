@@ -199,7 +199,7 @@ pub struct Recorded {
     /// is undone.
     pub compactions: Vec<StepIx>,
     /// The steps before whose requests a summary replaced the history, including those requested by the user.
-    pub summarised: Vec<StepIx>,
+    pub summarised: Box<[StepIx]>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
     /// The session itself, if its harness compacted it, to lay it out without some of the compactions.

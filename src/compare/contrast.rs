@@ -126,7 +126,8 @@ impl<'l> Played<'l> {
         let [base, candidate] = pair.map(|it| Self::of(&self.rows, profile, it));
         let rows = base.zip(candidate).map(|(base, candidate)| [&**base, &**candidate]);
         let [base, candidate] = pair.map(|it| Self::of(&self.probes, profile, it));
-        let timelines = || Some([self.lives.timeline(profile, pair[0])?, self.lives.timeline(profile, pair[1])?]);
+        let timelines =
+            || Some([self.lives.timeline(profile, pair[0])?, self.lives.timeline(profile, pair[1])?]);
         // Needs have no pairs where the two live with different compactions.
         let shared = load.workload.items().filter(|_| self.lives.are_alike(profile, pair));
         Some(Part {
@@ -144,7 +145,11 @@ impl<'l> Played<'l> {
 }
 
 /// Returns prefixes that broke, by who broke them.
-fn broken(timelines: [&Timeline; 2], policies: [&Policy; 2], profile: &Profile) -> IndexMap<String, [Broken; 2]> {
+fn broken(
+    timelines: [&Timeline; 2],
+    policies: [&Policy; 2],
+    profile: &Profile,
+) -> IndexMap<String, [Broken; 2]> {
     let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
         for it in breaks(timelines[side], policy, profile) {

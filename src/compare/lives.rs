@@ -197,7 +197,8 @@ impl Lives<'_> {
             }
         }
         let between = between.iter().flat_map(|(undone, members)| {
-            let play = |load: &Load, _: &[usize]| load.cells().zip(load.runs_as_laid_out(&|_, _| {})).collect();
+            let play =
+                |load: &Load, _: &[usize]| load.cells().zip(load.runs_as_laid_out(&|_, _| {})).collect();
             self.each_of(undone, members, &cells, play)
         });
         let mut between: IndexMap<usize, Run> = between.collect();
@@ -220,7 +221,8 @@ impl Lives<'_> {
                 kept
             };
             let longest = run.tally.sums.main.prompt_max;
-            resets.n_reached = u32::from(avoids_all && resets.avoided > 0 && longest >= recorded.avoided_below);
+            resets.n_reached =
+                u32::from(avoids_all && resets.avoided > 0 && longest >= recorded.avoided_below);
             run.tally.resets = Some(resets);
             self.load.recount(&mut run.tally);
             run
@@ -247,7 +249,8 @@ impl Lives<'_> {
             play(&self.load.laid_out(timeline, &policies), &policies)
         };
         let n_policies = self.load.policies.len();
-        let placed = played.into_iter().map(|(cell, it)| (cell.profile * n_policies + policies[cell.policy], it));
+        let placed =
+            played.into_iter().map(|(cell, it)| (cell.profile * n_policies + policies[cell.policy], it));
         placed.filter(|it| members.contains(&it.0)).collect()
     }
 

@@ -145,15 +145,15 @@ impl Load {
     /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        let has_timeline = self.workload.items().is_some() || self.workload.blocks().is_some();
-        if !has_timeline {
-            return Vec::new();
-        }
         self.lives().each(|load, _| load.rows_as_laid_out(progress))
     }
 
     /// The same, whatever its policies avoid.
     pub(super) fn rows_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
+        let has_timeline = self.workload.items().is_some() || self.workload.blocks().is_some();
+        if !has_timeline {
+            return Vec::new();
+        }
         let simulations = self.simulations().first_trials();
         let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
         let ledgers = simulations.run::<Rows>(progress).map(whole);

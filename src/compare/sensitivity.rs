@@ -100,7 +100,11 @@ impl Load {
     }
 
     /// The same, whatever its policies avoid; counts what is played.
-    fn priced_as_laid_out(&self, sum: &mut PricedLoad, progress: Progress<'_>) -> Vec<(Cell, sensitivity::Cell)> {
+    fn priced_as_laid_out(
+        &self,
+        sum: &mut PricedLoad,
+        progress: Progress<'_>,
+    ) -> Vec<(Cell, sensitivity::Cell)> {
         let simulations = self.simulations();
         let played = Played {
             load: self,
@@ -120,7 +124,8 @@ impl Load {
         sum.n_distinct = sum.n_distinct.max(simulations.keys.distinct.len());
         let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
         // Each trial of a conversation is played once a policy and pair, too.
-        sum.n_played += simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len();
+        sum.n_played +=
+            simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len();
         cells.into_iter().flatten().collect()
     }
 }

@@ -68,7 +68,13 @@ mod tests {
 
     #[test]
     fn sessions_add_up_and_one_with_an_unknown_bill_leaves_that_of_all_unknown() {
-        let one = Resets { recorded: 1, avoided: 1, requests: 5, bills: [Some(4.0), Some(5.0)], ..Resets::default() };
+        let one = Resets {
+            recorded: 1,
+            avoided: 1,
+            requests: 5,
+            bills: [Some(4.0), Some(5.0)],
+            ..Resets::default()
+        };
         let other = Resets { recorded: 2, bills: [Some(1.0), None], ..Resets::default() };
         let mut all = one;
 

@@ -60,6 +60,14 @@ pub struct StageChange {
     pub idle: Option<String>,
 }
 
+impl StageChange {
+    /// Returns whether it edited something in the base and does nothing in the candidate, which is an effect.
+    #[must_use]
+    pub fn stopped_firing(&self) -> bool {
+        self.idle.is_some() && self.acted[0].is_some_and(|it| it > 0)
+    }
+}
+
 /// The changes from a base to a candidate, over loads under one profile or each under its own.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {

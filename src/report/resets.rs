@@ -58,7 +58,8 @@ impl Group<'_> {
             (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let listed: Vec<String> = self.sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
+        let listed: Vec<String> =
+            self.sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
         let more = match self.sums.len().saturating_sub(POLICIES) {
             0 => String::new(),
             n => format!("; {n} more policies: see `--format json`"),
@@ -76,7 +77,11 @@ fn line(policy: &str, tally: &Tally) -> String {
     let Resets { recorded, avoided, n_open, n_reached, .. } = tally.resets.unwrap_or_default();
     let bills = tally.bills();
     let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
-    let [kept, undone] = bills.map(|it| it.map_or("unknown".to_owned(), |it| numbers::fixed(it, decimals)));
+    let written = |bill: Option<f64>, otherwise: &str| {
+        bill.map_or(otherwise.to_owned(), |it| numbers::fixed(it, decimals))
+    };
+    let without = if bills[0].is_some() { "over a limit" } else { "unknown" };
+    let (kept, undone) = (written(bills[0], "unknown"), written(bills[1], without));
     let avoids = match avoided {
         0 => "none".to_owned(),
         n if n == recorded => "all".to_owned(),

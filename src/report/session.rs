@@ -65,7 +65,8 @@ impl BillCheck {
         (check.requests > 0).then_some(check)
     }
 
-    fn add(&mut self, more: &Self) {
+    /// Adds those of another session.
+    pub fn add(&mut self, more: &Self) {
         self.requests += more.requests;
         self.exact += more.exact;
         self.close += more.close;

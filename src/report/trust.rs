@@ -1,5 +1,6 @@
-//! How far the recorded sessions behind a table carry what it says: whether their bills are reproduced, and whether their needs are
-//! known.
+//! How far the recorded sessions behind a table carry what it says.
+//!
+//! Are their bills reproduced, and is it known what they needed?
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub struct Source {
     /// The difference between predicted and recorded input cost, as a share of the recorded one; `None` if no
     /// bill is recorded, or the sessions run under another model's profile.
     pub error: Option<f64>,
+    /// The recorded input cost of the requests that were checked, in US dollars.
+    pub billed_usd: f64,
 }
 
 /// What the sessions of a table have in common, or mix.
@@ -50,6 +53,7 @@ impl Trust {
         let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| Source {
             profile: profile.to_owned(),
             sessions,
+            billed_usd: bill.map_or(0.0, |it| it.billed_usd),
             error: bill.filter(|it| it.billed_usd > 0.0).map(|it| it.predicted_usd / it.billed_usd - 1.0),
         };
         let with_needs = runs.iter().filter(|it| it.tally.has_needs).count();
@@ -58,12 +62,6 @@ impl Trust {
             with_needs,
             without_needs: runs.len() - with_needs,
         }
-    }
-
-    /// Returns whether anything says what is needed, so that losses are known.
-    #[must_use]
-    pub fn knows_needs(&self) -> bool {
-        self.with_needs > 0
     }
 
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
@@ -75,20 +73,29 @@ impl Trust {
 
     /// Says which bills are not reproduced.
     fn on_bills(&self) -> Option<String> {
-        let off = self.sources.iter().filter_map(|it| Some((it, it.error.filter(|it| it.abs() > BILL_ERROR_MAX)?)));
+        let off =
+            self.sources.iter().filter_map(|it| Some((it, it.error.filter(|it| it.abs() > BILL_ERROR_MAX)?)));
         let off: Vec<(&Source, f64)> = off.collect();
         let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
+        let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
+        // What hardly counts in the total says nothing about it.
+        if usd < BILL_ERROR_MAX * self.sources.iter().map(|it| it.billed_usd).sum::<f64>() {
+            return None;
+        }
         let side = if error < 0.0 { "below" } else { "above" };
         let most = if off.len() > 1 { "up to " } else { "" };
         let size = format!(
-            "input cost is predicted {most}{} {side} the recorded bill (more than {} off)",
+            "input cost is predicted {most}{} {side} the recorded bill (a check passes within {:.0}%)",
             percent(error.abs()),
-            percent(BILL_ERROR_MAX)
+            BILL_ERROR_MAX * 100.0
         );
         if off.len() == self.sources.len() {
             return Some(size);
         }
-        let [n_off, n_all] = [off.iter().map(|it| it.0.sessions).sum(), self.sources.iter().map(|it| it.sessions).sum::<usize>()];
+        let [n_off, n_all] = [
+            off.iter().map(|it| it.0.sessions).sum(),
+            self.sources.iter().map(|it| it.sessions).sum::<usize>(),
+        ];
         Some(format!(
             "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
             numbers::counted(n_all, "session"),

@@ -7,6 +7,7 @@ use super::Report;
 use super::fit::short_names;
 use super::numbers::{percent, signed};
 use super::sections::{Detail, Line, Section};
+use super::trust::Trust;
 use crate::input::policy::Apply;
 use crate::measure::is_open;
 
@@ -111,7 +112,7 @@ impl Verdict {
     /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
     fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
         let baseline = section.lines.first();
-        let knows_evidence = section.trust.knows_needs();
+        let knows_evidence = section.lines.iter().any(|it| it.tally.evidence_kept().is_some());
         let keeps = |it: &&Line| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
         let is_first = |it: &Line| baseline.is_some_and(|first| first.policy == it.policy);
         let mut known: Vec<(f64, &Line)> = section
@@ -164,37 +165,46 @@ impl Verdict {
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
         let name = &best.shown;
+        let doubts = self.trust.doubts();
         let mut words = match best.change {
-            None if self.knows_evidence => {
-                format!("Nothing that keeps {kept} is cheaper than {name}: keep it.")
-            }
-            None => format!("Nothing is cheaper than {name}: keep it."),
+            _ if !self.knows_evidence => self.without_needs(best, &doubts),
+            None => format!("Nothing that keeps {kept} is cheaper than {name}: keep it{doubts}."),
             Some(change) => {
-                let asked = if self.knows_evidence {
-                    format!("Cheapest that keeps {kept}")
-                } else {
-                    "Cheapest".to_owned()
-                };
-                format!("{asked}: {name}, {}{}.", signed(change), self.how_sure(best))
+                let sure = self.how_sure(best);
+                format!("Cheapest that keeps {kept}: {name}, {}{sure}{doubts}.", signed(change))
             }
         };
-        if best.change.is_some() && best.is_open {
+        if let Some(kept) = best.change_as_recorded {
+            words += &format!(
+                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {}.",
+                signed(kept)
+            );
+        }
+        if best.change.is_some() && best.is_open && self.knows_evidence {
             words += &format!(
                 " Whether it is cheaper than {} depends on the recovery assumptions.",
                 self.baseline
             );
         }
-        if !self.knows_evidence {
-            words += " This scenario declares no evidence needs: do not judge it by cost alone.";
-        }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
         }
-        if let Some(Apply { at, write }) = &best.apply {
+        if let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) {
             let gap = if write.contains('\n') { '\n' } else { ' ' };
             words += &format!(" To apply {name}, put this in {at}:{gap}{write}");
         }
         words
+    }
+
+    /// Says what costs least where nobody knows what it forgets.
+    fn without_needs(&self, best: &Choice, doubts: &str) -> String {
+        let least = match best.change {
+            None => format!("nothing costs less than {}", best.shown),
+            Some(change) => format!("{} costs least, {}{}", best.shown, signed(change), self.how_sure(best)),
+        };
+        format!(
+            "No recommendation: nothing says which evidence is needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
+        )
     }
 
     /// Says how far a change holds for other sessions.

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::evidence::{Need, TurnEvidence};
 use super::{
-    Compaction, Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs, Phase, Session,
-    Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
+    Compaction, Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs,
+    Phase, Session, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
 };
 use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;

@@ -30,9 +30,9 @@ use crate::input::scenario::Assume;
 
 use lines::Lines;
 pub use losses::Loss;
-pub use undo::CompactedSession;
 use losses::Losses;
 use transcript::Transcript;
+pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
 const FORMATS: [Format; 5] = [

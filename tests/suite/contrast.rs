@@ -134,6 +134,19 @@ fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
 }
 
 #[test]
+fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
+    let folder = budgets("40_000", "90_000");
+    let text = out(&ctxsim(folder.path(), &COMPARE));
+
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("The changed stage `clear` no longer fires; in the base it fired 2 times."),
+        "{text}"
+    );
+    assert!(!told.contains("no effect"), "{text}");
+}
+
+#[test]
 fn drawn_trials_are_paired_and_give_intervals() {
     let folder = budgets("100_000", "40_000");
     let more = ["--set", "scenario.recovery=sampled", "--trials", "40"];

@@ -49,7 +49,7 @@ fn deviation_max(timeline: &Timeline) -> u64 {
     pairs.filter_map(|(prompt, usage)| Some(prompt.abs_diff(usage.as_ref()?.prompt))).max().unwrap_or(0)
 }
 
-/// Returns the prompts of a timeline when everything is kept that the harness kept.
+/// Returns the agent's prompts on a timeline when everything is kept that the harness kept.
 fn played(timeline: &Timeline) -> Vec<u64> {
     let identity = include_str!("../../policies/identity.ron");
     let spec: PolicyFile = decode::decode(identity, Format::Ron).unwrap();
@@ -57,7 +57,8 @@ fn played(timeline: &Timeline) -> Vec<u64> {
     let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
     ctxsim::engine::simulate(timeline, &policy, &limits, &rules, &mut rows);
-    rows.requests.iter().map(|it| it.prompt).collect()
+    let of_agent = rows.requests.iter().filter(|it| it.role == ctxsim::ledger::Role::Main);
+    of_agent.map(|it| it.prompt).collect()
 }
 
 /// Checks what must hold of every timeline, whatever it was made of.

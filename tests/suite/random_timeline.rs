@@ -6,7 +6,9 @@ use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::facts::Form;
-use ctxsim::timeline::{Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form};
+use ctxsim::timeline::{
+    Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form,
+};
 use proptest::prelude::*;
 
 /// The tools of random timelines; the first reads files.

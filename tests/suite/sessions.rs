@@ -418,6 +418,54 @@ fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
     assert!(report.note_on_oracles().unwrap().starts_with("clairvoyant has full knowledge"));
 }
 
+/// Returns a recording of the test data.
+fn recorded(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name).display().to_string()
+}
+
+#[test]
+fn a_verdict_says_in_its_first_sentence_that_the_bill_is_not_reproduced() {
+    let report = report(&comparison(&[&recorded("pi-session.jsonl")]), 1);
+
+    let verdict = report.verdicts().remove(0);
+
+    let error = verdict.trust.sources[0].error.unwrap();
+    assert!(error < -0.05, "{error}");
+    let first = verdict.words().split(". ").next().unwrap().to_owned();
+    let doubt = "but input cost is predicted 7.0% below the recorded bill (a check passes within 5%)";
+    assert!(first.contains(doubt), "{first}");
+}
+
+#[test]
+fn where_nothing_says_what_is_needed_nothing_is_recommended() {
+    let report = report(&comparison(&[&recorded("codex-rollout.jsonl")]), 1);
+
+    for verdict in report.verdicts() {
+        assert!(!verdict.knows_evidence);
+        let words = verdict.words();
+        assert!(words.starts_with("No recommendation: nothing says which evidence is needed"), "{words}");
+        assert!(!words.contains("keep it") && !words.contains("To apply"), "{words}");
+    }
+}
+
+#[test]
+fn a_total_over_sources_of_different_quality_says_what_it_mixes() {
+    let folder = projects();
+    fs::copy(recorded("pi-session.jsonl"), folder.path().join("pi.jsonl")).unwrap();
+    let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
+
+    let verdict = report.verdicts().remove(0);
+
+    let errors: Vec<bool> =
+        verdict.trust.sources.iter().filter_map(|it| Some(it.error?.abs() > 0.05)).collect();
+    assert!(errors.contains(&true) && errors.contains(&false), "{:?}", verdict.trust);
+    assert!(
+        verdict.words().contains(", but it mixes bills of different quality: for "),
+        "{}",
+        verdict.words()
+    );
+}
+
 #[test]
 fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
     let plan = Plan::new(&Catalog::bundled(), &comparison(&["recorded/claude-code"])).unwrap();

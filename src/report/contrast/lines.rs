@@ -56,8 +56,8 @@ impl Contrast {
                     Standing::Same => format!("{name} costs the same."),
                     Standing::WithinNoise => {
                         format!(
-                            "{name} costs the same within noise{change}: other sessions may show the \
-                                opposite."
+                            "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
+                                sessions may show the opposite."
                         )
                     }
                 }
@@ -82,14 +82,20 @@ impl Contrast {
             [only] => words += &format!(" The changed stage {only} had no effect here."),
             all => words += &format!(" The changed stages {} had no effect here.", numbers::listed(all)),
         }
+        for it in self.stages.iter().filter(|it| it.stopped_firing()) {
+            let fired = it.fired[0].map(times).unwrap_or_default();
+            words +=
+                &format!(" The changed stage `{}` no longer fires; in the base it fired {fired}.", it.name);
+        }
         words
     }
 
-    /// Returns the changed stages that did nothing. New ones are ignored if others did something: they belong
+    /// Returns the changed stages that did nothing in either policy. New ones are ignored if others did something: they belong
     /// to a different policy.
     fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
         let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
-        self.stages.iter().filter(move |it| it.idle.is_some() && (are_all_idle || it.fired[0].is_some()))
+        let is_idle = move |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
+        self.stages.iter().filter(is_idle).filter(|it| !it.stopped_firing())
     }
 
     /// Returns what causes the differences.
@@ -247,13 +253,17 @@ fn field(it: &FieldChange) -> String {
     format!("`{}`: {base} → {candidate}", it.field)
 }
 
-/// Describes a changed stage.
-fn stage(it: &StageChange) -> String {
-    let times = |n: u64| match n {
+/// Says how often something happened.
+fn times(n: u64) -> String {
+    match n {
         0 => "never".to_owned(),
         1 => "once".to_owned(),
         n => format!("{} times", thousands(n)),
-    };
+    }
+}
+
+/// Describes a changed stage.
+fn stage(it: &StageChange) -> String {
     let name = &it.name;
     match (it.fired, &it.idle) {
         ([base, Some(_)], Some(idle)) => {

@@ -8,9 +8,7 @@ use super::side_requests::{self, Inference};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
-use crate::input::scenario::{
-    Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume,
-};
+use crate::input::scenario::{Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume};
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::evidence::Recover;
 use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};

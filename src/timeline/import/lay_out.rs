@@ -154,9 +154,12 @@ impl Transcript {
         let Some(nth) = summarised.iter().position(|it| *it == exchange) else { return };
         let from = nth.checked_sub(1).map_or(0, |it| summarised[it]);
         let n_turns = self.exchanges[from..exchange].iter().filter(|it| it.begins.is_some()).count();
-        let parts = self.exchanges[exchange].user().iter().zip(user);
-        let summary = parts.filter(|(part, _)| part.stands_in && part.kind == Kind::Summary);
-        let tokens = summary.map(|(_, item)| Tokens::from(item.sizes.raw)).sum();
+        let stands_in = self.exchanges[exchange].user().iter().zip(user).filter(|it| it.0.stands_in);
+        let sizes: Vec<(Kind, Tokens)> =
+            stands_in.map(|(part, item)| (part.kind, Tokens::from(item.sizes.raw))).collect();
+        let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|it| it.1).sum();
+        // Some harnesses say the summary like a user, in front of what they attach again.
+        let tokens = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
         builder.compaction(Compaction {
             items: u32::try_from(n_turns + usize::from(nth > 0)).unwrap_or(u32::MAX),
             instruction: assumed.compaction_instruction_tokens,

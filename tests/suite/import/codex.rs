@@ -186,7 +186,7 @@ fn a_compaction_takes_the_history_out_and_what_replaces_it_begins_a_turn() {
     assert_well_formed(&timeline);
     assert_eq!(losses, []);
     assert_eq!(played(&timeline), [1_000, 700]);
-    assert_eq!(timeline.events.len(), 1);
+    assert_eq!(timeline.events.len(), 2, "the request that wrote the summary, and what it took out");
     assert_eq!(
         kinds(&timeline)[..2],
         [Kind::System, Kind::System],

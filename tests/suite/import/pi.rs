@@ -116,11 +116,11 @@ fn a_compaction_keeps_what_stands_from_its_first_kept_entry_on() {
 
     assert_well_formed(&timeline);
     assert_eq!(losses, []);
-    let ctxsim::timeline::EventKind::Reset(gone) = timeline.events[0].kind.clone() else {
+    let ctxsim::timeline::EventKind::Reset(gone) = timeline.events[1].kind.clone() else {
         panic!("no reset")
     };
     let kept = timeline.spine.turns[1].items.clone();
-    assert_eq!((timeline.events.len(), gone.end), (1, kept.start));
+    assert_eq!((timeline.events.len(), gone.end), (2, kept.start));
     assert_eq!(played(&timeline), [9_003, 9_103, 2_003]);
     let kinds: Vec<Kind> =
         timeline.spine.turns[2].user.clone().map(|it| timeline.spine.items[it as usize].kind).collect();

@@ -177,17 +177,58 @@ fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_withou
     ];
     assert_eq!(resets, expected);
     assert_eq!(totals(&report)[0], kept[0], "what reaches the trigger is billed as recorded");
-    assert_eq!(totals(&report)[1], totals(&undone)[1], "what stays below it is billed without the compaction");
+    assert_eq!(
+        totals(&report)[1],
+        totals(&undone)[1],
+        "what stays below it is billed without the compaction"
+    );
     assert!((kept[1] - totals(&undone)[1]).abs() > 0.001, "the two bills differ");
     let begins = "1 recorded compaction under anthropic/claude-sonnet-4.5. A policy that stays below the trigger avoids it;";
     assert!(report.notes.iter().any(|it| it.starts_with(begins)), "{:?}", report.notes);
 }
 
 #[test]
-fn the_request_that_wrote_a_recorded_summary_is_billed_where_the_compaction_happens() {
-    let requests = |set: &[&str]| -> Vec<u64> {
-        report(set).runs.iter().map(|it| it.tally.sums.summariser.n).collect()
+fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_its_trigger() {
+    let boundary = BY_ITSELF;
+    let words = "word ".repeat(52_800);
+    let half = |it: Session, call: &str, read: u64| {
+        it.user(&words)
+            .call(&format!("m{call}"), call, &usage(3, read, 60_000, 20))
+            .result(call, &"x".repeat(4_000))
+            .text(&format!("n{call}"), "done", &usage(3, read + 60_000, 40_000, 20))
+            .line("system", "null", boundary)
+            .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
     };
+    let session = Session::default().user("hello").text("m1", "hi", &usage(3, 0, 10_000, 20));
+    let session = half(half(session, "c1", 10_000), "c2", 15_000).user("thanks");
+    let session = session.text("m9", "bye", &usage(3, 10_000, 5_000, 20));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.jsonl");
+    std::fs::write(&path, session.text).unwrap();
+    let comparison = Comparison {
+        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
+        scenarios: vec![path.to_str().unwrap().to_owned()],
+        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+
+    let report = plan.report(Some(1), &|_, _| {}).unwrap();
+
+    let avoided = report.runs.iter().map(|it| it.tally.resets.unwrap()).map(|it| (it.recorded, it.avoided));
+    assert_eq!(avoided.collect::<Vec<_>>(), [(2, 0), (2, 1)]);
+    let summaries = report.runs.iter().map(|it| it.tally.sums.summariser.n).collect::<Vec<u64>>();
+    assert_eq!(summaries, [2, 1]);
+    let rows = plan.rows(Some(1), &|_, _| {}).unwrap();
+    let longest = |nth: usize| rows[nth].1.requests.iter().map(|it| it.prompt).max().unwrap();
+    assert_eq!(longest(1), report.runs[1].tally.sums.summariser.prompt_max, "rows are of the same layout");
+    assert!(longest(1) > 120_000, "{}", longest(1));
+}
+
+#[test]
+fn the_request_that_wrote_a_recorded_summary_is_billed_where_the_compaction_happens() {
+    let requests =
+        |set: &[&str]| -> Vec<u64> { report(set).runs.iter().map(|it| it.tally.sums.summariser.n).collect() };
     assert_eq!(requests(&[]), [1, 0, 0, 0], "identity meets the compaction, immediate_summary avoids it");
 
     let set = "scenario.load.recorded.assume.compaction_instruction_tokens=5000";
