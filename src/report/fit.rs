@@ -238,7 +238,7 @@ mod tests {
         let columns = [Column::new("policy", None), Column::new("half-life in sessions", None)];
         let rows = [vec!["aging/careful".to_owned(), "3.6".to_owned()]];
 
-        let text = draw(&columns, &rows, &[None], Some(23)).text;
+        let text = draw(&columns, &rows, &[None], Some(24)).text;
 
         assert!(text.starts_with("               half-life\n                     in\n"), "{text}");
         assert!(text.contains("aging/careful        3.6"), "{text}");

@@ -255,7 +255,7 @@ mod tests {
 
         let written = toml::Table::try_from(&spec).unwrap();
         // The tools are the session's own, the side request is the format's, and a tokenizer is a choice.
-        assert_eq!(written.len(), 15, "a field of `Assume` without a default");
+        assert_eq!(written.len(), 17, "a field of `Assume` without a default");
         assert!(spec.needs.values().all(|it| it.weight.is_some() && it.level.is_some()));
         assert_eq!(Assume::default().complete(), spec);
     }
