@@ -240,7 +240,7 @@ mod tests {
 
         let text = draw(&columns, &rows, &[None], Some(24)).text;
 
-        assert!(text.starts_with("               half-life\n                     in\n"), "{text}");
+        assert!(text.starts_with("               half-life\n                      in\n"), "{text}");
         assert!(text.contains("aging/careful        3.6"), "{text}");
     }
 
