@@ -1,5 +1,6 @@
 //! Inputs by name: the bundled ones, overridden by the user's folders.
 
+mod files;
 mod kind;
 mod load;
 mod memory;
@@ -22,6 +23,7 @@ use crate::input::Format;
 use crate::input::policy::wildcard;
 use crate::input::text::source::{Source, read_text};
 
+pub use files::{Files, is_same_file};
 pub use kind::kind_of;
 pub use load::Loaded;
 pub use origin::{Built, Memory, Origin};
@@ -87,6 +89,8 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: BTreeMap<(Kind, String), Origin>,
+    /// The files that were named, in this catalog and in every copy of it.
+    files: Files,
 }
 
 /// The user's configuration as written.
@@ -106,7 +110,7 @@ impl Catalog {
             let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
             Some((key, Origin::Bundled(path)))
         });
-        Self { entries: entries.collect() }
+        Self { entries: entries.collect(), files: Files::default() }
     }
 
     /// Returns the bundled inputs plus the folders listed in the `ctxsim.toml` of this folder.
@@ -117,6 +121,7 @@ impl Catalog {
         let mut catalog = Self::bundled();
         let path = folder.join(CONFIG);
         if path.is_file() {
+            catalog.files.note(&path);
             let config: Config = Source::read(&path)?.decode()?;
             for relative in config.folders {
                 catalog = catalog.with_folder(&folder.join(relative))?;
@@ -215,6 +220,18 @@ impl Catalog {
     /// # Errors
     /// There is no such name or file.
     pub fn find(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
+        let found = self.find_unnoted(kind, name)?;
+        self.files.note_origin(&found);
+        Ok(found)
+    }
+
+    /// Returns the files on disk that inputs were read from so far, or will be.
+    #[must_use]
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    fn find_unnoted(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
         if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
             return Ok(origin.clone());
         }

@@ -97,6 +97,7 @@ impl Policies<'_> {
             let found = catalog
                 .base(variant, &base)
                 .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
+            catalog.files.note_origin(&found);
             names.push(base);
             if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
                 let message = format!("circular `base`: {}", names.join(" → "));
@@ -128,6 +129,9 @@ impl Policies<'_> {
         let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
         if let Some(process) = &mut spec.process {
             process.folder = origin.folder_on_disk();
+            // A word of the command may be the program, or a file that it reads.
+            let files = process.command.iter().filter_map(|it| origin.beside(it));
+            files.for_each(|it| self.catalog.files.note_origin(&it));
         }
         self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
@@ -168,6 +172,9 @@ impl Catalog {
             return Ok(recording(origin));
         }
         let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
+        if let Some(beside) = spec.load.path().and_then(|it| origin.beside(it)) {
+            self.files.note_origin(&beside);
+        }
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 

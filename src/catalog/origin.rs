@@ -1,12 +1,11 @@
 //! Where an input stands: in the binary, on disk, in another revision, or in memory.
 
 use std::borrow::Cow;
-use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{BUNDLED, BUNDLED_MARK, Revision};
+use super::{BUNDLED, BUNDLED_MARK, Revision, is_same_file};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::policy::OwnCode;
@@ -162,11 +161,8 @@ impl Origin {
     /// Returns whether both are the same file, however their paths are written.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        let real = |it: &PathBuf| fs::canonicalize(it).ok();
         match (self, other) {
-            (Self::File(one), Self::File(other)) => {
-                one == other || (real(one).is_some() && real(one) == real(other))
-            }
+            (Self::File(one), Self::File(other)) => one == other || is_same_file(one, other),
             _ => self == other,
         }
     }

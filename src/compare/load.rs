@@ -132,14 +132,8 @@ pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) ->
 
 /// Returns the file that a load names beside its scenario, with the field that does.
 fn beside(load: &Load) -> Option<(&str, &'static str)> {
-    match load {
-        Load::Recorded { path, .. } => Some((path, RECORDED)),
-        Load::Chats(load) => match &load.from {
-            ChatSource::LongMemEval { path } => Some((path, CHATS)),
-            ChatSource::Generated(_) => None,
-        },
-        _ => None,
-    }
+    let field = if matches!(load, Load::Chats(_)) { CHATS } else { RECORDED };
+    load.path().map(|it| (it, field))
 }
 
 /// Adds the file to problems.

@@ -78,11 +78,16 @@ impl Export {
     /// the earlier index; empty if that is not an index.
     #[must_use]
     pub fn stale(&self, earlier_index: &str) -> Vec<String> {
-        let Ok(earlier) = serde_json::from_str::<Index>(earlier_index) else { return Vec::new() };
-        let is_stale = |bank: &&String| is_file_name(bank) && !self.banks.contains_key(bank.as_str());
-        let banks: IndexSet<&String> = earlier.written.iter().map(|it| &it.bank).filter(is_stale).collect();
-        let is_own = earlier.schema == SCHEMA;
-        banks.into_iter().filter(|_| is_own).map(|it| file(it)).collect()
+        let own: IndexSet<String> = self.banks.keys().map(|it| file(it)).collect();
+        Self::bank_files(earlier_index).difference(&own).cloned().collect()
+    }
+
+    /// Returns the bank files of a store, from the text of its index; empty if that is not an index.
+    #[must_use]
+    pub fn bank_files(index: &str) -> IndexSet<String> {
+        let index = serde_json::from_str::<Index>(index).ok().filter(|it| it.schema == SCHEMA);
+        let banks = index.into_iter().flat_map(|it| it.written).map(|it| it.bank);
+        banks.filter(|it| is_file_name(it)).map(|it| file(&it)).collect()
     }
 
     /// Reads the files back; `text_of` returns the text of a file by name.

@@ -4,6 +4,8 @@
 
 mod import;
 #[cfg(unix)]
+mod kept;
+#[cfg(unix)]
 mod output;
 mod store;
 
@@ -185,7 +187,7 @@ fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
     refused(&ctxsim(&["run", "--suite", "small", "--policy", "kep", "--output", &output]));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
 
-    out(&ctxsim(&["run", "--suite", "small", "--output", &output]));
+    out(&ctxsim(&["run", "--suite", "small", "--force", "--output", &output]));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("policy,scenario,profile,seed,trials,label,totals.turns_requested,"), "{text}");
     assert_eq!(text.lines().count(), 1 + 12);

@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use ctxsim::compare::Comparison;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
+use crate::output::{ForceArgs, OutputArgs};
+
 /// The profile used when nothing names a model.
 pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 
@@ -45,9 +47,8 @@ pub(crate) struct RunArgs {
     /// Output format [default: by the output's extension, else table or jsonl]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Chart to write as svg: frontier, cost, cost-2, change, requests, depth, length
     #[arg(long, value_name = "NAME")]
     pub(crate) chart: Option<String>,
@@ -226,9 +227,8 @@ pub(crate) struct ShowArgs {
     /// Merge a policy with its bases into one file; comments are lost
     #[arg(long)]
     pub(crate) merged: bool,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// The arguments of `convert`.
@@ -240,9 +240,8 @@ pub(crate) struct ConvertArgs {
     /// Format to write
     #[arg(long, value_enum)]
     pub(crate) to: InputFormatArg,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// A format of input files.
@@ -263,6 +262,8 @@ pub(crate) struct SchemaArgs {
     /// Folder to write KIND.json to, created if missing; all kinds if none is named
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 /// A kind of file.
@@ -284,6 +285,8 @@ pub(crate) struct ManArgs {
     /// Folder to write ctxsim.1 and one page per command to, created if missing
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 /// The arguments of `completions`.

@@ -2,11 +2,11 @@
 
 mod snapshots;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use ctxsim::catalog::{Catalog, Kind, Origin};
+use ctxsim::catalog::{Catalog, Files, Kind, Origin};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
@@ -15,6 +15,7 @@ use ctxsim::report::{FailedRuns, Report};
 
 use crate::args::{FormatArg, ProcessArgs};
 use crate::format::Formats;
+use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render};
 
@@ -67,9 +68,8 @@ pub(crate) struct CheckArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 impl CheckArgs {
@@ -82,7 +82,7 @@ impl CheckArgs {
             process: ProcessArgs::default(),
             threads: None,
             format: None,
-            output: None,
+            output: OutputArgs::default(),
         }
     }
 }
@@ -90,26 +90,32 @@ impl CheckArgs {
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
 pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
     let args = CheckArgs::blessing(suite);
-    held(&args, suite, true, report(catalog, suite, &args)?)
+    held((&args, catalog.files()), suite, true, report(catalog, suite, &args)?)
 }
 
 /// Compares a report with its suite's snapshots, or accepts its numbers.
-fn held(args: &CheckArgs, name: &str, bless: bool, (file, report): Ran) -> Result<CheckUp, Error> {
+fn held(
+    (args, inputs): (&CheckArgs, &Files),
+    name: &str,
+    bless: bool,
+    (file, report): Ran,
+) -> Result<CheckUp, Error> {
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
-    let snapshots = snapshots::held(&args.snapshots, &suite, &report, bless)?;
+    let snapshots = snapshots::held((&args.snapshots, inputs), &suite, &report, bless)?;
     Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
 pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
-    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, &args.output)?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.
     let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
+    args.output.check(catalog.files())?;
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let held = |(name, ran): (&String, Result<Ran, Error>)| {
-        ran.and_then(|it| held(args, name, bless, it)).unwrap_or_else(|error| {
+        ran.and_then(|it| held((args, catalog.files()), name, bless, it)).unwrap_or_else(|error| {
             let (name, file) = match catalog.suite(name) {
                 Ok(it) => (it.spec.name.clone(), it.origin.label()),
                 Err(_) => (name.clone(), name.clone()),
@@ -118,7 +124,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
         })
     };
     let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
-    written(args, format, &all)?;
+    written((args, catalog.files()), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
     Ok(if !errors.is_empty() {
         render::problems(catalog, &errors);
@@ -132,20 +138,26 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
 
 /// Writes the result of a check that could not begin, because no input could be read.
 pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, args.output.as_deref())?;
-    written(args, format, &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())])
+    let format = FORMATS.choose(args.format, &args.output)?;
+    let inputs = Files::default();
+    inputs.note(Path::new(CONFIG));
+    written(
+        (args, &inputs),
+        format,
+        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())],
+    )
 }
 
 /// Writes results.
-fn written(args: &CheckArgs, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
+fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
     let text = match format {
         FormatArg::Json => checkup::document(all).map_err(unwritable)?,
         FormatArg::Junit => junit::document(all).map_err(unwritable)?,
         FormatArg::Sarif => sarif::document(all).map_err(unwritable)?,
         FormatArg::Github => github::summary(all),
-        _ => checkup::text(all, Some(table_width(args.output.as_deref()))),
+        _ => checkup::text(all, Some(table_width(&args.output))),
     };
-    output::put(args.output.as_deref(), &text)?;
+    args.output.put(inputs, format, &text)?;
     if format == FormatArg::Github {
         output::print(&github::annotations(all))?;
     }

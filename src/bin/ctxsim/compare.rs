@@ -1,7 +1,5 @@
 //! `ctxsim compare`: what changes from one policy to another, and why.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use ctxsim::catalog::{Catalog, Kind, Origin};
 use ctxsim::compare::{Comparison, Plan};
@@ -12,9 +10,9 @@ use indexmap::IndexSet;
 
 use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs};
 use crate::format::Formats;
-use crate::git::Revisions;
+use crate::git::{self, Revisions};
+use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
-use crate::{git, output};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -66,9 +64,8 @@ pub(crate) struct CompareArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// A base and a candidate.
@@ -76,7 +73,7 @@ type Pair = [String; 2];
 
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, &args.output)?;
     let pairs = pairs(catalog, args)?;
     let found = git::found_in_revisions(catalog, pairs.iter().flatten(), args.process.allow_process)?;
     let (pairs, new) = known(pairs, &found, args)?;
@@ -87,7 +84,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         } else {
             format!("{}: there is nothing to compare.\n", newness(&new, &args.base))
         };
-        return output::put(args.output.as_deref(), &text);
+        return args.output.put(catalog.files(), format, &text);
     }
     if !new.is_empty() {
         anstream::eprintln!("not compared: {}", newness(&new, &args.base));
@@ -100,9 +97,9 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         FormatArg::Json => json::document(&contrasts).map_err(unwritable)?,
         FormatArg::Markdown => markdown::review(&contrasts),
         FormatArg::Github => markdown::summary(&contrasts),
-        _ => table::comparisons(&contrasts, Some(table_width(args.output.as_deref()))),
+        _ => table::comparisons(&contrasts, Some(table_width(&args.output))),
     };
-    output::put(args.output.as_deref(), &text)
+    args.output.put(catalog.files(), format, &text)
 }
 
 /// Compares the pairs of a suite.
@@ -126,6 +123,7 @@ fn compared(
         ..Comparison::default()
     };
     let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    args.output.check(catalog.files())?;
     with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))
 }
 

@@ -1,7 +1,5 @@
 //! `ctxsim explain`: one request of one run, for people or for programs.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{self, Cell, Comparison, Load, Plan, Workload};
@@ -13,6 +11,7 @@ use ctxsim::report::rows::Context;
 
 use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs};
 use crate::format::Formats;
+use crate::output::OutputArgs;
 use crate::{git, output};
 
 /// The available output formats.
@@ -56,14 +55,13 @@ pub(crate) struct ExplainArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Explains one request and writes the result.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, &args.output)?;
     let comparison = Comparison {
         policies: vec![args.policy.clone()],
         scenarios: vec![args.scenario.clone()],
@@ -74,6 +72,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     };
     let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
+    args.output.check(catalog.files())?;
     let mut loads = Vec::new();
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);
@@ -119,7 +118,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
         _ if args.render => rendered(&explanation),
         _ => {
-            let is_terminal = output::to_file(args.output.as_deref()).is_none();
+            let is_terminal = args.output.file().is_none();
             let style = table::Style {
                 width: if is_terminal { output::width() } else { None },
                 is_coloured: is_terminal && output::is_coloured(),
@@ -128,7 +127,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             table::explanation(&explanation, context, style)
         }
     };
-    output::put(args.output.as_deref(), &text)
+    args.output.put(catalog.files(), format, &text)
 }
 
 /// Returns the requested session: the only one, or the one named.

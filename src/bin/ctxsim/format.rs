@@ -8,7 +8,7 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 
 use crate::args::FormatArg;
-use crate::output;
+use crate::output::{self, OutputArgs};
 
 /// File extensions and their output formats.
 const EXTENSIONS: [(&str, FormatArg); 12] = [
@@ -45,8 +45,8 @@ impl Formats<'_> {
     ///
     /// # Errors
     /// The format is unknown, or the output cannot be written.
-    pub(crate) fn choose(&self, asked: Option<FormatArg>, output: Option<&Path>) -> Result<FormatArg, Error> {
-        let output = output::to_file(output);
+    pub(crate) fn choose(&self, asked: Option<FormatArg>, output: &OutputArgs) -> Result<FormatArg, Error> {
+        let output = output.file();
         let usual = self.known.first().copied().unwrap_or(FormatArg::Table);
         let format = match (asked, output) {
             (Some(asked), _) => asked,

@@ -1,10 +1,8 @@
 //! `ctxsim import`: what recorded sessions hold, and how well their bills are predicted.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use ctxsim::calibrate::Calibration;
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure;
@@ -15,7 +13,7 @@ use ctxsim::report::{self, Skipped, calibration};
 
 use crate::args::{FALLBACK_PROFILE, FormatArg, SelectArgs};
 use crate::format::Formats;
-use crate::output;
+use crate::output::{self, OutputArgs};
 use crate::run::{table_width, unwritable, with_progress};
 
 /// The available output formats.
@@ -44,14 +42,16 @@ pub(crate) struct ImportArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let as_json = FORMATS.choose(args.format, args.output.as_deref())? == FormatArg::Json;
+    let format = FORMATS.choose(args.format, &args.output)?;
+    let as_json = format == FormatArg::Json;
+    output::note(catalog, Kind::Scenario, &args.files);
+    args.output.check(catalog.files())?;
     let text = if args.report {
         calibrated(catalog, args, as_json)?
     } else if args.carried {
@@ -59,7 +59,7 @@ pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
     } else {
         held(catalog, args, as_json)?
     };
-    output::put(args.output.as_deref(), &text)
+    args.output.put(catalog.files(), format, &text)
 }
 
 /// Returns what recordings contain, and what is left out.
@@ -103,7 +103,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     if as_json {
         return report::carried::json(&sessions, &skipped).map_err(unwritable);
     }
-    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(args.output.as_deref()))))
+    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(&args.output))))
 }
 
 /// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::checkup::CheckUp;
 use ctxsim::report::numbers::counted;
 
 use crate::check;
-use crate::output;
+use crate::output::{self, ForceArgs};
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
@@ -133,5 +133,5 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         output::make_folder(folder)?;
     }
-    output::write(path, text)
+    output::write(path, text, ForceArgs::default().kept(&Files::default()))
 }

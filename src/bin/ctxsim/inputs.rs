@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ctxsim::catalog::{Catalog, Kind, input_files, kind_of};
+use ctxsim::catalog::{Catalog, Files, Kind, input_files, kind_of};
 use ctxsim::compare::{self, check};
 use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
 use ctxsim::input::Format;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
-use crate::output;
+use crate::output::{self, Remark};
 
 /// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
@@ -89,8 +89,7 @@ fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
 
 /// Prints an input's file, or a policy merged with its bases.
 pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
-    let output = output::to_file(args.output.as_deref());
-    output.map_or(Ok(()), output::check)?;
+    args.output.file().map_or(Ok(()), output::check)?;
     let kind = match args.kind {
         SchemaArg::Policy => Kind::Policy,
         SchemaArg::Scenario => Kind::Scenario,
@@ -113,7 +112,8 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
             return Err(vec![problem.help("remove `--merged`")].into());
         }
     };
-    output::put(output, &text)
+    // The file is the user's from now on: the next one does not replace it without a word.
+    args.output.put_as(catalog.files(), Remark::None, &text)
 }
 
 /// Prints or writes an input in the other format.
@@ -122,14 +122,16 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         InputFormatArg::Ron => Format::Ron,
         InputFormatArg::Toml => Format::Toml,
     };
-    if let Some(path) = output::to_file(args.output.as_deref()) {
+    if let Some(path) = args.output.file() {
         if Format::of(path) != Some(format) {
             return Err(vec![other_extension(path, args.to)].into());
         }
         output::check(path)?;
     }
     let text = compare::convert(&args.path, format)?;
-    output::put(args.output.as_deref(), &text)
+    let inputs = Files::default();
+    inputs.note(&args.path);
+    args.output.put_as(&inputs, Remark::None, &text)
 }
 
 /// Reports a file extension that does not match the format written.

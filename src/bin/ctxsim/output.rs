@@ -1,29 +1,95 @@
 //! Where results go: standard output, or a file.
 
 mod file;
+mod kept;
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+use ctxsim::catalog::{Catalog, Files, Kind};
 use ctxsim::error::Error;
 
+use crate::args::FormatArg;
+
 pub(crate) use file::{check, write};
+pub(crate) use kept::{Kept, Remark};
 
 /// The name of standard output, where a file could be given.
 const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
 
-/// Writes text to the given file, or prints it.
-pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Error> {
-    match to_file(path) {
-        Some(path) => write(path, text),
-        None => print(text),
+/// Where a result is written.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// Write to a file atomically; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// Whether files of others are replaced.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ForceArgs {
+    /// Replace a file even if ctxsim did not write it; an input is never replaced
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl ForceArgs {
+    /// Returns what must be kept, besides these inputs.
+    pub(crate) fn kept(self, inputs: &Files) -> Kept<'_> {
+        Kept { inputs, force: self.force }
     }
 }
 
-/// Returns the given file, or `None` for standard output.
-pub(crate) fn to_file(path: Option<&Path>) -> Option<&Path> {
-    path.filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+impl OutputArgs {
+    /// Returns the file, or `None` for standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+    }
+
+    /// Checks before any work that the file may be written, and replaces nothing that must be kept.
+    pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        self.file().map_or(Ok(()), |it| self.force.kept(inputs).check(it, None))
+    }
+
+    /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
+    pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: &str) -> Result<(), Error> {
+        self.put_as(inputs, Remark::of(format), text)
+    }
+
+    /// Does the same for a text with a remark of another kind, or without one.
+    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: &str) -> Result<(), Error> {
+        match self.file() {
+            Some(path) => write(path, &remark.on(text), self.force.kept(inputs)),
+            None => print(text),
+        }
+    }
+}
+
+/// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
+pub(crate) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<Item = &'n String>) {
+    for name in names {
+        let found: Vec<String> = match kind {
+            Kind::Scenario => {
+                catalog.search(name).unwrap_or_default().into_iter().map(|it| it.name).collect()
+            }
+            _ => catalog.expand(kind, name),
+        };
+        found.iter().for_each(|it| drop(catalog.find(kind, it)));
+    }
+}
+
+/// Writes several files, or none if one of them must be kept.
+pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<str>)], kept: Kept<'_>) -> Result<(), Error> {
+    files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
+    for (path, text) in files {
+        path.parent().map_or(Ok(()), make_folder)?;
+        write(path, text.as_ref(), kept)?;
+    }
+    Ok(())
 }
 
 /// Creates a folder if it is missing.

@@ -1,9 +1,10 @@
 //! `ctxsim schema`, `ctxsim man` and `ctxsim completions`: what editors, manuals and shells want to know.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, ValueEnum};
 use clap_mangen::Man;
+use ctxsim::catalog::Files;
 use ctxsim::error::Error;
 use ctxsim::input::text::schema;
 
@@ -14,6 +15,7 @@ use crate::output;
 /// Prints the schema of one kind of file, or writes those of all kinds.
 pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
     args.output.as_deref().map_or(Ok(()), output::make_folder)?;
+    let (inputs, mut files) = (Files::default(), Vec::new());
     let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
         let text = match kind {
@@ -24,11 +26,11 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
         };
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         match &args.output {
-            Some(folder) => output::write(&folder.join(format!("{name}.json")), text)?,
+            Some(folder) => files.push((folder.join(format!("{name}.json")), text)),
             None => output::print(text)?,
         }
     }
-    Ok(())
+    output::write_all(&files, args.force.kept(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.
@@ -37,17 +39,20 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
         return output::print(&page(Man::new(command()))?);
     };
     output::make_folder(folder)?;
-    write_pages(folder, command())
+    let (inputs, mut files) = (Files::default(), Vec::new());
+    pages(folder, command(), &mut files)?;
+    output::write_all(&files, args.force.kept(&inputs))
 }
 
-/// Writes the pages of a command and its subcommands.
-fn write_pages(folder: &Path, command: clap::Command) -> Result<(), Error> {
+/// Adds the pages of a command and its subcommands.
+fn pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
     for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
-        write_pages(folder, inner.clone())?;
+        pages(folder, inner.clone(), files)?;
     }
     let man = Man::new(command);
     let path = folder.join(man.get_filename());
-    output::write(&path, &page(man)?)
+    files.push((path, page(man)?));
+    Ok(())
 }
 
 fn page(man: Man) -> Result<String, Error> {

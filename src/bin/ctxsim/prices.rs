@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim::catalog::price_list_files;
+use ctxsim::catalog::{Files, price_list_files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::input::Format;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::text::source::read_text;
 use ctxsim::pricelist::compare::{Disagreement, compare};
@@ -17,7 +18,7 @@ use ctxsim::report::numbers::{NONE, counted};
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::output;
+use crate::output::{self, ForceArgs, Kept, Remark};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -53,6 +54,8 @@ pub(crate) struct PriceImportArgs {
     /// Folder to write profiles to
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
     /// Date the lists were fetched; selects the prices in force (YYYY-MM-DD)
     #[arg(long, value_name = "DATE")]
     pub(crate) as_of: String,
@@ -83,7 +86,8 @@ pub(crate) fn prices(command: &PricesCommand) -> Result<(), Error> {
 /// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
 fn import(args: &PriceImportArgs) -> Result<(), Error> {
     check_day(&args.as_of)?;
-    let lists = read(&args.paths)?;
+    let inputs = Files::default();
+    let lists = read(&args.paths, &inputs)?;
     let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
     let mut text = String::new();
     let mut profiles: IndexMap<String, Placed> = IndexMap::new();
@@ -114,7 +118,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
         return Err(vec![nothing_placed(first_unplaced)].into());
     }
     match &args.output {
-        Some(folder) => profiles.values().try_for_each(|it| write(folder, &it.name, &it.text))?,
+        Some(folder) => write(folder, profiles.values(), args.force.kept(&inputs))?,
         None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
     }
     output::print(&text)
@@ -196,19 +200,17 @@ fn below_profiles(folder: &Path) -> String {
     at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
-/// Writes a profile below a folder.
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
-    let path = folder.join(format!("{name}.toml"));
-    if let Some(parent) = path.parent() {
-        output::make_folder(parent)?;
-    }
-    output::write(&path, text)
+/// Writes profiles below a folder.
+fn write<'p>(folder: &Path, profiles: impl Iterator<Item = &'p Placed>, kept: Kept<'_>) -> Result<(), Error> {
+    let remark = Remark::of_input(Format::Toml);
+    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
+    output::write_all(&files.collect::<Vec<_>>(), kept)
 }
 
 /// Prints every price on which lists disagree.
 fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
-    let lists = read(&args.paths)?;
+    let lists = read(&args.paths, &Files::default())?;
     if lists.len() < 2 {
         let problem = Diagnostic::at("price-lists", "", "give at least two price lists");
         return Err(vec![problem.help("name files or folders of at least two lists")].into());
@@ -249,7 +251,7 @@ fn disagreement(row: &Disagreement, text: &mut String) {
 }
 
 /// Reads the lists in files and folders.
-fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Found>, Error> {
+fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<Found>, Error> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
@@ -259,6 +261,7 @@ fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Found>, Error> {
             return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
         }
         for path in inner {
+            inputs.note(&path);
             let text = read_text(&path)?;
             files.push(PriceFile { path: path.to_string_lossy().replace('\\', "/"), text });
         }

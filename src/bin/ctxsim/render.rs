@@ -25,7 +25,7 @@ pub(crate) fn problems(catalog: &Catalog, problems: &[Diagnostic]) {
 /// Returns one problem as text.
 fn diagnostic(catalog: &Catalog, problem: &Diagnostic) -> String {
     let place = &problem.place;
-    let text = if place.file.is_empty() { None } else { catalog.text_of(&place.file) };
+    let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
     let mut group =
         Level::ERROR.primary_title(problem.message.as_str()).id(problem.code).elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {

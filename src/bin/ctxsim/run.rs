@@ -1,7 +1,6 @@
 //! `ctxsim run`: a comparison as tables, as JSON, or as rows.
 
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +16,7 @@ use ctxsim::report::{Report, csv, html, json, markdown, rows, runner_rows, table
 
 use crate::args::{FormatArg, RowsArg, RunArgs};
 use crate::format::Formats;
+use crate::output::OutputArgs;
 use crate::{git, output, pictures};
 
 /// Work shorter than this shows no progress.
@@ -43,6 +43,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     };
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    args.output.check(catalog.files())?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
@@ -79,7 +80,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             text
         }
     };
-    output::put(args.output.as_deref(), &text)?;
+    args.output.put(catalog.files(), format, &text)?;
     output::print(&marks)?;
     Ok(holds)
 }
@@ -108,7 +109,7 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         (RowsArg::Orderings, _) => ("`--rows orderings`", &ROWS),
         (RowsArg::Log, _) => ("`--rows log`", &ROWS[..2]),
     };
-    Formats { of, known }.choose(args.format, args.output.as_deref())
+    Formats { of, known }.choose(args.format, &args.output)
 }
 
 /// The formats of rows below runs.
@@ -119,7 +120,7 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     match format {
         FormatArg::Table | FormatArg::Junit | FormatArg::Sarif => {
-            let width = Some(table_width(args.output.as_deref()));
+            let width = Some(table_width(&args.output));
             Ok(table::report(report, Layout { width, detail }))
         }
         FormatArg::Markdown => Ok(markdown::report(report, detail)),
@@ -142,8 +143,8 @@ fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
 }
 
 /// Returns the width of tables: the terminal's, if the output goes to one.
-pub(crate) fn table_width(output: Option<&Path>) -> usize {
-    output::width().filter(|_| output::to_file(output).is_none()).unwrap_or(TABLE_WIDTH)
+pub(crate) fn table_width(output: &OutputArgs) -> usize {
+    output::width().filter(|_| output.file().is_none()).unwrap_or(TABLE_WIDTH)
 }
 
 /// Returns the rows of all runs, and whether none of them failed.

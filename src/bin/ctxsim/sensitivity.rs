@@ -1,7 +1,5 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
@@ -11,7 +9,7 @@ use ctxsim::report::sensitivity::{document, markdown, table, values};
 
 use crate::args::{DrawArgs, FormatArg, ProcessArgs};
 use crate::format::Formats;
-use crate::output;
+use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 
 /// Shown below the options.
@@ -63,9 +61,8 @@ pub(crate) struct SensitivityArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Show every scenario and every policy's elasticities
     #[arg(long)]
     pub(crate) details: bool,
@@ -98,7 +95,7 @@ const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, args.output.as_deref())?;
+    let format = FORMATS.choose(args.format, &args.output)?;
     let every = |names: &[String]| -> Vec<String> {
         names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
     };
@@ -113,6 +110,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         ..Comparison::default()
     };
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
+    args.output.check(catalog.files())?;
     let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
@@ -120,7 +118,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        _ => table(&found, args.details, Some(table_width(args.output.as_deref()))),
+        _ => table(&found, args.details, Some(table_width(&args.output))),
     };
-    output::put(args.output.as_deref(), &text)
+    args.output.put(catalog.files(), format, &text)
 }

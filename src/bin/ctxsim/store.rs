@@ -15,7 +15,7 @@ use ctxsim::input::text::source::read_text;
 use ctxsim::memory::export::{Export, INDEX_FILE, Index};
 
 use crate::args::ProcessArgs;
-use crate::output;
+use crate::output::{self, ForceArgs, Kept};
 
 /// The arguments of `store`.
 #[derive(Debug, Args)]
@@ -69,6 +69,8 @@ pub(crate) struct StoreWriteArgs {
     /// Output folder, created if missing; an earlier export in it is replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 /// The arguments of `store read`.
@@ -114,19 +116,23 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     export.index.scenario = given(Kind::Scenario, &args.scenario);
     export.index.profile = given(Kind::Profile, &args.profile);
     let files = export.files()?;
-    output::make_folder(&args.output)?;
-    remove_stale(&export, &args.output)?;
     // The index comes last: a folder with an index is complete.
-    for (name, text) in files.iter().rev() {
-        output::write(&args.output.join(name), text)?;
-    }
+    let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).collect();
+    let earlier = read_text(&args.output.join(INDEX_FILE)).unwrap_or_default();
+    let kept = args.force.kept(catalog.files());
+    let of_earlier = Export::bank_files(&earlier);
+    let (replaced, others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
+    others.iter().try_for_each(|(path, text)| kept.check(path, Some(text)))?;
+    remove_stale(&export, &earlier, &args.output)?;
+    output::write_all(&replaced, Kept { force: true, ..kept })?;
+    output::write_all(&others, kept)?;
     output::print(&format!("{} to {}\n", said(&export), args.output.display()))
 }
 
 /// Removes files of an earlier export in the same folder that this one lacks.
-fn remove_stale(export: &Export, folder: &Path) -> Result<(), Error> {
-    let Ok(earlier) = read_text(&folder.join(INDEX_FILE)) else { return Ok(()) };
-    for name in export.stale(&earlier) {
+fn remove_stale(export: &Export, earlier: &str, folder: &Path) -> Result<(), Error> {
+    for name in export.stale(earlier) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
             Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::Write { path, source }),

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Files, Kind};
 use ctxsim::compare::grid::Grid;
 use ctxsim::compare::{self, Comparison};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::input::text::source::read_text;
 use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
 
 use crate::args::{DrawArgs, FormatArg, ProcessArgs};
 use crate::format::Formats;
+use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{git, output};
 
@@ -94,6 +96,13 @@ impl GridArgs {
         })
     }
 
+    /// Marks the files that it names as inputs, before they are read.
+    pub(crate) fn note(&self, catalog: &Catalog) {
+        output::note(catalog, Kind::Policy, [&self.policy, &self.base]);
+        output::note(catalog, Kind::Scenario, self.paths.iter().chain(&self.scenarios));
+        output::note(catalog, Kind::Profile, &self.profiles);
+    }
+
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
     pub(crate) fn grid(&self) -> Result<Grid, Error> {
         Ok(Grid::parse(&self.vary).map_err(|mut problems| {
@@ -126,9 +135,8 @@ pub(crate) struct ShownArgs {
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
-    /// Write to a file atomically; `-` is standard output
-    #[arg(long, value_name = "PATH")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Show every point on the front
     #[arg(long)]
     details: bool,
@@ -180,10 +188,12 @@ fn shard(text: &str) -> Result<[usize; 2], String> {
 
 /// Runs a sweep, or a part of it, and writes it.
 pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
+    let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
     let grid = args.what.grid()?;
     let comparison = args.what.comparison();
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    args.what.note(&catalog);
+    args.shown.output.check(catalog.files())?;
     let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
     let head = args.what.head(&grid, &objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);
@@ -194,26 +204,25 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     match args.shard {
         Some(shard) => {
             let text = json::shard(shard, head, points).map_err(unwritable)?;
-            output::put(args.shown.output.as_deref(), &text)
+            args.shown.output.put(catalog.files(), FormatArg::Json, &text)
         }
-        None => show(&Sweep::new(head, points), format, &args.shown),
+        None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
     }
 }
 
 /// Merges shards and writes what a single machine would have written.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.shown.format, args.shown.output.as_deref())?;
-    let read = |path: &PathBuf| {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.clone(), source })?;
-        Ok((path.display().to_string(), text))
-    };
+    let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
+    let inputs = Files::default();
+    args.files.iter().for_each(|it| inputs.note(it));
+    args.shown.output.check(&inputs)?;
+    let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
-    show(&json::merged(&files)?, format, &args.shown)
+    show(&json::merged(&files)?, format, &args.shown, &inputs)
 }
 
 /// Writes a whole sweep.
-fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs) -> Result<(), Error> {
+fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
     let text = match format {
         FormatArg::Json => json::document(sweep).map_err(unwritable)?,
         FormatArg::Svg => match sweep.figure() {
@@ -224,7 +233,7 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs) -> Result<(), Error
                 return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
             }
         },
-        _ => table::sweep(sweep, shown.details, Some(table_width(shown.output.as_deref()))),
+        _ => table::sweep(sweep, shown.details, Some(table_width(&shown.output))),
     };
-    output::put(shown.output.as_deref(), &text)
+    shown.output.put(inputs, format, &text)
 }

@@ -12,7 +12,7 @@ use ctxsim::input::Format;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::args::{DrawArgs, ProcessArgs, share};
-use crate::output;
+use crate::output::{self, ForceArgs, OutputArgs, Remark};
 use crate::run::{table_width, unwritable, with_progress};
 use crate::sweep::GridArgs;
 
@@ -67,6 +67,8 @@ pub(crate) struct TuneArgs {
     /// Write the recommended policy to a file (.ron or .toml), atomically
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 /// Tunes, prints, and writes the recommended policy.
@@ -90,6 +92,10 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         draw: DrawArgs { seed: None, ..args.draw },
         process: args.process,
     };
+    if let Some(path) = &args.output {
+        what.note(catalog);
+        args.force.kept(catalog.files()).check(path, None)?;
+    }
     let grid = if args.vary.is_empty() { around(catalog, &args.policy)? } else { what.grid()? };
     let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
     let threads = args.draw.threads();
@@ -97,13 +103,13 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         if let Some(text) = tuned_policy(catalog, &args.policy, &name, (&found, day.as_deref()), format)? {
-            output::write(path, &text)?;
+            output::write(path, &Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
     } else {
-        found.text(Some(table_width(None)))
+        found.text(Some(table_width(&OutputArgs::default())))
     };
     output::print(&text)
 }

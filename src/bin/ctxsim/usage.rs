@@ -1,7 +1,9 @@
 //! What is wrong with a command line, in the same form as what is wrong with an input.
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser as _};
@@ -10,18 +12,28 @@ use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
 
 use crate::cli::Cli;
-use crate::refuse;
+use crate::{BAD_INPUT, refuse};
 
 /// Parses the command line; prints help or an error and returns the exit code.
-pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, std::process::ExitCode> {
+pub(crate) fn parse(catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     let args = with_verb(std::env::args_os().collect(), catalog);
     let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).collect();
     Cli::try_parse_from(args).map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            error.exit();
+            return shown(&error);
         }
         refuse(&Catalog::bundled(), &Error::from(vec![problem(&error, &words, catalog)]))
     })
+}
+
+/// Prints help or a version; returns the exit code, which also says that nobody could read it.
+fn shown(error: &clap::Error) -> ExitCode {
+    match error.print().and_then(|()| io::stdout().flush()) {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
+            refuse(&Catalog::bundled(), &Error::Write { path: "standard output".into(), source })
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
+    }
 }
 
 /// Inserts `run` before arguments that begin without a command.

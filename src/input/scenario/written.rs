@@ -167,3 +167,18 @@ pub enum Load {
         assume: Box<Assume>,
     },
 }
+
+impl Load {
+    /// Returns the file that it names, relative to the scenario's folder.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Recorded { path, .. } => Some(path),
+            Self::Chats(load) => match &load.from {
+                ChatSource::LongMemEval { path } => Some(path),
+                ChatSource::Generated(_) => None,
+            },
+            _ => None,
+        }
+    }
+}

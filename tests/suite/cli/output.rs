@@ -12,7 +12,7 @@ use super::{ctxsim, out, refused};
 /// Writes a schema to a path; what is written does not matter.
 fn write_to(path: &Path) -> String {
     let path = path.to_str().unwrap();
-    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", path]))
+    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--force", "--output", path]))
 }
 
 fn text() -> String {
@@ -106,12 +106,12 @@ fn the_extension_says_the_format_in_any_case_and_where_a_verb_has_it() {
 
     for (line, name, start) in [
         (&explain[..], "request.JSON", "{"),
-        (&explain[..], "request.txt", "Request 2 of"),
+        (&explain[..], "request.txt", "Written by ctxsim.\n\nRequest 2 of"),
         (&run[..], "report.json", "{"),
         (&run[..], "report.csv", "policy,"),
-        (&run[..], "report.md", "#"),
+        (&run[..], "report.md", "<!-- Written by ctxsim. -->\n#"),
         (&run[..], "report.htm", "<!"),
-        (&run[..], "report", "one "),
+        (&run[..], "report", "Written by ctxsim.\n\none "),
     ] {
         out(&ctxsim(&[line, &["--output", &at(name)]].concat()));
         let text = fs::read_to_string(at(name)).unwrap();

@@ -5,20 +5,31 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use ctxsim::catalog::Files;
 use ctxsim::error::Error;
 use ctxsim::input::Profile;
 use ctxsim::report::Report;
 use ctxsim::report::checkup::{Snapshot, SnapshotState};
 use ctxsim::report::shot::{self, Shot};
 
-use crate::output;
+use crate::output::{self, ForceArgs};
 
 /// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
+/// The line of a header that says who made the snapshot.
+const SOURCE: &str = "source: ctxsim check";
 /// The prefix of the price date in a header.
 const DAY: &str = "description: prices of ";
 /// The extensions of a snapshot and of one that waits for review.
 const EXTENSIONS: [&str; 2] = ["snap", "snap.new"];
+
+/// Where a snapshot is, and what it must not replace.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    path: &'a Path,
+    suite: &'a str,
+    inputs: &'a Files,
+}
 
 /// The price dates of snapshots, by file stem, which is the profile's name.
 pub(super) struct Days(BTreeMap<String, String>);
@@ -50,7 +61,12 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
 
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
 /// snapshots yet.
-pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Result<Vec<Snapshot>, Error> {
+pub(super) fn held(
+    (root, inputs): (&Path, &Files),
+    suite: &str,
+    report: &Report,
+    bless: bool,
+) -> Result<Vec<Snapshot>, Error> {
     let folder = folder(root, suite);
     if !bless && !folder.is_dir() {
         return Ok(Vec::new());
@@ -59,10 +75,11 @@ pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Re
     let mut all = Vec::new();
     for it in report.shots() {
         let path = folder.join(&it.path[0]).join(format!("{}.{}", it.path[1], EXTENSIONS[0]));
-        all.push(if bless { accepted(&path, suite, &it)? } else { compared(&path, suite, &it)? });
+        let at = At { path: &path, suite, inputs };
+        all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
-    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it)) {
+    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && is_own(it)) {
         if bless {
             fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
         } else {
@@ -73,13 +90,14 @@ pub(super) fn held(root: &Path, suite: &str, report: &Report, bless: bool) -> Re
 }
 
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
-fn compared(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
+fn compared(at: At<'_>, shot: &Shot) -> Result<Snapshot, Error> {
+    let path = at.path;
     let pending = path.with_extension(EXTENSIONS[1]);
     let snapshot = |state, moved| Snapshot { file: name(path), state, moved };
     let old = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            wait(&pending, suite, shot)?;
+            wait(At { path: &pending, ..at }, shot)?;
             return Ok(snapshot(SnapshotState::Missing, Vec::new()));
         }
         Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
@@ -89,31 +107,32 @@ fn compared(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
         let _ = fs::remove_file(&pending);
         return Ok(snapshot(SnapshotState::Same, Vec::new()));
     }
-    wait(&pending, suite, shot)?;
+    wait(At { path: &pending, ..at }, shot)?;
     Ok(snapshot(SnapshotState::Moved, shot::moved(old, &shot.text)))
 }
 
 /// Writes a snapshot.
-fn accepted(path: &Path, suite: &str, shot: &Shot) -> Result<Snapshot, Error> {
-    write(path, suite, shot)?;
-    let _ = fs::remove_file(path.with_extension(EXTENSIONS[1]));
-    Ok(Snapshot { file: name(path), state: SnapshotState::Blessed, moved: Vec::new() })
+fn accepted(at: At<'_>, shot: &Shot) -> Result<Snapshot, Error> {
+    write(at, shot)?;
+    let _ = fs::remove_file(at.path.with_extension(EXTENSIONS[1]));
+    Ok(Snapshot { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
 }
 
 /// Writes a snapshot for review, except in CI.
-fn wait(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
-    if std::env::var_os("CI").is_some() { Ok(()) } else { write(path, suite, shot) }
+fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
+    if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
-fn write(path: &Path, suite: &str, shot: &Shot) -> Result<(), Error> {
-    if let Some(folder) = path.parent() {
-        output::make_folder(folder)?;
-    }
+/// Writes a snapshot, over whatever is there unless it is an input.
+fn write(At { path, suite, inputs }: At<'_>, shot: &Shot) -> Result<(), Error> {
     let Shot { as_of, text, .. } = shot;
-    output::write(
-        path,
-        &format!("{RULE}source: ctxsim check\n{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}"),
-    )
+    let text = format!("{RULE}{SOURCE}\n{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
+    output::write_all(&[(path.to_owned(), text)], ForceArgs { force: true }.kept(inputs))
+}
+
+/// Returns whether a snapshot says that ctxsim made it: others stay.
+fn is_own(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|it| it.lines().nth(1) == Some(SOURCE))
 }
 
 /// Returns a snapshot without its header.

@@ -9,6 +9,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use ctxsim::error::Error;
 use tempfile::NamedTempFile;
 
+use super::Kept;
+
 /// The temporary file being written; an interrupt removes it.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -30,11 +32,12 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     checked.map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
-/// Writes text.
+/// Writes text, unless that would replace something that must be kept.
 ///
 /// # Errors
-/// As [`check`], or the disk is full.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+/// As [`check`] and [`Kept::check`], or the disk is full.
+pub(crate) fn write(path: &Path, text: &str, kept: Kept<'_>) -> Result<(), Error> {
+    kept.check(path, Some(text))?;
     let written = place(path).and_then(|place| match place {
         Place::Other => through(path, text),
         Place::File(target, permissions) => replace(&target, Some(permissions), text),
