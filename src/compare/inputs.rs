@@ -127,7 +127,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     work.blame_used();
     work.check_used();
     work.check_trials(&scenarios, comparison.trials);
-    let files = (suite.as_ref(), checked.as_ref());
+    // Guards of a suite that nobody named are not what the run is about.
+    let files = (suite.as_ref(), checked.as_ref().filter(|_| comparison.suite.is_some()));
     let guards = work.guards(files, &loaded_scenarios, &loaded_profiles, under_own_models);
     if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
         work.found.problems.extend(suite.locate(guards.about_nothing));

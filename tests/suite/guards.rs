@@ -6,6 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::guard::{self, NamedGuard};
 use tempfile::TempDir;
 
 const POLICY: &str = r#"(
@@ -139,6 +142,20 @@ fn a_run_that_leaves_out_what_a_guard_names_says_so() {
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Note: 1 guard of the suite is not checked"), "{text}");
+}
+
+#[test]
+fn the_guards_of_a_suite_that_nobody_named_are_not_mentioned() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let session = session.display().to_string();
+    let printed = |args: &[&str]| String::from_utf8(ctxsim(folder.path(), args).stdout).unwrap();
+
+    assert!(!printed(&["run", &session]).contains("guard of the suite"));
+    assert!(!printed(&["run", &session]).contains("guards of the suite"));
+    assert!(
+        printed(&["run", "--suite", "default", &session]).contains("guards of the suite are not checked")
+    );
 }
 
 #[test]
@@ -283,4 +300,36 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
         flat.contains("is not at most +20% against identity") && flat.contains("suite.toml:6:1"),
         "{flat}"
     );
+}
+
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_would_break() {
+    let catalog = Catalog::bundled();
+    for name in catalog.names(Kind::Suite) {
+        // At its whole size, this suite takes minutes; its own test plays that.
+        let set = match name {
+            "aging-responses" => vec!["scenario.load.aging.trials=2".to_owned()],
+            _ => Vec::new(),
+        };
+        let is_whole = set.is_empty();
+        let comparison = Comparison { suite: Some(name.to_owned()), set, ..Comparison::default() };
+        let plan = Plan::new(&catalog, &comparison).unwrap();
+
+        let report = plan.report(None, &|_, _| {}).unwrap();
+
+        assert!(!plan.guards.is_empty(), "{name} has no guard");
+        let broken: Vec<String> =
+            report.guard_verdicts.iter().filter(|it| !it.holds).map(ToString::to_string).collect();
+        assert!(broken.is_empty() || !is_whole, "{name}: {broken:?}");
+        let fails_for = |guard: &NamedGuard, policy: &str| {
+            let of_another = NamedGuard { policy: policy.to_owned(), ..guard.clone() };
+            guard::judge(&[of_another], &report).iter().any(|it| !it.holds)
+        };
+        let can_fail =
+            |guard: &&NamedGuard| plan.policies.iter().any(|it| **it != guard.policy && fails_for(guard, it));
+        let idle: Vec<&str> =
+            plan.guards.iter().filter(|it| !can_fail(it)).map(|it| it.guard.name.as_str()).collect();
+        assert!(idle.len() < plan.guards.len(), "{name}: no policy would break any of {idle:?}");
+    }
 }
