@@ -15,12 +15,12 @@ use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::price;
 use crate::report::FailedRuns;
-use crate::report::Run;
 use crate::report::contrast::{
     Broken, ChangedStage, Contrast, FactChange, FieldChange, NeedChange, Part, RequestChange,
 };
 use crate::report::explain::who;
 use crate::report::sections::OWN;
+use crate::report::{Run, Session};
 use crate::timeline::Timeline;
 
 /// The most requests kept per load: no more are shown in all.
@@ -50,7 +50,7 @@ impl Plan {
         progress: Progress<'_>,
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
-            let played = Played::new(load, progress);
+            let played = Played::new(load, load.session(&self.as_recorded), progress);
             FailedRuns::none_of(&played.runs)?;
             let cells =
                 (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
@@ -73,6 +73,7 @@ impl Plan {
 struct Played<'l> {
     load: &'l Load,
     lives: Lives<'l>,
+    session: Option<Session>,
     runs: Vec<Run>,
     drawn: Vec<(Cell, Vec<Tally>)>,
     rows: Vec<(Cell, std::sync::Arc<Rows>)>,
@@ -80,7 +81,7 @@ struct Played<'l> {
 }
 
 impl<'l> Played<'l> {
-    fn new(load: &'l Load, progress: Progress<'_>) -> Self {
+    fn new(load: &'l Load, session: Option<Session>, progress: Progress<'_>) -> Self {
         let lives = load.lives();
         Self {
             load,
@@ -88,6 +89,7 @@ impl<'l> Played<'l> {
             drawn: load.drawn(progress),
             rows: lives.each(|load, _| load.rows_as_laid_out(progress)),
             lives,
+            session,
             probes: load.probes(progress),
         }
     }
@@ -131,6 +133,7 @@ impl<'l> Played<'l> {
         // Needs have no pairs where the two live with different compactions.
         let shared = load.workload.items().filter(|_| self.lives.are_alike(profile, pair));
         Some(Part {
+            session: self.session.clone(),
             runs,
             pairs,
             arguments: load.arguments.clone(),

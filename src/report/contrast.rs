@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::metric::{self, Metric};
+use super::trust::Trust;
 use super::{Run, distinct, firings, numbers};
 use crate::measure::delta::Pairs;
 use crate::measure::{Better, Delta, Tally};
@@ -106,6 +107,10 @@ pub struct Contrast {
     pub facts: Vec<FactsChanged>,
     /// The stages that differ.
     pub stages: Vec<StageChange>,
+    /// How far the sessions carry the numbers.
+    pub trust: Trust,
+    /// Whether nothing says what is needed or asked, so that losses are unknown.
+    pub loses_unknown: bool,
     /// Notes that a reader must know.
     pub notes: Vec<String>,
 }
@@ -189,6 +194,13 @@ impl Contrast {
             needs,
             facts: facts(parts),
             stages: first.stages.iter().map(|it| stage(it, parts)).collect(),
+            loses_unknown: parts
+                .iter()
+                .all(|it| !it.runs[0].tally.has_needs && !it.runs[0].has_tables_of_its_own()),
+            trust: Trust::new(
+                &parts.iter().filter_map(|it| it.session.as_ref()).collect::<Vec<_>>(),
+                &parts.iter().map(|it| &it.runs[0]).collect::<Vec<_>>(),
+            ),
             notes,
         })
     }

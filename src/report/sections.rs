@@ -240,7 +240,7 @@ impl Report {
             scenarios: first.len(),
             is_part: group.is_part,
             lines: lines.collect(),
-            trust: Trust::new(self, &first),
+            trust: Trust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
         };
         if self.is_ranked {
             section.rank();

@@ -5,9 +5,9 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::Run;
 use super::numbers::{self, percent};
-use super::session::BillCheck;
-use super::{Report, Run};
+use super::session::{BillCheck, Session};
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
 /// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.
@@ -39,11 +39,11 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Looks at the scenarios of a table, given one policy's runs.
-    pub(super) fn new(report: &Report, runs: &[&Run]) -> Self {
+    /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
+    pub(super) fn new(sessions: &[&Session], runs: &[&Run]) -> Self {
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
-            let Some(session) = report.sessions.iter().find(|it| it.name == run.scenario) else { continue };
+            let Some(session) = sessions.iter().find(|it| it.name == run.scenario) else { continue };
             let (n, sum) = sources.entry(&run.profile).or_default();
             *n += 1;
             if let Some(bill) = &session.bill {

@@ -147,6 +147,22 @@ fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
 }
 
 #[test]
+fn a_comparison_says_that_a_bill_is_not_reproduced_and_that_losses_are_unknown() {
+    let recorded = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name);
+        let args =
+            ["compare", "--base", "identity", "--candidate", "duckagent/immediate_summary", "--scenario"];
+        let text = out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat()));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+
+    let pi = recorded("pi-session.jsonl");
+    assert!(pi.contains("), but input cost is predicted 7.0% below the recorded bill"), "{pi}");
+    let codex = recorded("codex-rollout.jsonl");
+    assert!(codex.contains("Nothing says which evidence is needed, so what it loses is unknown."), "{codex}");
+}
+
+#[test]
 fn drawn_trials_are_paired_and_give_intervals() {
     let folder = budgets("100_000", "40_000");
     let more = ["--set", "scenario.recovery=sampled", "--trials", "40"];

@@ -49,20 +49,23 @@ impl Contrast {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
                 let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
-                let name = &self.candidate;
+                let (name, doubts) = (&self.candidate, self.trust.doubts());
                 match it.delta.standing {
-                    Standing::Better => format!("{name} is cheaper{change}."),
-                    Standing::Worse | Standing::Differs => format!("{name} costs more{change}."),
+                    Standing::Better => format!("{name} is cheaper{change}{doubts}."),
+                    Standing::Worse | Standing::Differs => format!("{name} costs more{change}{doubts}."),
                     Standing::Same => format!("{name} costs the same."),
                     Standing::WithinNoise => {
                         format!(
                             "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
-                                sessions may show the opposite."
+                                sessions may show the opposite{doubts}."
                         )
                     }
                 }
             }
         };
+        if self.loses_unknown {
+            words += " Nothing says which evidence is needed, so what it loses is unknown.";
+        }
         if let Some([low, high]) = self.cost_difference_assumed
             && low * high < 0.0
         {

@@ -4,13 +4,15 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::measure::Tally;
-use crate::report::Run;
+use crate::report::{Run, Session};
 
 /// Two policies on one load under one profile.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The runs, the base's first.
     pub runs: [Run; 2],
+    /// The recorded session, if it is one.
+    pub session: Option<Session>,
     /// The runs by trial if needs are sampled; else the runs.
     pub pairs: Vec<[Tally; 2]>,
     /// The load's name on the command line of `explain`, and the profile, unless the load determines it.
