@@ -11,6 +11,7 @@ pub mod chart;
 pub mod checkup;
 pub mod contrast;
 pub mod csv;
+mod estimated;
 pub mod explain;
 mod failures;
 pub mod firings;
@@ -59,6 +60,7 @@ use crate::measure::{Label, Retention, Tally};
 use crate::quantity::Cost;
 use crate::runner;
 
+pub use estimated::Estimated;
 pub use failures::{FailedRun, FailedRuns};
 pub use figures::FigureLine;
 pub use firings::StageFacts;
@@ -121,6 +123,10 @@ impl Skipped {
         let reason = match problem.code {
             "recording-empty" => "no request".to_owned(),
             "recording-unknown" => "not a recorded session".to_owned(),
+            "recording-usage" => {
+                let line = problem.place.line_column.map_or(0, |it| it.0);
+                format!("line {line}: `{}` is {}", problem.place.field, problem.message)
+            }
             _ => problem.message,
         };
         Self { file: file.to_owned(), reason }

@@ -12,6 +12,7 @@ use super::generate::Pressure;
 use super::play::Log;
 use super::stream::Stream;
 use crate::measure::Statistic;
+use crate::measure::statistic::{DIFFERENCE, SHARE};
 
 pub use observe::{LAGS, NAMES};
 
@@ -132,17 +133,31 @@ impl Observed {
     #[must_use]
     pub fn summary(&self, has_retrieval: bool) -> Summary {
         let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
-        let mut numbers: Numbered =
-            self.values.iter().filter_map(|(name, it)| Some((name.clone(), statistic(it)?))).collect();
+        let mut numbers: Numbered = self
+            .values
+            .iter()
+            .filter_map(|(name, it)| Some((name.clone(), ranged(name, statistic(it)?))))
+            .collect();
         let place = |name: &String| NAMES.iter().position(|it| it == name).unwrap_or(NAMES.len());
         numbers.sort_by(|one, _, other, _| place(one).cmp(&place(other)).then_with(|| one.cmp(other)));
         Summary {
             half_life_infinite: self.infinite,
             numbers,
-            curve: self.curve.iter().map(statistic).collect(),
+            curve: self.curve.iter().map(|it| Some(statistic(it)?.within(SHARE))).collect(),
             attribution: Attribution::new(&self.ladders(), has_retrieval),
             ..Summary::default()
         }
+    }
+}
+
+/// Cuts the interval of a number to what it can be: most are shares.
+fn ranged(name: &str, number: Statistic) -> Statistic {
+    match name {
+        "shock" | "shock_window" => number.within(DIFFERENCE),
+        "slope" | "half_life" | "hazard" | "hazard_of_paper" | "relative_error" | "error_growth" => number,
+        "shock_write_error" | "shock_recovery_sessions" | "controlled_at" | "memory_tokens" => number,
+        _ if name.starts_with("accumulator_error") || name.starts_with("probes.") => number,
+        _ => number.within(SHARE),
     }
 }
 

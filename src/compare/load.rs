@@ -238,7 +238,7 @@ fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let of_file = problems.into_iter().map(|mut it| {
-            if it.place.field.is_empty() {
+            if it.place.field.is_empty() || it.place.line_column.is_some() {
                 it.place.file = origin.label();
             }
             it

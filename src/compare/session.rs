@@ -25,13 +25,16 @@ impl Load {
     /// Returns what a report says of it, if it is recorded.
     pub(super) fn session(&self, as_recorded: &Policy) -> Option<Session> {
         let timeline = self.workload.items().filter(|it| it.recorded.is_some())?;
+        let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
+        let requests = timeline.spine.steps.len() as u64;
         let bill = || BillCheck::new(&calibration(timeline, as_recorded, self.profiles.first()?));
         Some(Session {
             name: self.name.clone(),
             model: timeline.main_model().map(|it| it.name.clone()),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             is_under_own_model: self.is_under_own_model,
-            requests: timeline.spine.steps.len() as u64,
+            requests,
+            requests_estimated: requests.saturating_sub(n_billed),
             requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
                 - timeline.main_model().map_or(0, |it| it.requests),
             bill: if self.is_under_own_model { bill() } else { None },

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::statistic::Statistic;
+use super::statistic::{DIFFERENCE, SHARE, Statistic};
 use super::trial::{LOSSES, QUARTILES, STATES, Trial};
 
 /// What a policy kept over many trials; the `retention` of a report.
@@ -75,9 +75,9 @@ impl Retention {
     /// Computes retention from trials, in their order.
     #[must_use]
     pub fn new(trials: &[Trial]) -> Self {
-        let explicit_accuracy = of(trials, |it| it.explicit.as_published());
-        let implicit_accuracy = of(trials, |it| it.implicit.as_published());
-        let by_quartile = |nth: usize| of(trials, |it| it.quartiles[nth].as_published());
+        let explicit_accuracy = share(trials, |it| it.explicit.as_published());
+        let implicit_accuracy = share(trials, |it| it.implicit.as_published());
+        let by_quartile = |nth: usize| share(trials, |it| it.quartiles[nth].as_published());
         let mut lengths: IndexMap<String, Vec<Trial>> = IndexMap::new();
         for trial in trials {
             lengths.entry(trial.length.to_string()).or_default().push(*trial);
@@ -87,9 +87,10 @@ impl Retention {
             messages: trials.iter().map(|it| it.length).sum(),
             needles_total: trials.iter().map(|it| u64::from(it.needles().total)).sum(),
             needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
-            accuracy: of(trials, |it| it.needles().as_published()),
+            accuracy: share(trials, |it| it.needles().as_published()),
             gap: explicit_accuracy.mean - implicit_accuracy.mean,
-            gap_by_trial: of(trials, |it| it.explicit.as_published() - it.implicit.as_published()),
+            gap_by_trial: of(trials, |it| it.explicit.as_published() - it.implicit.as_published())
+                .within(DIFFERENCE),
             explicit_accuracy,
             implicit_accuracy,
             compression_ratio: of_some(trials, Trial::compression_ratio),
@@ -175,18 +176,20 @@ impl Retention {
         let difference =
             |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
         if let Some(paired) = Statistic::new(own.zip(other).map(difference)) {
-            self.paired.insert(against.to_owned(), paired);
+            self.paired.insert(against.to_owned(), paired.within(DIFFERENCE));
         }
     }
 }
 
 impl NonEmpty {
     fn new(trials: &[Trial]) -> Self {
-        let by_quartile = |nth: usize| of_some(trials, move |it| it.quartiles[nth].share());
+        let by_quartile =
+            |nth: usize| of_some(trials, move |it| it.quartiles[nth].share()).map(|it| it.within(SHARE));
         Self {
-            explicit_accuracy: of_some(trials, |it| it.explicit.share()),
-            implicit_accuracy: of_some(trials, |it| it.implicit.share()),
-            gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?)),
+            explicit_accuracy: of_some(trials, |it| it.explicit.share()).map(|it| it.within(SHARE)),
+            implicit_accuracy: of_some(trials, |it| it.implicit.share()).map(|it| it.within(SHARE)),
+            gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?))
+                .map(|it| it.within(DIFFERENCE)),
             depth_accuracy: QUARTILES
                 .into_iter()
                 .enumerate()
@@ -199,12 +202,17 @@ impl NonEmpty {
 impl AtLength {
     fn new(trials: &[Trial]) -> Self {
         Self {
-            accuracy: of(trials, |it| it.needles().as_published()),
+            accuracy: share(trials, |it| it.needles().as_published()),
             context_tokens: of(trials, |it| it.context_tokens as f64),
             total_tokens: of(trials, |it| it.total_tokens as f64),
             info_density: of(trials, Trial::info_density),
         }
     }
+}
+
+/// Counts a share of every trial.
+fn share(trials: &[Trial], number: impl Fn(&Trial) -> f64 + Clone) -> Statistic {
+    of(trials, number).within(SHARE)
 }
 
 /// Counts a number of every trial.

@@ -17,6 +17,12 @@ pub struct Statistic {
     pub ci95: Option<[f64; 2]>,
 }
 
+/// What a share can be.
+pub const SHARE: [f64; 2] = [0.0, 1.0];
+
+/// What the difference of two shares can be.
+pub const DIFFERENCE: [f64; 2] = [-1.0, 1.0];
+
 /// Student's quantile at 97.5%, by degrees of freedom from 1.
 const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -39,10 +45,16 @@ impl Statistic {
         Some(Self { n, mean, sd: (squares / count).sqrt(), se, ci95 })
     }
 
-    /// Returns half the width of the confidence interval.
+    /// Cuts the confidence interval to what the number can be: with few trials, Student's distribution reaches beyond.
+    #[must_use]
+    pub fn within(self, [least, most]: [f64; 2]) -> Self {
+        Self { ci95: self.ci95.map(|it| it.map(|end| end.clamp(least, most))), ..self }
+    }
+
+    /// Returns how far the confidence interval reaches from the mean, on its longer side.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
-        self.ci95.map(|[_, high]| high - self.mean)
+        self.ci95.map(|[low, high]| (high - self.mean).max(self.mean - low))
     }
 }
 
@@ -69,6 +81,17 @@ mod tests {
         assert_eq!(all.se, Some(se));
         assert!((all.reach().unwrap() - 3.182 * se).abs() < 1e-12);
         assert!((student(100) - 1.984).abs() < 5e-4);
+    }
+
+    #[test]
+    fn the_interval_of_a_share_ends_at_0_and_1() {
+        let share = Statistic::new([0.0, 0.0, 1.0].into_iter()).unwrap();
+        assert!(share.ci95.unwrap()[1] > 1.7);
+
+        let share = share.within([0.0, 1.0]);
+
+        assert_eq!(share.ci95, Some([0.0, 1.0]));
+        assert!((share.reach().unwrap() - 2.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]

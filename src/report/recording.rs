@@ -42,16 +42,18 @@ pub struct SessionHeld {
     pub items: usize,
     /// How often the harness removed history.
     pub resets: usize,
-    /// The longest billed prompt, in tokens.
-    pub prompt_tokens_max: Tokens,
+    /// Requests without recorded usage, whose sizes are estimated from their texts.
+    pub requests_estimated: usize,
+    /// The longest billed prompt, in tokens; like all billed numbers, `None` if no request has recorded usage.
+    pub prompt_tokens_max: Option<Tokens>,
     /// Billed tokens neither read from the cache nor written to it, over all requests.
-    pub uncached_tokens: Tokens,
+    pub uncached_tokens: Option<Tokens>,
     /// Billed tokens that were read from the cache.
-    pub cache_read_tokens: Tokens,
+    pub cache_read_tokens: Option<Tokens>,
     /// Billed tokens that were written to the cache.
-    pub cache_write_tokens: Tokens,
+    pub cache_write_tokens: Option<Tokens>,
     /// Billed tokens that the model wrote.
-    pub output_tokens: Tokens,
+    pub output_tokens: Option<Tokens>,
     /// The cost stated by the recording itself, in US dollars.
     pub cost_usd: Option<f64>,
     /// Its assumptions, in sentences.
@@ -91,9 +93,8 @@ impl SessionHeld {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
-        let sum = |field: fn(&Usage) -> Tokens| {
-            billed.iter().fold(0, |sum: Tokens, it| sum.saturating_add(field(it)))
-        };
+        let sum =
+            |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
         let resets = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
         let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).collect();
@@ -103,9 +104,10 @@ impl SessionHeld {
             turns: timeline.spine.turns.len(),
             requests: timeline.spine.steps.len(),
             billed_requests: billed.len(),
+            requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             items: timeline.spine.items.len(),
             resets: resets.len(),
-            prompt_tokens_max: billed.iter().map(|it| it.prompt).max().unwrap_or(0),
+            prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
             uncached_tokens: sum(|it| it.uncached),
             cache_read_tokens: sum(|it| it.cache_read),
             cache_write_tokens: sum(|it| it.cache_write),
@@ -141,6 +143,14 @@ pub fn table(files: &[Held]) -> String {
         let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
         let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
+        let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
+        if n_estimated > 0 {
+            let n = thousands(n_estimated as u64);
+            let _ = writeln!(
+                text,
+                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
+            );
+        }
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
             continue;
@@ -171,7 +181,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
     let row = |it: &SessionHeld| {
         let name = if it.session.is_empty() { "–".to_owned() } else { it.session.clone() };
         let count = |n: usize| thousands(n as u64);
-        let tokens = thousands;
+        let tokens = |n: Option<Tokens>| n.map_or_else(|| "–".to_owned(), thousands);
         [
             name,
             count(it.turns),

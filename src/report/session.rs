@@ -24,6 +24,8 @@ pub struct Session {
     /// Of these: requests answered by other models. Each model has its own cache and prices; a model without
     /// a profile is priced as the session's.
     pub requests_of_others: u64,
+    /// Of these: requests without recorded usage, whose sizes are estimated from their texts.
+    pub requests_estimated: u64,
     /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's
     /// profile.
     pub bill: Option<BillCheck>,
@@ -122,6 +124,7 @@ impl Report {
                 thousands(requests),
                 self.profiles_of_sessions()
             ));
+            lines.extend(self.estimated_line());
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
                 lines.push(format!(

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Report;
+use super::estimated::Estimated;
 use super::fit::short_names;
 use super::numbers::{percent, signed};
 use super::sections::{Detail, Line, Section};
@@ -35,6 +36,9 @@ pub struct Verdict {
     pub trust: Trust,
     /// How many scenarios are added up.
     pub scenarios: usize,
+    /// How many requests have estimated sizes, because the recordings do not say what was billed for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<Estimated>,
 }
 
 /// A policy against the first one.
@@ -69,7 +73,11 @@ impl Report {
     pub fn verdicts(&self) -> Vec<Verdict> {
         let sections = self.sections(Detail::Groups);
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
-        whole.map(|it| Verdict::new(it, &self.oracles, self.min_evidence)).collect()
+        let verdict = |it: &Section| Verdict {
+            estimated: self.estimated_in(&it.load),
+            ..Verdict::new(it, &self.oracles, self.min_evidence)
+        };
+        whole.map(verdict).collect()
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
@@ -154,6 +162,7 @@ impl Verdict {
             knows_evidence,
             trust: section.trust.clone(),
             scenarios: section.scenarios,
+            estimated: None,
         }
     }
 
@@ -188,6 +197,9 @@ impl Verdict {
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
+        }
+        if let Some(estimated) = self.estimated.and_then(Estimated::words) {
+            words += &format!(" {estimated}");
         }
         if let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) {
             let gap = if write.contains('\n') { '\n' } else { ' ' };

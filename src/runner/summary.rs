@@ -12,6 +12,7 @@ use super::log::{Event, Log, ModelRole, Phase, Storage, What};
 use crate::input::policy::{Runner, ServiceCall};
 use crate::ledger::Loss;
 use crate::measure::Statistic;
+use crate::measure::statistic::{DIFFERENCE, SHARE};
 use crate::quantity::Cost;
 
 /// The accuracy over all types of questions.
@@ -160,7 +161,7 @@ impl Observed {
     pub fn accuracy(&self) -> IndexMap<&'static str, Statistic> {
         let of = |name: &'static str| {
             let values: Vec<f64> = self.accuracy.iter().filter_map(|it| it.get(name).copied()).collect();
-            Some((name, Statistic::new(values.into_iter())?))
+            Some((name, Statistic::new(values.into_iter())?.within(SHARE)))
         };
         Self::names().filter_map(of).collect()
     }
@@ -172,7 +173,7 @@ impl Observed {
             let pairs = self.accuracy.iter().zip(&other.accuracy);
             let values: Vec<f64> =
                 pairs.filter_map(|(one, two)| Some(one.get(name)? - two.get(name)?)).collect();
-            Some((name, Statistic::new(values.into_iter())?))
+            Some((name, Statistic::new(values.into_iter())?.within(DIFFERENCE)))
         };
         Self::names().filter_map(of).collect()
     }

@@ -273,11 +273,15 @@ impl TimelineBuilder {
         }
     }
 
+    /// Says that the timeline is a recording, whether or not anything was billed.
+    pub fn recorded(&mut self) {
+        self.timeline.recorded.get_or_insert_default();
+    }
+
     /// Sets the provider's bill of the last step.
     pub fn usage(&mut self, usage: Usage) {
         if let Some(last) = self.usage.last_mut() {
             *last = Some(usage);
-            self.timeline.recorded.get_or_insert_default();
         }
     }
 
@@ -286,7 +290,6 @@ impl TimelineBuilder {
         self.costs.resize(self.timeline.spine.steps.len(), None);
         if let Some(last) = self.costs.last_mut() {
             *last = Some(cost);
-            self.timeline.recorded.get_or_insert_default();
         }
     }
 

@@ -18,6 +18,7 @@ mod sizes;
 mod times;
 mod transcript;
 mod undo;
+mod usage;
 mod usage_csv;
 mod values;
 mod wrapped;
@@ -155,7 +156,7 @@ pub fn import_all(
 /// Reads all recorded sessions of a reader, in order, holding only one line at a time.
 ///
 /// # Errors
-/// The reader fails; or, inside, as [`import_all`].
+/// The reader fails; or, inside, as [`import_all`], and a number of the bill is not a count.
 pub fn import_from(
     reader: &mut dyn BufRead,
     name: &str,
@@ -174,6 +175,10 @@ pub fn import_from(
     let mut losses = Losses::default();
     let mut transcripts = (format.read)(&mut lines, &mut losses);
     lines.finish(&mut losses)?;
+    let refused = losses.problems();
+    if !refused.is_empty() {
+        return Ok(Err(refused));
+    }
     transcripts.retain(|it| !it.exchanges.is_empty());
     let losses = losses.in_order();
     if transcripts.is_empty() {

@@ -220,6 +220,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "--suite", "aging-lite", "--rows", "requests"],
         vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
         vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],
+        vec!["run", "../data/broken/negative_usage.jsonl"],
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
         [&plain[..], &["--chart", "change"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),

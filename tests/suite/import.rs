@@ -10,6 +10,7 @@ mod messages;
 mod pi;
 mod tools;
 mod undo;
+mod usage;
 
 use std::path::{Path, PathBuf};
 

@@ -290,3 +290,21 @@ fn profiles_that_differ_in_prices_share_their_simulations() {
 
     assert_eq!((plan.report(Some(1), &|_, _| {}).unwrap().runs.len(), plan.n_simulations().unwrap()), (6, 3));
 }
+
+#[test]
+fn an_event_without_the_value_that_it_needs_is_answered_with_that_value() {
+    let answer = |event: &str| {
+        let set = format!("scenario.load.aging.events=[{{session = 2, what = {event}}}]");
+        problems(&comparison("aging/s5", &[&set]))
+    };
+    for event in ["memory_compaction", "partial_reset", "reduce_budget", "prompt_update"] {
+        let told = answer(&format!("\"{event}\""));
+        assert!(told.contains(&format!("`{event}` needs a value")), "{told}");
+        assert!(told.contains(&format!("write `{{ {event} = … }}` with its value")), "{told}");
+    }
+    let told = answer("{ partial_reset = {} }");
+    assert!(told.contains("missing field `share`") && told.contains("add `share`"), "{told}");
+    let two = "scenario.load.aging.events=[{session = 2, what = \"recompact\"}, {session = 3, what = \"partial_reset\"}]";
+    let told = problems(&comparison("aging/s5", &[two]));
+    assert!(told.contains("one of `recompact`, `partial_reset` needs a value"), "{told}");
+}

@@ -349,6 +349,12 @@ fn in_quotes(found: &str) -> String {
     format!("write it in quotes: `\"{found}\"`{unit}")
 }
 
+/// Reports that one of several names needs a value.
+pub(super) fn bare_names(names: &str) -> Fault {
+    let message = format!("one of {names} needs a value");
+    Fault::new("wrong-type", message, "write `{ NAME = … }` with its value")
+}
+
 fn is_list(found: &str) -> bool {
     found.starts_with('[')
 }

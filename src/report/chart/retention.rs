@@ -86,7 +86,7 @@ impl Places {
     /// Returns the name of the axis.
     fn name(self) -> &'static str {
         match self {
-            Self::Depth => "depth of the fact, without empty quarters",
+            Self::Depth => "depth of the fact; an empty quarter counts as 0, as published",
             Self::Length => "messages of the conversation",
             Self::Session => "session",
         }

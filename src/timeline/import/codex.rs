@@ -2,13 +2,14 @@
 
 mod record;
 
-use self::record::{InfoRecord, Record};
+use self::record::{InfoRecord, Record, UsageRecord};
 use super::assemble::{Assembler, Reply};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Cause, Named, Part, Transcript};
+use super::usage::{Bill, Shaped};
 use crate::timeline::{Kind, Usage};
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
@@ -120,19 +121,20 @@ impl Rollout {
 
     /// Closes the response with what it was billed; a count that is twice, or without numbers, closes
     /// nothing.
-    fn count(&mut self, line: usize, info: Option<InfoRecord>, losses: &mut Losses) {
-        let Some(info) = info else {
+    fn count(&mut self, line: usize, info: Shaped<InfoRecord>, losses: &mut Losses) {
+        let info = Bill::new(line, "payload.info", losses).record(info);
+        let bill = Bill::of_session(line, "payload.info.total_token_usage", losses);
+        let total = UsageRecord::usage(info.total_token_usage, bill);
+        let bill = Bill::new(line, "payload.info.last_token_usage", losses);
+        let last = UsageRecord::usage(info.last_token_usage, bill);
+        let (Some((total, _)), Some(last)) = (total, last) else {
             return losses.add(line, "token counts without numbers");
-        };
-        let (Some(total), Some(last)) = (info.total_token_usage.usage(), info.last_token_usage.usage())
-        else {
-            return losses.add(line, "usage with invalid token counts");
         };
         let before = self.total.replace(total);
         if before == Some(total) {
             return losses.add(line, "repeated token counts");
         }
-        let known = before.map_or(0, |it| it.prompt).saturating_add(last.prompt);
+        let known = before.map_or(0, |it| it.prompt).saturating_add(last.0.prompt);
         if total.prompt > known && before.is_some() {
             let missing = total.prompt - known;
             losses.add(
@@ -140,7 +142,7 @@ impl Rollout {
                 format!("requests before this count that are missing from the log ({missing} input tokens)"),
             );
         }
-        self.close(Some((last, info.last_token_usage.reasoning())), losses);
+        self.close(Some(last), losses);
     }
 
     /// Makes a request of the response that is open.

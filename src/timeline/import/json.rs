@@ -18,6 +18,7 @@ pub(super) fn each<'l, R: Deserialize<'l>>(
         let end = match record {
             Ok(record) => {
                 take(record, losses);
+                losses.locate(line, text);
                 records.byte_offset()
             }
             Err(error) => skip(line, rest, &error, losses),

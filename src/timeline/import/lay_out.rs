@@ -72,6 +72,7 @@ impl Transcript {
         let assumed = Assumed::new(&assume, harness);
         unwrap(&mut self.exchanges, &assume.tools);
         let mut builder = TimelineBuilder::new(name, file_tools);
+        builder.recorded();
         builder.tokenizer(self.count(assume.tokenizer));
         let mut allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);

@@ -1,8 +1,10 @@
-//! What a recording loses on its way to a timeline, counted by reason.
+//! What a recording loses on its way to a timeline, counted by reason, and for what it is refused.
 
 use std::fmt;
 
 use indexmap::IndexMap;
+
+use crate::diag::Diagnostic;
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ impl fmt::Display for Loss {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     by_reason: IndexMap<String, Vec<usize>>,
+    /// Fields that are refused, and why: where each stands first, and on how many lines.
+    refused: IndexMap<(String, &'static str), (usize, usize, usize)>,
 }
 
 impl Losses {
@@ -36,8 +40,47 @@ impl Losses {
         self.by_reason.entry(what.into()).or_default().push(line);
     }
 
+    /// Refuses the recording for a field of a line.
+    pub(super) fn refuse(&mut self, line: usize, field: String, why: &'static str) {
+        self.refused.entry((field, why)).or_insert((line, 1, 0)).2 += 1;
+    }
+
+    /// Finds in a line the columns of the fields that are refused there first.
+    pub(super) fn locate(&mut self, line: usize, text: &str) {
+        for ((field, _), (first, column, _)) in &mut self.refused {
+            if *first == line {
+                let keys = field.split('.').filter(|it| !it.is_empty());
+                let place = keys.fold(0, |from, key| {
+                    let found = text.get(from..).and_then(|it| it.find(&format!("\"{key}\"")));
+                    found.map_or(from, |it| from + it)
+                });
+                *column = text.get(..place).map_or(1, |it| it.chars().count() + 1);
+            }
+        }
+    }
+
+    /// Returns why the recording is refused; empty if it is not.
+    pub(super) fn problems(&self) -> Vec<Diagnostic> {
+        let problems = self.refused.iter().map(|((field, why), (line, column, n_lines))| {
+            let more = match n_lines {
+                1 => String::new(),
+                n => format!(", on {n} lines"),
+            };
+            let problem = Diagnostic::at("recording-usage", field.as_str(), format!("{why}{more}"));
+            let mut problem = problem.help(
+                "a count of tokens is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
+            );
+            problem.place.line_column = Some((*line, *column));
+            problem
+        });
+        problems.collect()
+    }
+
     /// Takes those of others in.
     pub(super) fn extend(&mut self, others: Self) {
+        for (key, (line, column, n)) in others.refused {
+            self.refused.entry(key).or_insert((line, column, 0)).2 += n;
+        }
         for (what, lines) in others.by_reason {
             self.by_reason.entry(what).or_default().extend(lines);
         }

@@ -12,8 +12,10 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Cause, Named, Part, Transcript};
-use super::values::{Block, Count, MessageContent, TOKENS_MAX};
+use super::usage::{Bill, Shaped};
+use super::values::{Block, MessageContent};
 use crate::input::TtlClass;
+use crate::quantity::Cost;
 use crate::timeline::{Kind, Usage};
 
 /// Returns whether one of the first lines is a session's header or a message.
@@ -75,7 +77,7 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> 
         "compaction" => Said::Compaction {
             summary,
             kept: record.first_kept_entry_id.0.into_owned(),
-            kept_index: record.first_kept_entry_index.and_then(|it| it.0),
+            kept_index: record.first_kept_entry_index.and_then(|it| it.0.ok()),
         },
         "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
         "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
@@ -127,26 +129,21 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
 
 /// Reads what the model answered.
 fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
-    let billed = message.usage.unwrap_or_default();
-    let usage = usage(&billed);
-    if usage.is_none() {
-        losses.add(line, "usage with invalid token counts");
-    }
-    let usage = usage.filter(|it| it.prompt > 0);
+    let (usage, cost) = billed(line, message.usage, losses).unzip();
     let parts = match message.content {
         MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
         MessageContent::Blocks(blocks) => {
             blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
         }
     };
-    let at_ms = message.timestamp.and_then(|it| it.0).and_then(|it| i64::try_from(it).ok());
+    let at_ms = message.timestamp.and_then(|it| it.0.ok()).and_then(|it| i64::try_from(it).ok());
     let reply = Reply {
         parts,
         at_ms,
         response_ms: at_ms,
         model: message.model.0.into_owned(),
         usage,
-        cost: billed.cost.total.0.filter(|_| usage.is_some()),
+        cost: cost.flatten(),
         ..Reply::default()
     };
     Said::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
@@ -182,13 +179,17 @@ fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> 
     }
 }
 
-/// Reads what was billed, or nothing if the numbers cannot be counts of tokens.
-fn usage(record: &UsageRecord) -> Option<Usage> {
-    let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
-    let (uncached, output) = (known(record.input)?, known(record.output)?);
-    let (cache_read, cache_write) = (known(record.cache_read)?, known(record.cache_write)?);
+/// Reads what was billed and what that cost, or nothing if nothing was billed.
+fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
+    let mut bill = Bill::new(line, "message.usage", losses);
+    let record = bill.record(record);
+    let uncached = bill.required("input", record.input);
+    let output = bill.required("output", record.output);
+    let cache_read = bill.count("cacheRead", record.cache_read);
+    let cache_write = bill.count("cacheWrite", record.cache_write);
     let prompt = uncached + cache_read + cache_write;
-    Some(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
+    bill.finish(usage).map(|it| (it, record.cost.total.0))
 }
 
 /// Returns the places of the entries from the first to the last one, along their parents.

@@ -7,6 +7,8 @@ use super::harness::Version;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::{Cause, Compaction, Exchange, Part, Transcript};
+use super::usage::{Bill, TOKENS_MAX};
+use super::values::Count;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
 
@@ -29,8 +31,17 @@ const COLUMNS: [&str; 12] = [
 /// What the column `class`, if there is one, says of a request before which the log has a compaction.
 const AFTER_COMPACTION: &str = "after-compaction";
 
-/// Prompts of more tokens, and texts of more characters, are not believed.
-const NUMBER_MAX: u64 = 100_000_000;
+/// The columns of what was billed.
+const BILLED: [&str; 5] = ["input", "cache_read", "cache_write_total", "cache_write_1h", "output_logged_max"];
+
+/// The columns of the texts' sizes.
+const TEXTS: [&str; 5] = [
+    "new_user_chars",
+    "new_tool_result_chars",
+    "asst_text_chars",
+    "asst_thinking_chars",
+    "asst_tool_use_chars",
+];
 
 /// Returns whether the first line names the columns.
 pub(super) fn detect(head: &str) -> bool {
@@ -51,6 +62,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             continue;
         }
         let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
+        row.check(number, losses);
         let Some(request) = row.request() else {
             losses.add(number, "rows with a missing number");
             continue;
@@ -128,7 +140,22 @@ impl<'a> Row<'a> {
     }
 
     fn number(&self, column: &str) -> Option<u64> {
-        self.text(column)?.parse().ok().filter(|it| *it <= NUMBER_MAX)
+        self.text(column)?.parse().ok().filter(|it| *it <= TOKENS_MAX)
+    }
+
+    /// Reports fields that are there but are not counts.
+    fn check(&self, line: usize, losses: &mut Losses) {
+        let written = |column: &str| self.text(column).filter(|it| !it.is_empty());
+        let sizes = TEXTS.into_iter().filter(|it| written(it).is_some());
+        if sizes.into_iter().any(|it| self.number(it).is_none()) {
+            losses.add(line, "sizes of texts that are not counts; these texts are left out");
+        }
+        let mut bill = Bill::new(line, "", losses);
+        for column in BILLED {
+            if let Some(text) = written(column) {
+                bill.count(column, Count::of_text(text));
+            }
+        }
     }
 
     /// Reads seconds since 1970 as milliseconds.

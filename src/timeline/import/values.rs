@@ -7,9 +7,6 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
 
-/// Prompts and outputs beyond this many tokens are not believed.
-pub(super) const TOKENS_MAX: u64 = 100_000_000;
-
 /// What an image counts as, in characters; its encoding says nothing about its tokens.
 pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
 
@@ -65,13 +62,30 @@ impl Block<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
-/// A count; `None` for anything but a whole number from 0 up.
+/// A count, or what is there instead of a whole number from 0 up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count(pub(super) Option<u64>);
+pub(super) struct Count(pub(super) Result<u64, &'static str>);
 
 impl Default for Count {
     fn default() -> Self {
-        Self(Some(0))
+        Self(Ok(0))
+    }
+}
+
+impl Count {
+    /// Reads digits, as in a table.
+    pub(super) fn of_text(text: &str) -> Self {
+        let as_number = |_| text.parse::<f64>().map_err(|_| "not a number").and_then(whole);
+        Self(text.parse().or_else(as_number))
+    }
+}
+
+/// Returns a number as a count, or says what it is instead; numbers that are far too large are as large as can be.
+fn whole(number: f64) -> Result<u64, &'static str> {
+    match number {
+        it if it < 0.0 => Err("negative"),
+        it if it.fract() == 0.0 => Ok(it as u64),
+        _ => Err("not a whole number"),
     }
 }
 
@@ -147,29 +161,37 @@ impl<'de> Deserialize<'de> for Count {
 struct CountVisitor;
 
 impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Option<u64>;
+    type Value = Result<u64, &'static str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a whole number from 0")
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Some(value))
+        Ok(Ok(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(u64::try_from(value).map_err(|_| "negative"))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(whole(value))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Some(0))
+        Ok(Ok(0))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list).map(|()| None)
+        skip_list(list).map(|()| Err("not a number"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        skip_map(map).map(|()| None)
+        skip_map(map).map(|()| Err("not a number"))
     }
 
-    ignores_the_rest!(None; visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_str: &str);
+    ignores_the_rest!(Err("not a number"); visit_bool: bool, visit_str: &str);
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for MessageContent<'a> {

@@ -61,3 +61,59 @@ fn price_lists_that_differ_are_told_apart_from_those_that_lack_a_price() {
 
     assert_drawn("prices_compare", &text);
 }
+
+/// Returns the bundled session, changed.
+fn session(change: impl Fn(&str) -> String) -> String {
+    change(include_str!("../../../scenarios/recorded/claude-code-session.jsonl"))
+}
+
+#[test]
+fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.jsonl"), session(str::to_owned)).unwrap();
+    let bad = folder.path().join("bad.jsonl");
+    let wrong = session(|it| it.replace("\"cache_read_input_tokens\":", "\"cache_read_input_tokens\":-"));
+    fs::write(&bad, wrong).unwrap();
+
+    let named = refused(&ctxsim(&["run", bad.to_str().unwrap()]));
+    let found = out(&ctxsim(&["run", folder.path().to_str().unwrap()]));
+
+    assert!(named.contains("error[recording-usage]: negative, on 144 lines"), "{named}");
+    assert!(named.contains("bad.jsonl:9:425 message.usage.cache_read_input_tokens"), "{named}");
+    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(found.starts_with("1 session read (69 requests); 1 skipped: line "), "{found}");
+    assert!(found.contains("`message.usage.cache_read_input_tokens` is negative, on "), "{found}");
+}
+
+#[test]
+fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("good.jsonl"), session(str::to_owned)).unwrap();
+    fs::write(path("renamed.jsonl"), session(|it| it.replace("\"usage\"", "\"tokens\""))).unwrap();
+    let told = "69 of 138 requests have no recorded usage, so their sizes are estimated from the text";
+
+    let text = out(&ctxsim(&["run", folder.path().to_str().unwrap()]));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("2 sessions read (138 requests)"), "{text}");
+    assert!(text.contains(&format!("{told}: ")) && text.contains("renamed (all)"), "{text}");
+    let verdict = text.rsplit("Verdict: ").next().unwrap();
+    assert!(verdict.contains(&format!("Estimated: {told}.")), "{verdict}");
+
+    let document = out(&ctxsim(&["run", folder.path().to_str().unwrap(), "--format", "json"]));
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let estimated = |nth: usize| document["sessions"][nth]["requests_estimated"].as_u64();
+    assert_eq!([estimated(0), estimated(1)], [Some(0), Some(69)]);
+    assert_eq!(
+        document["verdicts"][0]["verdict"]["estimated"],
+        serde_json::json!({"requests": 69, "of": 138})
+    );
+
+    let held = out(&ctxsim(&["import", &path("renamed.jsonl")]));
+    assert!(held.contains("without recorded usage, so that sizes are estimated from the text: 69 requests"));
+    let held = out(&ctxsim(&["import", &path("renamed.jsonl"), "--format", "json"]));
+    let held: serde_json::Value = serde_json::from_str(&held).unwrap();
+    let session = &held["files"][0]["sessions"][0];
+    assert!(session["prompt_tokens_max"].is_null() && session["output_tokens"].is_null(), "{session}");
+    assert_eq!(session["requests_estimated"], 69);
+}

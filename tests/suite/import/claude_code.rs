@@ -292,7 +292,7 @@ fn a_session_without_usage_is_sized_by_its_characters() {
 
     let timeline = imported(&session.text).timeline;
 
-    assert_eq!(timeline.recorded.map(|it| it.usage), None);
+    assert_eq!(timeline.recorded.map(|it| it.usage), Some(vec![None, None]));
     assert_eq!(timeline.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>(), [2, 1, 3, 1]);
     assert!(timeline.assumptions.iter().any(|it| it.starts_with("Requests without recorded usage: 2.")));
 }
@@ -340,19 +340,6 @@ fn text_larger_than_its_recorded_prompt_is_scaled_down() {
 
     assert_eq!(timeline.spine.n_stable, 0);
     assert_eq!(prompts(&timeline), [10]);
-}
-
-#[test]
-fn numbers_that_cannot_be_token_counts_are_no_usage() {
-    for number in ["-5", "18446744073709551615", "1e30", "3.5", "\"12\"", "[1]", "{\"a\":1}", "true"] {
-        let bad = format!(r#"{{"input_tokens":{number},"output_tokens":20}}"#);
-        let session = Session::default().user("hello").text("m1", "hi", &bad);
-
-        let Imported { timeline, losses, .. } = imported(&session.text);
-
-        assert_eq!(timeline.recorded.map(|it| it.usage), None, "{number}");
-        assert_eq!(losses[0].what, "usage with invalid token counts", "{number}");
-    }
 }
 
 #[test]

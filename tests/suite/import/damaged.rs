@@ -93,7 +93,13 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
         ]
     );
     assert_eq!(glued.timeline.spine.steps.len(), 3);
-    assert_eq!(told(&glued), ["line 3: fields after the last column"]);
+    assert_eq!(
+        told(&glued),
+        [
+            "line 3: sizes of texts that are not counts; these texts are left out",
+            "line 3: fields after the last column"
+        ]
+    );
 }
 
 #[test]

@@ -31,12 +31,15 @@ impl Setting {
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_choice = self.value.as_str().map(|it| format!("unknown variant `{it}`"));
         let is_of_value = refused.as_ref().is_some_and(|it| {
-            it.starts_with("invalid") || is_choice.is_some_and(|choice| it.starts_with(&choice))
+            let is_within =
+                it.starts_with("missing field") && (self.value.is_array() || self.value.is_table());
+            it.starts_with("invalid") || is_within || is_choice.is_some_and(|choice| it.starts_with(&choice))
         });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
             let refused = refused.unwrap_or_default();
             let why = self
                 .too_long(&refused)
+                .or_else(|| self.bare_names(&refused))
                 .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml))
                 .of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
@@ -94,6 +97,17 @@ impl Setting {
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
 
+    /// Reports names inside a list or table that stand without the value that they need.
+    fn bare_names(&self, refused: &str) -> Option<Fault> {
+        let mut names = Vec::new();
+        leaves(&self.value, &mut names);
+        let is_bare = refused.starts_with("invalid type: unit variant, expected") && !self.value.is_str();
+        let [name] = names.as_slice() else {
+            return (is_bare && !names.is_empty()).then(|| fault::bare_names(&quoted(names)));
+        };
+        is_bare.then(|| fault::of_words(refused, name, Format::Toml))
+    }
+
     /// Reports a number that is too long for a tree, which holds it as text.
     fn too_long(&self, refused: &str) -> Option<Fault> {
         let (_, written) = self.text.split_once('=')?;
@@ -105,5 +119,17 @@ impl Setting {
             other => other,
         };
         (self.value.is_str() && is_number && kind != "f64").then(|| fault::out_of_range(written, kind))
+    }
+}
+
+/// Collects the words that are values of tables, however deep.
+fn leaves<'v>(value: &'v Tree, found: &mut Vec<&'v str>) {
+    match value {
+        Tree::Array(list) => list.iter().filter(|it| !it.is_str()).for_each(|it| leaves(it, found)),
+        Tree::Table(table) => {
+            found.extend(table.values().filter_map(Tree::as_str));
+            table.values().filter(|it| !it.is_str()).for_each(|it| leaves(it, found));
+        }
+        _ => {}
     }
 }

@@ -1,7 +1,6 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
 use super::record::{Record, UsageRecord};
-use crate::quantity::Tokens;
 use crate::timeline::import::content::Content;
 use crate::timeline::import::harness::Version;
 use crate::timeline::import::json;
@@ -9,7 +8,8 @@ use crate::timeline::import::lines::Lines;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::times::milliseconds;
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::values::{Block, Count, MessageContent, TOKENS_MAX, Text};
+use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::values::{Block, MessageContent, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record that is in the tree.
@@ -197,7 +197,7 @@ fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
         .find(|it| !it.0.is_empty())
         .unwrap_or_default();
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
-    let usage = message.usage.and_then(|it| usage(line, &it, losses));
+    let usage = usage(line, message.usage, losses);
     let model = message.model.0.into_owned();
     Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
 }
@@ -236,22 +236,20 @@ fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> 
     Some(found)
 }
 
-/// Reads what the provider billed, or nothing if it billed nothing or cannot have billed this.
-fn usage(line: usize, record: &UsageRecord, losses: &mut Losses) -> Option<Usage> {
-    let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX);
-    let read = || -> Option<Usage> {
-        let uncached: Tokens = known(record.input_tokens)?;
-        let cache_read = known(record.cache_read_input_tokens)?;
-        let cache_write = known(record.cache_creation_input_tokens)?;
-        let prompt = known(Count(Some(uncached + cache_read + cache_write)))?;
-        let long = record.cache_creation.and_then(|it| known(it.ephemeral_1h_input_tokens));
-        let cache_write_long = long.filter(|it| *it <= cache_write);
-        let output = known(record.output_tokens)?;
-        Some(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
+/// Reads what the provider billed, or nothing if it billed nothing.
+fn usage(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = Bill::new(line, "message.usage", losses);
+    let record = bill.record(record);
+    let uncached = bill.required("input_tokens", record.input_tokens);
+    let cache_read = bill.count("cache_read_input_tokens", record.cache_read_input_tokens);
+    let cache_write = bill.count("cache_creation_input_tokens", record.cache_creation_input_tokens);
+    let output = bill.required("output_tokens", record.output_tokens);
+    let long = match record.cache_creation {
+        Shaped::Object(it) => it.ephemeral_1h_input_tokens,
+        _ => None,
     };
-    let usage = read();
-    if usage.is_none() {
-        losses.add(line, "usage with invalid token counts");
-    }
-    usage.filter(|it| it.prompt > 0)
+    let long = long.map(|it| bill.count("cache_creation.ephemeral_1h_input_tokens", it));
+    let cache_write_long = long.filter(|it| *it <= cache_write);
+    let prompt = uncached + cache_read + cache_write;
+    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
 }

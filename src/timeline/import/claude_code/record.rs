@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::timeline::import::usage::Shaped;
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// A record.
@@ -135,7 +136,7 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
     /// What the provider billed.
-    pub(super) usage: Option<UsageRecord>,
+    pub(super) usage: Shaped<UsageRecord>,
 }
 
 /// What the provider billed.
@@ -143,15 +144,15 @@ pub(super) struct Message<'a> {
 #[serde(default)]
 pub(super) struct UsageRecord {
     /// Neither read nor written.
-    pub(super) input_tokens: Count,
+    pub(super) input_tokens: Option<Count>,
     /// Read from the cache.
     pub(super) cache_read_input_tokens: Count,
     /// Written to the cache, of any lifetime.
     pub(super) cache_creation_input_tokens: Count,
     /// Written by the model.
-    pub(super) output_tokens: Count,
+    pub(super) output_tokens: Option<Count>,
     /// What was written to the cache, by lifetime.
-    pub(super) cache_creation: Option<CreationRecord>,
+    pub(super) cache_creation: Shaped<CreationRecord>,
 }
 
 /// What was written to the cache, by lifetime.
@@ -159,5 +160,5 @@ pub(super) struct UsageRecord {
 #[serde(default)]
 pub(super) struct CreationRecord {
     /// For an hour.
-    pub(super) ephemeral_1h_input_tokens: Count,
+    pub(super) ephemeral_1h_input_tokens: Option<Count>,
 }

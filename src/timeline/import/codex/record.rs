@@ -3,7 +3,8 @@
 use crate::quantity::Tokens;
 use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::values::{Count, MessageContent, TOKENS_MAX, Text};
+use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::values::{Count, MessageContent, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record.
@@ -59,7 +60,7 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
-    pub(super) info: Option<InfoRecord>,
+    pub(super) info: Shaped<InfoRecord>,
     /// Of a `session_meta`: the system prompt.
     pub(super) base_instructions: Option<Measured>,
     /// The same, of older versions.
@@ -76,9 +77,9 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
 #[serde(default)]
 pub(super) struct InfoRecord {
     /// Everything so far.
-    pub(super) total_token_usage: UsageRecord,
+    pub(super) total_token_usage: Shaped<UsageRecord>,
     /// The last response.
-    pub(super) last_token_usage: UsageRecord,
+    pub(super) last_token_usage: Shaped<UsageRecord>,
 }
 
 /// What was billed.
@@ -86,28 +87,26 @@ pub(super) struct InfoRecord {
 #[serde(default)]
 pub(super) struct UsageRecord {
     /// The whole prompt.
-    input_tokens: Count,
+    input_tokens: Option<Count>,
     /// Which part of it was read from the cache.
     cached_input_tokens: Count,
     /// What the model wrote, reasoning included.
-    output_tokens: Count,
+    output_tokens: Option<Count>,
     /// The reasoning.
     reasoning_output_tokens: Count,
 }
 
 impl UsageRecord {
-    /// Returns the numbers, if they can be counts of tokens; those of a whole session may be large.
-    pub(super) fn usage(&self) -> Option<Usage> {
-        let known = |count: Count| count.0.filter(|it| *it <= TOKENS_MAX * 1_000);
-        let (prompt, cache_read) = (known(self.input_tokens)?, known(self.cached_input_tokens)?);
-        let uncached = prompt.checked_sub(cache_read)?;
-        let output = known(self.output_tokens)?;
-        Some(Usage { prompt, cache_read, uncached, output, ..Usage::default() })
-    }
-
-    /// Returns how many tokens of the output were reasoning.
-    pub(super) fn reasoning(&self) -> Tokens {
-        self.reasoning_output_tokens.0.unwrap_or(0).min(self.output_tokens.0.unwrap_or(0))
+    /// Returns the numbers, and how many tokens of the output were reasoning, if the record has them all.
+    pub(super) fn usage(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Option<(Usage, Tokens)> {
+        let record = bill.record(shaped);
+        let prompt = bill.required("input_tokens", record.input_tokens);
+        let cache_read = bill.count("cached_input_tokens", record.cached_input_tokens);
+        let uncached = bill.less(prompt, "cached_input_tokens", cache_read);
+        let output = bill.required("output_tokens", record.output_tokens);
+        let reasoning = bill.count("reasoning_output_tokens", record.reasoning_output_tokens).min(output);
+        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
+        bill.is_complete().then_some((usage, reasoning))
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use crate::timeline::Usage;
 use crate::timeline::import::content::Content;
 use crate::timeline::import::times::milliseconds;
-use crate::timeline::import::values::{Count, MessageContent, TOKENS_MAX, Text};
+use crate::timeline::import::usage::Bill;
+use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;
@@ -248,31 +249,40 @@ pub(super) struct Billed {
 }
 
 impl UsageRecord {
-    /// Returns the numbers, or nothing if they cannot be counts of tokens.
-    pub(super) fn billed(&self) -> Option<Billed> {
-        let number = |count: Option<Count>| match count {
-            None => Some(0),
-            Some(count) => count.0.filter(|it| *it <= TOKENS_MAX),
-        };
-        let prompt = self.prompt_tokens.or(self.input_tokens);
-        let output = number(self.completion_tokens.or(self.output_tokens))?;
+    /// Returns the numbers, or nothing if nothing was billed.
+    pub(super) fn billed(&self, mut bill: Bill<'_>) -> Option<Billed> {
         let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
+        let (input, output) = if self.prompt_tokens.is_some() {
+            ("prompt_tokens", "completion_tokens")
+        } else {
+            ("input_tokens", "output_tokens")
+        };
+        let prompt = bill.required(input, self.prompt_tokens.or(self.input_tokens));
+        let n_output = bill.count(output, self.completion_tokens.or(self.output_tokens).unwrap_or_default());
+        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
         if is_apart && self.prompt_tokens.is_none() {
-            let uncached = number(prompt)?;
-            let (cache_read, cache_write) =
-                (number(self.cache_read_input_tokens)?, number(self.cache_creation_input_tokens)?);
-            let prompt = uncached + cache_read + cache_write;
-            let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
+            let cache_read = part("cache_read_input_tokens", self.cache_read_input_tokens);
+            let cache_write = part("cache_creation_input_tokens", self.cache_creation_input_tokens);
             let has_breakpoints = cache_read + cache_write > 0;
-            return Some(Billed { usage, reasoning: 0, has_breakpoints });
+            let usage = Usage {
+                prompt: prompt + cache_read + cache_write,
+                cache_read,
+                cache_write,
+                cache_write_long: None,
+                uncached: prompt,
+                output: n_output,
+            };
+            return bill.finish(usage).map(|usage| Billed { usage, reasoning: 0, has_breakpoints });
         }
         let details = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
         let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
-        let (prompt, cache_read) = (number(prompt)?, number(details.cached_tokens)?);
-        let uncached = prompt.checked_sub(cache_read)?;
-        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
-        let reasoning = number(of_output.reasoning_tokens)?.min(output);
-        Some(Billed { usage, reasoning, has_breakpoints: false })
+        let cached = format!("{input}_details.cached_tokens");
+        let cache_read = part(&cached, details.cached_tokens);
+        let reasoning = part(&format!("{output}_details.reasoning_tokens"), of_output.reasoning_tokens);
+        let uncached = bill.less(prompt, &cached, cache_read);
+        let usage = Usage { prompt, cache_read, uncached, output: n_output, ..Usage::default() };
+        let reasoning = reasoning.min(n_output);
+        bill.finish(usage).map(|usage| Billed { usage, reasoning, has_breakpoints: false })
     }
 }
 

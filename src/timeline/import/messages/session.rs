@@ -14,6 +14,7 @@ use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::json;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Part, Transcript};
+use crate::timeline::import::usage::Bill;
 use crate::timeline::import::values::{Block, MessageContent};
 
 /// Returns whether a type is that of an item without a role.
@@ -207,14 +208,14 @@ impl Session {
     /// Reads what was billed for a reply.
     fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
         let Some(record) = usage.filter(|it| it.get() != "null") else { return };
-        match object::<UsageRecord>(record).and_then(|it| it.billed()) {
-            Some(Billed { usage, reasoning, has_breakpoints }) if usage.prompt > 0 => {
-                (reply.usage, reply.reasoning) = (Some(usage), reasoning);
-                self.has_breakpoints |= has_breakpoints;
-                self.has_usage = true;
-            }
-            Some(_) => {}
-            None => losses.add(line, "usage with invalid token counts"),
+        let mut bill = Bill::new(line, "usage", losses);
+        let Some(record) = object::<UsageRecord>(record) else {
+            return bill.refuse("", "not an object of token counts");
+        };
+        if let Some(Billed { usage, reasoning, has_breakpoints }) = record.billed(bill) {
+            (reply.usage, reply.reasoning) = (Some(usage), reasoning);
+            self.has_breakpoints |= has_breakpoints;
+            self.has_usage = true;
         }
     }
 

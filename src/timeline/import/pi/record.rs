@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::quantity::Cost;
 use crate::timeline::import::content::Content;
+use crate::timeline::import::usage::Shaped;
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// An entry.
@@ -55,7 +56,7 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// What was billed.
-    pub(super) usage: Option<UsageRecord>,
+    pub(super) usage: Shaped<UsageRecord>,
     /// When the request began, in milliseconds.
     pub(super) timestamp: Option<Count>,
     /// The call that a result answers.
@@ -79,9 +80,9 @@ pub(super) struct Message<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct UsageRecord {
     /// Neither read nor written.
-    pub(super) input: Count,
+    pub(super) input: Option<Count>,
     /// Written by the model.
-    pub(super) output: Count,
+    pub(super) output: Option<Count>,
     /// Read from the cache.
     pub(super) cache_read: Count,
     /// Written to it.

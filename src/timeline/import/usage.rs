@@ -1,0 +1,140 @@
+//! What a provider billed for a request: a number that is not a count refuses the recording, a missing one leaves the request unbilled.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::content::{ignores_the_rest, skip_list};
+use super::losses::Losses;
+use super::values::Count;
+use crate::quantity::Tokens;
+use crate::timeline::Usage;
+
+/// The most tokens of one request that are believed: a hundred times the largest window of any model.
+pub(super) const TOKENS_MAX: Tokens = 100_000_000;
+
+/// The most tokens of a whole session.
+const SESSION_TOKENS_MAX: Tokens = 1_000 * TOKENS_MAX;
+
+const TOO_LARGE: &str = "more than 100,000,000 tokens";
+
+/// An object, or something else where one is expected.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Shaped<T> {
+    /// Nothing, or null.
+    #[default]
+    Absent,
+    /// An object.
+    Object(T),
+    /// A value of another type.
+    Other,
+}
+
+/// Reads the numbers of one bill, and reports those that are not counts.
+#[derive(Debug)]
+pub(super) struct Bill<'l> {
+    line: usize,
+    /// The field that holds the numbers; empty for columns.
+    within: &'static str,
+    losses: &'l mut Losses,
+    max: Tokens,
+    is_complete: bool,
+}
+
+impl<'l> Bill<'l> {
+    /// Begins to read the numbers in a field of a line.
+    pub(super) fn new(line: usize, within: &'static str, losses: &'l mut Losses) -> Self {
+        Self { line, within, losses, max: TOKENS_MAX, is_complete: true }
+    }
+
+    /// The same for the sum of a session.
+    pub(super) fn of_session(line: usize, within: &'static str, losses: &'l mut Losses) -> Self {
+        Self { max: SESSION_TOKENS_MAX, ..Self::new(line, within, losses) }
+    }
+
+    /// Returns the numbers' record, or a default one without a bill.
+    pub(super) fn record<T: Default>(&mut self, shaped: Shaped<T>) -> T {
+        match shaped {
+            Shaped::Object(record) => return record,
+            Shaped::Absent => self.is_complete = false,
+            Shaped::Other => self.refuse("", "not an object"),
+        }
+        T::default()
+    }
+
+    /// Returns a count that is 0 where it is missing.
+    pub(super) fn count(&mut self, field: &str, count: Count) -> Tokens {
+        match count.0 {
+            Ok(tokens) if tokens <= self.max => return tokens,
+            Ok(_) => self.refuse(field, TOO_LARGE),
+            Err(why) => self.refuse(field, why),
+        }
+        0
+    }
+
+    /// Returns a count without which nothing is known.
+    pub(super) fn required(&mut self, field: &str, count: Option<Count>) -> Tokens {
+        self.is_complete &= count.is_some();
+        count.map_or(0, |it| self.count(field, it))
+    }
+
+    /// Returns a whole without one of its parts.
+    pub(super) fn less(&mut self, whole: Tokens, field: &str, part: Tokens) -> Tokens {
+        whole.checked_sub(part).unwrap_or_else(|| {
+            self.refuse(field, "more than the whole prompt");
+            0
+        })
+    }
+
+    /// Reports a field.
+    pub(super) fn refuse(&mut self, field: &str, why: &'static str) {
+        let dot = if self.within.is_empty() || field.is_empty() { "" } else { "." };
+        self.losses.refuse(self.line, format!("{}{dot}{field}", self.within), why);
+        self.is_complete = false;
+    }
+
+    /// Returns whether all numbers are known.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Returns the bill, if it is complete and for something.
+    pub(super) fn finish(mut self, usage: Usage) -> Option<Usage> {
+        if usage.prompt > self.max {
+            self.refuse("", TOO_LARGE);
+        }
+        Some(usage).filter(|it| self.is_complete && it.prompt > 0)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shaped<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShapedVisitor(PhantomData))
+    }
+}
+
+struct ShapedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapedVisitor<T> {
+    type Value = Shaped<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Shaped::Object)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        skip_list(list).map(|()| Shaped::Other)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Shaped::Absent)
+    }
+
+    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+}

@@ -1,0 +1,122 @@
+//! What was billed: a number that is not a count refuses the recording, and a missing one is told as an estimate.
+
+use ctxsim::diag::Diagnostic;
+
+use super::*;
+
+const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
+const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
+const MESSAGES: &str = r#"[{"role":"user","content":"hello"},
+ {"role":"assistant","content":"hi","usage":{"input_tokens":10,"output_tokens":3}}]"#;
+const CSV: &str = "session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars
+a,0,2.1.0,1.0,2.0,3.0,10,500,20,7,40,0,8
+a,1,2.1.0,4.0,5.0,6.0,10,500,20,7,0,40,8
+";
+
+/// What is written instead of a count of tokens.
+const WRONG: [(&str, &str); 9] = [
+    ("-7", "negative"),
+    ("3.5", "not a whole number"),
+    ("1e18", "more than 100,000,000 tokens"),
+    ("99999999999999999999", "more than 100,000,000 tokens"),
+    ("100000001", "more than 100,000,000 tokens"),
+    ("\"12\"", "not a number"),
+    ("[1]", "not a number"),
+    ("{\"a\":1}", "not a number"),
+    ("true", "not a number"),
+];
+
+/// A format's recording, what stands before a count in it, and the count's field.
+const COUNTS: [(&str, &str, &str); 5] = [
+    (FIXTURE, "\"cache_read_input_tokens\":", "message.usage.cache_read_input_tokens"),
+    (CODEX, "\"last_token_usage\":{\"input_tokens\":", "payload.info.last_token_usage.input_tokens"),
+    (PI, "\"cacheRead\":", "message.usage.cacheRead"),
+    (MESSAGES, "\"output_tokens\":", "usage.output_tokens"),
+    (CSV, "3.0,10,", "cache_read"),
+];
+
+/// Replaces the number behind some text, wherever it stands.
+fn with_number(text: &str, before: &str, number: &str) -> String {
+    let mut parts = text.split(before);
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |all, rest| {
+        let rest = rest.trim_start();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        all + before + number + &rest[digits..]
+    })
+}
+
+fn problems(text: &str) -> Vec<Diagnostic> {
+    import(text, "test", &Assume::default(), &[]).unwrap_err()
+}
+
+#[test]
+fn a_number_that_is_not_a_count_refuses_the_recording_with_line_and_field_in_every_format() {
+    for (text, before, field) in COUNTS {
+        let line = 1 + text.lines().position(|it| it.contains(before)).unwrap();
+        for (number, why) in WRONG {
+            let is_table = text == CSV;
+            if is_table && number.contains(['"', '[', '{']) {
+                continue;
+            }
+            let wrong = with_number(text, before, number);
+            let found = problems(&wrong);
+            let told = format!("{field} {number}: {found:?}");
+            let first = found.first().unwrap();
+
+            assert_eq!((first.code, first.place.field.as_str()), ("recording-usage", field), "{told}");
+            assert!(first.message.starts_with(why), "{told}");
+            assert!(first.help.is_some(), "{told}");
+            let place = first.place.line_column.unwrap();
+            assert_eq!(place.0, line, "{told}");
+            if text.lines().count() > 3 {
+                let key = format!("\"{}\"", field.rsplit('.').next().unwrap());
+                let rest: String = wrong.lines().nth(line - 1).unwrap().chars().skip(place.1 - 1).collect();
+                assert!(rest.starts_with(&key), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_wrong_field_is_told_once_with_the_number_of_its_lines() {
+    let text = with_number(FIXTURE, "\"cache_read_input_tokens\":", "-1");
+    let text = with_number(&text, "\"output_tokens\":", "-1");
+
+    let found = problems(&text);
+
+    let fields: Vec<&str> = found.iter().map(|it| it.place.field.as_str()).collect();
+    assert_eq!(fields, ["message.usage.cache_read_input_tokens", "message.usage.output_tokens"]);
+    let n_lines = FIXTURE.lines().filter(|it| it.contains("\"cache_read_input_tokens\":")).count();
+    assert_eq!(found[0].message, format!("negative, on {n_lines} lines"));
+}
+
+#[test]
+fn a_part_that_is_larger_than_its_prompt_and_a_bill_that_is_not_an_object_are_refused() {
+    let more =
+        with_number(CODEX, "\"last_token_usage\":{\"input_tokens\":1000,\"cached_input_tokens\":", "1001");
+    assert_eq!(problems(&more)[0].message, "more than the whole prompt");
+
+    for usage in ["5", "\"none\"", "[]", "false"] {
+        let text = PI.replacen("\"usage\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}", &format!("\"usage\":{usage}"), 1);
+        assert_ne!(text, PI);
+        assert_eq!(problems(&text)[0].message, "not an object", "{usage}");
+    }
+}
+
+#[test]
+fn a_recording_whose_bills_have_another_name_is_still_a_recording_without_bills() {
+    let renamed = [
+        FIXTURE.replace("\"usage\"", "\"tokens\""),
+        FIXTURE.replace("\"input_tokens\"", "\"inputTokens\""),
+        CODEX.replace("\"info\"", "\"numbers\""),
+        PI.replace("\"usage\"", "\"tokens\""),
+        MESSAGES.replace("\"usage\"", "\"tokens\""),
+    ];
+    for text in &renamed {
+        let timeline = imported(text).timeline;
+        let recorded = timeline.recorded.as_ref().unwrap();
+        assert!(recorded.usage.iter().all(Option::is_none));
+        assert_eq!(recorded.usage.len(), timeline.spine.steps.len());
+    }
+}
