@@ -24,7 +24,7 @@ pub use label::Label;
 pub use resets::Resets;
 pub use retention::Retention;
 pub use sensitivity::Sensitivity;
-pub use spread::Spread;
+pub use spread::{SAME, Spread};
 pub use statistic::Statistic;
 
 /// The exact numbers behind a report's totals, for one run or the sum of several.

@@ -7,6 +7,7 @@ mod merge;
 mod pattern;
 mod reads;
 mod render;
+mod settable;
 mod stage;
 mod template;
 pub mod written;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use self::memory::Memory;
 pub use self::pattern::{matches_any, wildcard};
+pub use self::settable::Standing;
 pub use self::stage::Stage;
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};

@@ -11,7 +11,7 @@ const RESAMPLES: u64 = 1_000;
 /// The share of resamples beyond each end of an interval: one in this many.
 const TAIL: usize = 40;
 /// Changes in cost below this count as the same.
-pub(super) const SAME: f64 = 0.000_5;
+pub const SAME: f64 = 0.000_5;
 
 /// How the change in cost against another policy varies over sessions; shares are of 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

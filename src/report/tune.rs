@@ -2,18 +2,17 @@
 //! chosen on one part of the sessions and compared with the other.
 
 mod part;
-
-use std::fmt::Write as _;
+pub mod table;
+mod verdict;
 
 use serde::Serialize;
 
-use super::numbers::{counted, percent, signed};
-use super::prose::wrap;
-use super::sweep::short;
-use crate::measure::{Spread, Tally};
+use super::numbers::counted;
+use crate::measure::Tally;
 use crate::rng::Seed;
 
 pub use part::Part;
+pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
 const HELD_OUT_MIN: usize = 5;
@@ -34,6 +33,47 @@ pub struct TunedSession {
     pub variants: Vec<Tally>,
 }
 
+/// A path that is varied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Varied {
+    /// The path, as in `--set`.
+    pub path: String,
+    /// The values that are tried, as in `--set`.
+    pub values: Vec<String>,
+    /// Where the values come from.
+    pub rule: &'static str,
+}
+
+impl Varied {
+    /// Returns the override that sets a value.
+    #[must_use]
+    pub fn setting(&self, value: &str) -> String {
+        format!("{}={value}", self.path)
+    }
+}
+
+/// A parameter that is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fixed {
+    /// Its name.
+    pub param: String,
+    /// Why it is not varied.
+    pub reason: String,
+}
+
+/// What is tried.
+#[derive(Clone, Debug, Default)]
+pub struct Tried {
+    /// The paths that are varied.
+    pub varied: Vec<Varied>,
+    /// The parameters that are left as they are.
+    pub fixed: Vec<Fixed>,
+    /// The overrides of each variant.
+    pub points: Vec<Vec<String>>,
+    /// The names of the policy's stages.
+    pub stages: Vec<String>,
+}
+
 /// How sessions were split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,6 +82,15 @@ pub enum SplitBy {
     Project,
     /// The newest sessions are held out.
     Time,
+}
+
+/// A variant and its results.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TunedPoint {
+    /// Its overrides; none for the policy as it is.
+    pub set: Vec<String>,
+    /// Its results on the part that is chosen on, and on the part that is held out, if there is one.
+    pub parts: Vec<Part>,
 }
 
 /// The result of tuning.
@@ -55,19 +104,31 @@ pub struct Tuned {
     pub min_evidence: f64,
     /// How many variants were played.
     pub variants: usize,
+    /// The paths that were varied.
+    pub varied: Vec<Varied>,
+    /// The parameters that were left as they are.
+    pub fixed: Vec<Fixed>,
     /// How the sessions were split.
     pub split: SplitBy,
-    /// The overrides of the variant that is cheapest on the part that it was chosen on, or nothing if none
-    /// keeps enough and is cheaper.
-    pub chosen: Option<Vec<String>>,
-    /// The chosen variant on the part that it was chosen on, and on the part that was held out.
-    pub parts: Option<[Part; 2]>,
-    /// By how much the saving was smaller on what was held out.
+    /// The overrides of the best variant: the cheapest, on the part that it was chosen on, of those that are certain
+    /// to keep enough evidence; where none is, the cheapest.
+    pub chosen: Vec<String>,
+    /// Its results on the part that it was chosen on, and on the part that was held out, if there is one.
+    pub parts: Vec<Part>,
+    /// By how much its saving was smaller on what was held out.
     pub optimism: Option<f64>,
     /// Whether it is recommended.
     pub is_recommended: bool,
-    /// Why it is not.
+    /// Why it is not, as a word.
+    pub why_not: Option<WhyNot>,
+    /// Why it is not, in a sentence.
     pub reason: Option<String>,
+    /// Stages that fired in no variant, on no session.
+    pub never_fired: Vec<String>,
+    /// The longest prompt under the base.
+    pub prompt_tokens_max: u64,
+    /// All variants, the best first.
+    pub points: Vec<TunedPoint>,
 }
 
 impl Tuned {
@@ -76,7 +137,7 @@ impl Tuned {
     pub fn new(
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
-        points: &[Vec<String>],
+        tried: Tried,
         min_evidence: f64,
         seed: u64,
     ) -> Self {
@@ -84,48 +145,59 @@ impl Tuned {
         let part = |held_out: bool| -> Vec<&TunedSession> {
             sessions.iter().zip(&is_held_out).filter(|it| *it.1 == held_out).map(|it| it.0).collect()
         };
-        let [own, held_out] = [part(false), part(true)];
+        let halves = [part(false), part(true)];
+        let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
+        // Too few sessions to test a choice still show what it would be.
+        let parts = if is_split { halves.to_vec() } else { vec![sessions.iter().collect()] };
+        let point = |(nth, set)| {
+            let parts = parts.iter().map(|it| Part::new(it, nth)).collect();
+            (nth, TunedPoint { set, parts })
+        };
+        let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
+        // Points that cost the same stay in the order in which they were tried.
+        points.sort_by(|one, other| {
+            let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
+            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+        });
+        let never_fired = never_fired(&tried.stages, sessions);
+        let best = points.first().map(|it| it.0).unwrap_or_default();
+        let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
         let mut tuned = Self {
             base: base.to_owned(),
             policy: policy.to_owned(),
             min_evidence,
             variants: points.len(),
+            varied: tried.varied,
+            fixed: tried.fixed,
             split,
-            chosen: None,
-            parts: None,
+            chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
+            parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
             optimism: None,
             is_recommended: false,
+            why_not: None,
             reason: None,
+            prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
+            never_fired,
+            points,
         };
-        if own.is_empty() || held_out.len() < HELD_OUT_MIN {
-            let n = counted(sessions.len(), "session");
-            tuned.reason = Some(format!("{n} cannot be split: at least {HELD_OUT_MIN} must be held out"));
-            return tuned;
+        let n_held_out = halves[1].len();
+        let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
+        let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
+            [_, out] => verdict::on_held_out(&tuned, out, &halves[1], best),
+            _ => Some(tuned.too_few(sessions.len(), n_held_out)),
+        });
+        tuned.is_recommended = reason.is_none();
+        (tuned.why_not, tuned.reason) = reason.map(|it| (it.why, it.text)).unzip();
+        if let [own, out] = tuned.parts.as_slice() {
+            tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
         }
-        let mut cheaper: Vec<(f64, usize)> =
-            (0..points.len()).filter_map(|nth| Some((saved(&own, nth)?, nth))).collect();
-        cheaper.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        let tried = cheaper.into_iter().map(|(_, nth)| (nth, Part::new(&own, nth)));
-        let Some((nth, in_sample)) = tried.into_iter().find(|(_, it)| it.surely_keeps(min_evidence)) else {
-            let floor = percent(min_evidence);
-            tuned.reason = Some(format!(
-                "no variant that is certain to keep {floor} of the evidence costs less than {base}"
-            ));
-            return tuned;
-        };
-        let out = Part::new(&held_out, nth);
-        tuned.reason = refusal(&out, &held_out, nth, min_evidence, base);
-        tuned.is_recommended = tuned.reason.is_none();
-        tuned.optimism = in_sample.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
-        tuned.chosen = Some(points[nth].clone());
-        tuned.parts = Some([in_sample, out]);
         tuned
     }
 
     /// Returns what a policy file says of where its numbers come from.
     #[must_use]
     pub fn evidence(&self, until: Option<&str>) -> String {
-        let Some([own, out]) = &self.parts else { return String::new() };
+        let [own, out] = self.parts.as_slice() else { return String::new() };
         let until = until.map_or_else(String::new, |it| format!(" up to {it}"));
         format!(
             "Chosen from {} by ctxsim tune on {} and tested on {} others{until} ({}): {}",
@@ -143,88 +215,37 @@ impl Tuned {
             SplitBy::Time => "the newest held out",
         }
     }
+}
 
-    /// Says it for a terminal.
-    #[must_use]
-    pub fn text(&self, width: Option<usize>) -> String {
-        let mut text = String::new();
-        let head = format!("{} of {} against {}", counted(self.variants, "variant"), self.policy, self.base);
-        wrap(&head, "", width, &mut text);
-        if let (Some(set), Some([own, out])) = (&self.chosen, &self.parts) {
-            wrap(
-                &format!(
-                    "Cheapest that keeps {} of the evidence: {}",
-                    percent(self.min_evidence),
-                    short(set)
-                ),
-                "",
-                width,
-                &mut text,
-            );
-            let _ = writeln!(text, "  chosen on  {:>4} sessions: {}", own.sessions, own.words());
-            let _ = writeln!(
-                text,
-                "  held out   {:>4} sessions: {} ({})",
-                out.sessions,
-                out.words(),
-                self.split_words()
-            );
-            if let Some(optimism) = self.optimism {
-                let _ =
-                    writeln!(text, "  optimism: {} of the cost (held out minus chosen on)", signed(optimism));
-            }
+impl TunedPoint {
+    /// Returns its results on what is chosen on.
+    fn own(&self) -> Option<&Part> {
+        self.parts.first()
+    }
+
+    /// Returns its place: those that are certain to keep enough first, then the others, then those that cannot be
+    /// compared; each by cost.
+    fn order(&self, floor: f64) -> (u8, f64) {
+        match self.own().and_then(|it| Some((it, it.change()?))) {
+            Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
+            None => (2, 0.0),
         }
-        match (&self.reason, &self.chosen) {
-            (Some(reason), _) => wrap(&format!("Nothing is recommended: {reason}."), "", width, &mut text),
-            (None, Some(set)) => {
-                text.push_str("Recommended. To apply:\n");
-                set.iter().for_each(|it| {
-                    let _ = writeln!(text, "  {it}");
-                });
-            }
-            (None, None) => {}
-        }
-        text
     }
 }
 
-/// Says why a variant is not recommended, or nothing if it is.
-fn refusal(out: &Part, held_out: &[&TunedSession], nth: usize, floor: f64, base: &str) -> Option<String> {
-    let Some(Spread { sessions, interval: Some([_, high]), .. }) = out.spread else {
-        return Some("its costs on the held-out sessions cannot be compared".to_owned());
-    };
-    if sessions < held_out.len() {
-        return Some(format!("it stops at a limit where {base} does not, or the other way round"));
-    }
-    if high >= 0.0 {
-        return Some(format!("on the held-out sessions it is not certain to cost less than {base}"));
-    }
-    if out.without_best.is_none_or(|it| it >= 0.0) {
-        let one = if out.projects > 1 { "project" } else { "session" };
-        return Some(format!(
-            "without the held-out {one} that saves most, it does not cost less than {base}"
-        ));
-    }
-    if !out.surely_keeps(floor) {
-        let floor = percent(floor);
-        return Some(format!("on the held-out sessions it is not certain to keep {floor} of the evidence"));
-    }
-    let ends = |of: &dyn Fn(&TunedSession) -> [f64; 3]| {
-        held_out
-            .iter()
-            .map(|it| of(it))
-            .fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
-    };
-    let (own, base_ends) = (ends(&|it| it.variants[nth].cost_ends()), ends(&|it| it.base.cost_ends()));
-    let is_sure = own.iter().zip(&base_ends).all(|(own, base)| own < base);
-    (!is_sure).then(|| format!("whether it costs less than {base} depends on the recovery assumptions"))
+/// Names a variant by its overrides.
+#[must_use]
+pub fn named(set: &[String]) -> String {
+    if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
 }
 
-/// Returns the change of what a variant costs on all of some sessions, if it costs less.
-fn saved(sessions: &[&TunedSession], nth: usize) -> Option<f64> {
-    let costs: Option<Vec<(f64, f64)>> = sessions.iter().map(|it| it.costs(nth)).collect();
-    let (own, base) = costs?.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    Some(own / base - 1.0).filter(|it| *it < 0.0)
+/// Returns the stages that fired in no variant, on no session.
+fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
+    let fired = |stage: usize| {
+        let mut all = sessions.iter().flat_map(|it| &it.variants);
+        all.any(|it| it.outcome.firings.get(stage).is_some_and(|it| it.fired > 0))
+    };
+    stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
 }
 
 /// Parts sessions: whole projects where there are several, else by time; returns which are held out.

@@ -76,6 +76,7 @@ fn identity() -> Policy {
         as_of: None,
         base: None,
         params: Default::default(),
+        settable: None,
         tables: Default::default(),
         ladders: Default::default(),
         templates: Default::default(),

@@ -57,3 +57,4 @@ mod summariser;
 mod sums;
 mod sweep;
 mod tidy;
+mod tune;

@@ -431,6 +431,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 as_of: None,
                 base: None,
                 params: [("a".to_owned(), Size::Tokens(a)), ("n".to_owned(), Size::Count(n))].into(),
+                settable: None,
                 tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
                 ladders: Default::default(),
                 templates: Default::default(),

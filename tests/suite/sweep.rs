@@ -1,4 +1,4 @@
-//! Grids of variants: what they come to, shards, and what is held out when numbers are tuned.
+//! Grids of variants: what they come to, and shards.
 
 use std::fs;
 use std::path::Path;
@@ -10,11 +10,11 @@ use ctxsim::compare::grid::Grid;
 use ctxsim::compare::{self, Comparison};
 use serde_json::Value;
 
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+pub(crate) fn ctxsim(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
 }
 
-fn out(output: &Output) -> String {
+pub(crate) fn out(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
@@ -131,70 +131,8 @@ fn a_point_that_changes_nothing_is_not_said_to_lose() {
     assert!(text.contains("`same` 1"), "{text}");
 }
 
-/// Makes copies of a session in two projects.
-fn sessions() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
-    let text = fs::read_to_string(session).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    for project in ["one", "two"] {
-        fs::create_dir(folder.path().join(project)).unwrap();
-        for nth in 0..6 {
-            let n = lines.len() * (8 + nth) / 14 + usize::from(project == "two");
-            fs::write(
-                folder.path().join(project).join(format!("s{nth}.jsonl")),
-                lines[..n].join("\n") + "\n",
-            )
-            .unwrap();
-        }
-    }
-    folder
-}
-
-#[test]
-#[ignore = "slow: .ci/run runs it"]
-fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
-    let folder = sessions();
-    let run = |floor: &str, output: &str| {
-        let args = [
-            "tune",
-            "--policy",
-            "clear_tool_results",
-            "--vary",
-            "params.trigger.tokens=20000,40000,60000,80000",
-        ];
-        let more = [
-            "--profile",
-            "anthropic/claude-opus-4.5",
-            "--min-evidence",
-            floor,
-            "--output",
-            output,
-            "--json",
-            ".",
-        ];
-        serde_json::from_str::<Value>(&out(&ctxsim(folder.path(), &[&args[..], &more].concat()))).unwrap()
-    };
-    for floor in ["0%", "100%"] {
-        let output = format!("tuned{}.ron", floor.trim_end_matches('%'));
-        let found = run(floor, &output);
-        let path = folder.path().join(&output);
-        assert_eq!(found["split"], "project");
-        assert_eq!(found["is_recommended"].as_bool().unwrap(), path.exists(), "{found}");
-        assert_eq!(found["is_recommended"].as_bool().unwrap(), found["reason"].is_null(), "{found}");
-        if path.exists() {
-            let text = fs::read_to_string(&path).unwrap();
-            assert!(text.contains("ctxsim tune on"), "{text}");
-            out(&ctxsim(folder.path(), &["validate", &output]));
-            run(floor, "again.ron");
-            let again = fs::read_to_string(folder.path().join("again.ron")).unwrap();
-            assert_eq!(again.replace("\"again\"", "\"tuned0\""), text, "the same seed gives the same file");
-        }
-    }
-}
-
 /// Writes loads whose last request needs every result that there was.
-fn needed_to_the_end(folder: &Path) -> Vec<String> {
+pub(crate) fn needed_to_the_end(folder: &Path) -> Vec<String> {
     let one = |nth: u64| {
         let n_turns = 3 + nth % 3;
         let read = |turn: u64| {
@@ -218,71 +156,6 @@ fn needed_to_the_end(folder: &Path) -> Vec<String> {
         format!("{name}.toml")
     };
     (0..12).map(one).collect()
-}
-
-#[test]
-fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
-    let folder = tempfile::tempdir().unwrap();
-    let loads = needed_to_the_end(folder.path());
-    let vary = "params.trigger.tokens=20000,40000,80000,900000";
-    let args = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        vary,
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
-    let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-    let output =
-        ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
-
-    let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "Nothing is recommended: no variant that is certain to keep 90.0% of the evidence costs less than identity.";
-    assert!(text.contains(told), "{text}");
-    assert!(!folder.path().join("tuned.ron").exists());
-}
-
-#[test]
-fn what_cannot_be_tuned_is_told_with_the_way_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let told = |args: &[&str]| {
-        let output =
-            ctxsim(folder.path(), &[&["tune"], args, &["--scenario", "duckagent/plain_chat"]].concat());
-        assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
-    };
-
-    let text = told(&["--policy", "truncate_oldest"]);
-    assert!(
-        text.contains("error[tune-params]") && text.contains("`--vary stages.NAME.FIELD=1,2,4`"),
-        "{text}"
-    );
-    let text = told(&["--policy", "clear_tool_results", "--vary", "scenario.seed=1,2"]);
-    assert!(text.contains("error[tune-loads]") && text.contains("`ctxsim sweep` varies others"), "{text}");
-    let text = told(&["--policy", "clear_tool_results", "--output", "tuned.txt"]);
-    assert!(text.contains("error[output-extension]") && text.contains("tuned.txt"), "{text}");
-}
-
-#[test]
-fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_says_why_not() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let sessions =
-        ["claude-code", "claude-code-2"].map(|it| root.join("recorded").join(it).display().to_string());
-    for policy in ["clear_tool_results", "duckagent/duckagent_recoverable_decay_guarded_mid"] {
-        let args = ["tune", "--policy", policy, "--json", &sessions[0], &sessions[1]];
-        let found: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
-        assert_eq!(found["split"], "project");
-        assert_ne!(found["is_recommended"].as_bool().unwrap(), found["reason"].is_string(), "{found}");
-        if found["is_recommended"] == true {
-            let out = &found["parts"][1];
-            assert!(out["spread"]["interval"][1].as_f64().unwrap() < 0.0, "{found}");
-            assert!(out["without_best"].as_f64().unwrap() < 0.0, "{found}");
-            assert!(out["evidence_low"].as_f64().unwrap() >= 0.9, "{found}");
-        }
-    }
 }
 
 /// Returns the files of a folder that are not hidden.

@@ -1,5 +1,6 @@
 //! Arguments that several verbs share, and those of short verbs; those of a long verb are beside it.
 
+use std::num::IntErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -57,6 +58,15 @@ pub(crate) struct RunArgs {
     pub(crate) details: bool,
 }
 
+/// Parses a whole number of at least 1; one below 0 gets the same answer as 0.
+pub(crate) fn from_one(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(number) if number > 0 => Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(error.to_string()),
+        _ => Err(format!("{text} is not in 1..")),
+    }
+}
+
 /// Parses a share such as `0.9` or `90%`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
@@ -71,7 +81,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) since: Option<String>,
     /// Use only the newest N recorded sessions
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
     pub(crate) limit: Option<u64>,
     /// Use only recorded sessions of this model: part of its id, or a pattern
     #[arg(long, value_name = "ID")]
@@ -97,7 +107,7 @@ pub(crate) struct DrawArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
     pub(crate) trials: Option<u64>,
     /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]

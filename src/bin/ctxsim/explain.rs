@@ -9,7 +9,7 @@ use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 
-use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs};
+use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs, from_one};
 use crate::format::Formats;
 use crate::output::OutputArgs;
 use crate::{git, output};
@@ -27,7 +27,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "S")]
     pub(crate) scenario: String,
     /// Request number, counted from 1 in the order of `run --rows requests`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
     pub(crate) request: u64,
     /// Session to explain, if the scenario has several
     #[arg(long, value_name = "NAME")]

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::tune::{around, tune as tuned, tuned_policy};
+use ctxsim::compare::tune::{Search, tune as tuned, tuned_policy};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::Format;
+use ctxsim::report::tune::table;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::args::{DrawArgs, ProcessArgs, share};
@@ -22,11 +23,15 @@ Examples:
   ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
   ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
 
+Without `--vary`, every number that the user of the agent can set is varied: what the policy file calls `settable`, or else what its stages decide by. \
+A trigger is tried at shares of the longest prompt, any other number at multiples of itself, and a 0 at small shares of the longest prompt. Sizes that were \
+measured, such as that of a summary, are left alone.
+
 Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are \
-chosen on one part, and their savings are measured on the other. A variant is recommended, and its file written, \
-only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
+chosen on one part, and their savings are measured on the other. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
+written, only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
 unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that \
-saves most.
+saves most. Otherwise, one reason says why not.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -42,7 +47,7 @@ pub(crate) struct TuneArgs {
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     base: String,
-    /// Path and values to try [default: from half to twice each number in `params`]
+    /// Path and values to try [default: values around each number that can be set]
     #[arg(long = "vary", value_name = "PATH=VALUES")]
     vary: Vec<String>,
     /// Scenarios by name or path, or recorded sessions
@@ -61,6 +66,9 @@ pub(crate) struct TuneArgs {
     /// Minimum share of the needed evidence to keep
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     min_evidence: f64,
+    /// Show every variant
+    #[arg(long)]
+    details: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -96,10 +104,14 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         what.note(catalog);
         args.force.kept(catalog.files()).check(path, None)?;
     }
-    let grid = if args.vary.is_empty() { around(catalog, &args.policy)? } else { what.grid()? };
+    let (comparison, threads) = (what.comparison(), args.draw.threads());
+    let search = if args.vary.is_empty() {
+        with_progress(|it| Search::by_default(catalog, &comparison, threads, it))?
+    } else {
+        Search::of(&what.grid()?)?
+    };
     let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
-    let threads = args.draw.threads();
-    let (found, day) = with_progress(|it| tuned(catalog, &what.comparison(), &grid, choice, threads, it))?;
+    let (found, day) = with_progress(|it| tuned(catalog, &comparison, search, choice, threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         if let Some(text) = tuned_policy(catalog, &args.policy, &name, (&found, day.as_deref()), format)? {
@@ -109,7 +121,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
     } else {
-        found.text(Some(table_width(&OutputArgs::default())))
+        table::tuned(&found, args.details, Some(table_width(&OutputArgs::default())))
     };
     output::print(&text)
 }

@@ -56,11 +56,14 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
 
 /// Checks every part of the stages, and makes them.
 fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
-    let PolicyFile { params, tables, ladders, templates, stages, code, .. } = policy;
+    let PolicyFile { params, settable, tables, ladders, templates, stages, code, .. } = policy;
     let names: Vec<&str> = stages.iter().map(|it| it.name.as_str()).collect();
     let resolver = Resolver { params, stages: &names };
     for (name, size) in &*params {
         problems.within(format_args!("params.{name}"), |to| resolver.size(&mut size.clone(), to));
+    }
+    for name in settable.iter().flat_map(IndexMap::keys).filter(|it| !params.contains_key(*it)) {
+        problems.within(format_args!("settable.{name}"), |to| resolver.unknown_param(name, to));
     }
     for (name, rows) in &mut *tables {
         for (index, row) in rows.iter_mut().enumerate() {

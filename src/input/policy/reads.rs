@@ -13,7 +13,7 @@ impl PolicyFile {
     /// if the file has a number that a tree cannot hold.
     #[must_use]
     pub fn params_read(&self) -> Option<IndexSet<String>> {
-        let rest = Self { params: IndexMap::new(), ..self.clone() };
+        let rest = Self { params: IndexMap::new(), settable: None, ..self.clone() };
         let mut read = IndexSet::new();
         // A program is given all of them.
         read.extend(self.process.iter().flat_map(|_| self.params.keys().cloned()));
@@ -26,6 +26,41 @@ impl PolicyFile {
             next += 1;
         }
         Some(read)
+    }
+}
+
+/// Returns the parameters that a policy's stages read by themselves, not through other parameters, outside some fields.
+pub(super) fn directly(policy: &PolicyFile, without: &[&str]) -> IndexSet<String> {
+    let rest = PolicyFile { params: IndexMap::new(), settable: None, ..policy.clone() };
+    let mut read = IndexSet::new();
+    read.extend(policy.process.iter().flat_map(|_| policy.params.keys().cloned()));
+    if let Ok(mut tree) = to_tree(&rest) {
+        remove(&mut tree, without);
+        collect(&tree, &mut read);
+    }
+    read
+}
+
+/// Returns the parameters that a size names.
+pub(super) fn in_size(size: &Size) -> IndexSet<String> {
+    let mut read = IndexSet::new();
+    if let Some(tree) = of_size(size) {
+        collect(&tree, &mut read);
+    }
+    read
+}
+
+/// Removes fields of some names, at any depth.
+fn remove(tree: &mut Tree, fields: &[&str]) {
+    match tree {
+        Tree::Table(table) => {
+            fields.iter().for_each(|it| {
+                table.remove(*it);
+            });
+            table.iter_mut().for_each(|(_, it)| remove(it, fields));
+        }
+        Tree::Array(list) => list.iter_mut().for_each(|it| remove(it, fields)),
+        _ => {}
     }
 }
 

@@ -8,6 +8,7 @@ mod layout;
 pub mod memory;
 mod process;
 mod runner;
+mod settable;
 mod size;
 mod stage;
 mod summary;
@@ -29,6 +30,7 @@ pub use self::layout::*;
 use self::memory::Memory;
 pub use self::process::*;
 pub use self::runner::*;
+pub use self::settable::*;
 pub use self::size::*;
 pub use self::stage::*;
 pub use self::summary::*;
@@ -58,6 +60,10 @@ pub struct PolicyFile {
     /// Named sizes that a scenario, a suite or `--set` may override.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub params: IndexMap<String, Size>,
+    /// The parameters that a user of the real agent can set: `ctxsim tune` varies these and no others. Default: those
+    /// that the stages decide by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settable: Option<IndexMap<String, Settable>>,
     /// Named tables of renditions.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub tables: IndexMap<String, Vec<TableRow>>,
@@ -112,6 +118,7 @@ impl PolicyFile {
             apply: None,
             base: None,
             params: IndexMap::new(),
+            settable: None,
             tables: IndexMap::new(),
             ladders: IndexMap::new(),
             templates: IndexMap::new(),

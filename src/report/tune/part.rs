@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::super::numbers::{interval, percent, signed};
 use super::TunedSession;
-use crate::measure::Spread;
+use crate::measure::{Spread, Tally};
 
 /// A variant on one part of the sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -14,6 +14,10 @@ pub struct Part {
     pub sessions: usize,
     /// The number of projects.
     pub projects: usize,
+    /// Its cost in US dollars; `None` if it stops elsewhere than the base in a session, or if a price is unknown.
+    pub cost: Option<f64>,
+    /// The base's cost, likewise.
+    pub base_cost: Option<f64>,
     /// The relative difference of its cost from the base's; the interval is the wider of those over sessions
     /// and over projects.
     pub spread: Option<Spread>,
@@ -21,6 +25,8 @@ pub struct Part {
     pub evidence_kept: Option<f64>,
     /// The lower end of that share's interval.
     pub evidence_low: Option<f64>,
+    /// The share of needed evidence that the base keeps.
+    pub base_kept: Option<f64>,
     /// The difference without the project (or, for a single project, the session) that saves most.
     pub without_best: Option<f64>,
 }
@@ -29,19 +35,29 @@ impl Part {
     /// Returns a variant's results on some sessions.
     pub(super) fn new(sessions: &[&TunedSession], nth: usize) -> Self {
         let costs = |it: &&TunedSession| it.costs(nth);
-        let evidence = |it: &&TunedSession| {
-            let needs = &it.variants[nth].sums.needs;
-            (needs.weight > 0.0).then_some((needs.met, needs.weight))
-        };
-        let kept = spread(sessions, evidence);
+        let met =
+            |it: &Tally| (it.sums.needs.weight > 0.0).then_some((it.sums.needs.met, it.sums.needs.weight));
+        let kept = spread(sessions, |it| met(&it.variants[nth]));
+        let base = summed(sessions.iter().filter_map(|it| met(&it.base)));
+        let cost = sessions.iter().map(costs).collect::<Option<Vec<_>>>().map(|it| summed(it.into_iter()));
         Self {
             sessions: sessions.len(),
             projects: projects(sessions).len(),
+            cost: cost.map(|it| it.0),
+            base_cost: cost.map(|it| it.1),
             spread: spread(sessions, costs),
             evidence_kept: kept.map(|it| 1.0 + it.change),
             evidence_low: kept.map(|it| 1.0 + it.interval.map_or(it.change, |it| it[0])),
+            base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(sessions, costs),
         }
+    }
+
+    /// Returns the relative difference of its cost from the base's, if both are known for every session.
+    #[must_use]
+    pub fn change(&self) -> Option<f64> {
+        let (own, base) = self.cost.zip(self.base_cost)?;
+        (base > 0.0).then(|| own / base - 1.0)
     }
 
     /// Returns whether it keeps a share of the evidence at the lower end of the interval.
@@ -56,11 +72,14 @@ impl Part {
                 it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
             format!("cost {}{ends}", signed(it.change))
         });
+        let kept = self.kept_words().map_or_else(String::new, |it| format!(", {it} of the evidence kept"));
+        if saved.is_empty() { "not comparable".to_owned() } else { format!("{saved}{kept}") }
+    }
+
+    /// Describes how much evidence it keeps.
+    pub(super) fn kept_words(&self) -> Option<String> {
         let low = self.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
-        let kept = self
-            .evidence_kept
-            .map_or_else(String::new, |it| format!(", {}{low} of the evidence kept", percent(it)));
-        format!("{saved}{kept}")
+        self.evidence_kept.map(|it| format!("{}{low}", percent(it)))
     }
 }
 
@@ -70,8 +89,18 @@ impl TunedSession {
     pub(super) fn costs(&self, nth: usize) -> Option<(f64, f64)> {
         let own = &self.variants[nth];
         let is_same = own.outcome.turns_completed == self.base.outcome.turns_completed;
-        own.costs.total().zip(self.base.costs.total()).filter(|_| is_same)
+        cost(own).zip(cost(&self.base)).filter(|_| is_same)
     }
+}
+
+/// Returns what a run costs: the one place where tuning reads it.
+fn cost(run: &Tally) -> Option<f64> {
+    run.costs.total()
+}
+
+/// Adds up pairs.
+fn summed(pairs: impl Iterator<Item = Pair>) -> Pair {
+    pairs.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
 }
 
 /// Returns the projects of sessions, sorted.
@@ -87,10 +116,7 @@ type Pair = (f64, f64);
 
 /// Adds up what the sessions of each project have.
 fn by_project(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Vec<Pair> {
-    let of = |project: &&str| {
-        let own = sessions.iter().filter(|it| it.project == *project).filter_map(&pair);
-        own.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
-    };
+    let of = |project: &&str| summed(sessions.iter().filter(|it| it.project == *project).filter_map(&pair));
     projects(sessions).iter().map(of).filter(|it| it.1 > 0.0).collect()
 }
 
@@ -113,7 +139,7 @@ fn without_best(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Opt
     if pairs.len() < 2 {
         pairs = sessions.iter().filter_map(&pair).collect();
     }
-    let all = pairs.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let all = summed(pairs.iter().copied());
     let rest = pairs.iter().map(|it| (all.0 - it.0) / (all.1 - it.1) - 1.0).filter(|it| it.is_finite());
     rest.max_by(f64::total_cmp)
 }

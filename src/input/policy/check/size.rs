@@ -104,7 +104,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn unknown_param(&self, name: &str, problems: &mut Problems) {
+    pub(super) fn unknown_param(&self, name: &str, problems: &mut Problems) {
         let help = match nearest(name, self.params.keys().map(String::as_str)) {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),

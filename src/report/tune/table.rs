@@ -1,0 +1,151 @@
+//! What tuning found, for a terminal: what was tried, the best variants, and the verdict.
+
+use std::fmt::Write as _;
+
+use super::{Part, Tuned, TunedPoint, named};
+use crate::report::fit::{Column, draw};
+use crate::report::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
+use crate::report::prose::wrap;
+
+/// The most variants that are shown by default.
+const SHOWN: usize = 12;
+
+/// Returns what was found as text.
+#[must_use]
+pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
+    let head = format!(
+        "{} tuned against {} on {}: {}",
+        it.policy,
+        it.base,
+        counted(sessions, "session"),
+        counted(it.variants, "variant")
+    );
+    wrap(&head, "", width, &mut text);
+    varied(it, width, &mut text);
+    text.push('\n');
+    table(it, shows_all, width, &mut text);
+    text.push('\n');
+    best(it, width, &mut text);
+    text
+}
+
+/// Says what was varied, and what was not.
+fn varied(it: &Tuned, width: Option<usize>, text: &mut String) {
+    let one = |it: &super::Varied| {
+        let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
+        format!("{path} ({}; {})", it.values.join(", "), it.rule)
+    };
+    let all: Vec<String> = it.varied.iter().map(one).collect();
+    wrap(&format!("Varies {}.", listed(&all)), "", width, text);
+    if !it.fixed.is_empty() {
+        let mut by_reason: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
+        it.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
+        let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
+        wrap(&format!("Not varied: {}.", all.collect::<Vec<_>>().join("; ")), "", width, text);
+    }
+    if !it.never_fired.is_empty() {
+        let stages: Vec<String> = it.never_fired.iter().map(|it| format!("`{it}`")).collect();
+        let longest = thousands(it.prompt_tokens_max);
+        let never = format!(
+            "{} never fired in any variant; the longest prompt under {} has {longest} tokens.",
+            listed(&stages),
+            it.base
+        );
+        wrap(&never, "", width, text);
+    }
+}
+
+/// Draws the variants, the best first; of those with the same results one.
+fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
+    let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
+    let mut columns = vec![Column::new("", None).left(true)];
+    for head in heads {
+        columns.extend(["USD", "Δ cost", "kept"].map(|it| Column::new(&format!("{head} {it}"), None)));
+    }
+    let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|it| it.base_cost);
+    let decimals = numbers::decimals(costs.fold(0.0, f64::max));
+    let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
+    let own = |it: &Part| {
+        [fixed_or_none(it.cost, decimals), share(it.change(), signed), share(it.evidence_kept, percent)]
+    };
+    let base = |it: &Part| [fixed_or_none(it.base_cost, decimals), signed(0.0), share(it.base_kept, percent)];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let row = |name: String, cells: &mut dyn Iterator<Item = [String; 3]>| {
+        std::iter::once(name).chain(cells.flatten()).collect::<Vec<_>>()
+    };
+    if let Some(first) = it.points.first() {
+        rows.push(row(it.base.clone(), &mut first.parts.iter().map(base)));
+    }
+    let groups: Vec<&[TunedPoint]> = it.points.chunk_by(|one, other| one.parts == other.parts).collect();
+    let n_shown = if shows_all { groups.len() } else { SHOWN };
+    for (nth, group) in groups.iter().take(n_shown).enumerate() {
+        let best = if nth == 0 { " (best)" } else { "" };
+        let alike = match group.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} alike"),
+        };
+        let name = format!("{}{alike}{best}", named(&group[0].set));
+        rows.push(row(name, &mut group[0].parts.iter().map(own)));
+    }
+    let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
+    let _ = writeln!(text, "{}", drawn.text);
+    let more: usize = groups.iter().skip(n_shown).map(|it| it.len()).sum();
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more: see --details");
+    }
+}
+
+/// Says which variant is best, how it did on both parts, and whether to use it.
+fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
+    let keeps = it.parts.first().is_some_and(|own| own.surely_keeps(it.min_evidence));
+    let floor = percent(it.min_evidence);
+    let what =
+        if keeps { format!("Cheapest that keeps {floor} of the evidence") } else { "Cheapest".to_owned() };
+    wrap(&format!("{what}: {}", named(&it.chosen)), "", width, text);
+    match it.parts.as_slice() {
+        [own, out] => {
+            let line = |head: &str, part: &Part, more: &str, text: &mut String| {
+                wrap(
+                    &format!("{}: {}{more}", counted(part.sessions, "session"), part.words()),
+                    head,
+                    width,
+                    text,
+                );
+            };
+            line("  chosen on  ", own, "", text);
+            line("  held out   ", out, &format!(" ({})", it.split_words()), text);
+        }
+        parts => parts.iter().for_each(|it| {
+            let _ = writeln!(text, "  {}: {}", counted(it.sessions, "session"), it.words());
+        }),
+    }
+    if let Some(optimism) = it.optimism {
+        wrap(&against(optimism), "", width, text);
+    }
+    match &it.reason {
+        Some(reason) => wrap(&format!("Nothing is recommended: {reason}."), "", width, text),
+        None if it.chosen.is_empty() => wrap("Recommended as it is.", "", width, text),
+        None => {
+            text.push_str("Recommended. To apply:\n");
+            it.chosen.iter().for_each(|it| {
+                let _ = writeln!(text, "  {it}");
+            });
+        }
+    }
+}
+
+/// Compares the change in cost on the two parts.
+fn against(optimism: f64) -> String {
+    let points = format!("{:.1}", optimism.abs() * 100.0);
+    match points.as_str() {
+        "0.0" => "The held-out sessions show the same change in cost.".to_owned(),
+        _ => {
+            let side = if optimism > 0.0 { "higher" } else { "lower" };
+            format!(
+                "On the held-out sessions its cost is {points} percentage points {side} than on those that it was chosen on."
+            )
+        }
+    }
+}
