@@ -179,13 +179,17 @@ impl Catalog {
         of_kind.filter(listed).map(|((_, name), _)| name.as_str())
     }
 
-    /// Returns what a pattern matches: names, in which `*` matches anything, or the files of a folder; the
+    /// Returns what a pattern matches: files, else names, in which `*` matches anything; or the files of a folder; the
     /// pattern itself if nothing matches.
     #[must_use]
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        if pattern.contains('*') {
-            names.extend(self.names(kind).filter(|it| wildcard(pattern, it)).map(str::to_owned));
+        if search::is_pattern(pattern) {
+            let files = search::matches(pattern).into_iter().filter(|it| search::is_input(it));
+            names.extend(files.map(|it| it.display().to_string()));
+            if names.is_empty() {
+                names.extend(self.matching(kind, pattern));
+            }
         } else if !self.entries.contains_key(&(kind, pattern.to_owned())) && Path::new(pattern).is_dir() {
             let files = input_files(Path::new(pattern)).unwrap_or_default();
             names.extend(files.iter().map(|it| it.display().to_string()));
@@ -199,13 +203,37 @@ impl Catalog {
     /// Returns a name as written in a file: a catalog name, or a path from the file's own folder.
     #[must_use]
     pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
-        let is_name = name.contains('*') || self.entries.contains_key(&(kind, name.to_owned()));
-        match file.beside(name) {
-            Some(Origin::File(path)) if !is_name && (path.exists() || path.extension().is_some()) => {
-                path.display().to_string()
-            }
-            _ => name.to_owned(),
+        self.beside(file, kind, name).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Returns what a file names: files from its own folder on, else inputs of the catalog, also by a pattern; else whatever a
+    /// command line would mean.
+    #[must_use]
+    pub fn expand_of(&self, file: &Origin, kind: Kind, name: &str) -> Vec<String> {
+        if let Some(path) = self.beside(file, kind, name) {
+            return self.expand(kind, &path);
         }
+        let names: Vec<String> = self.matching(kind, name).collect();
+        if names.is_empty() { self.expand(kind, name) } else { names }
+    }
+
+    /// Returns the path of a name written in a file, unless it is a name of the catalog.
+    pub(super) fn beside(&self, file: &Origin, kind: Kind, name: &str) -> Option<String> {
+        if self.entries.contains_key(&(kind, name.to_owned())) {
+            return None;
+        }
+        let Some(Origin::File(path)) = file.beside(name) else { return None };
+        let written = path.display().to_string();
+        let is_path = match search::is_pattern(name) {
+            true => !search::matches(&written).is_empty(),
+            false => path.exists() || path.extension().is_some(),
+        };
+        is_path.then_some(written)
+    }
+
+    /// Returns the names of a kind that a pattern matches.
+    pub(super) fn matching<'a>(&'a self, kind: Kind, pattern: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.names(kind).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
     }
 
     /// Returns an input's name on a command line: its catalog name, else its path.

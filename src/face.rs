@@ -1,4 +1,4 @@
-//! The face of the crate: what others embed. Everything here is listed in `snapshots/face.snap`, so that a review sees a change of it.
+//! The face of the crate: what others embed. Everything here is listed in `snapshots/face/face.snap`, so that a review sees a change of it.
 
 mod cache;
 mod catalog;

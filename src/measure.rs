@@ -16,7 +16,7 @@ use crate::input::Limits;
 use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, UNLIMITED};
 
 pub use break_even::BreakEven;
 pub use delta::{Better, Delta, Standing};
@@ -40,6 +40,8 @@ pub struct Tally {
     pub costs: Costs,
     /// The limits of the profile.
     pub limits: Limits,
+    /// The longest prompt as a share of its profile's limit; `None` without a limit. A sum has the largest.
+    pub limit_pressure: Option<f64>,
     /// Whether the load has needs; without needs, recovery and evidence are unknown.
     pub has_needs: bool,
     /// Expected tokens that recovery calls read.
@@ -76,6 +78,7 @@ impl Tally {
             outcome: Outcome::default(),
             costs: Costs::default(),
             limits: Limits::NONE,
+            limit_pressure: None,
             has_needs: true,
             recovery_input: 0.0,
             recovery_output: 0.0,
@@ -115,6 +118,7 @@ impl Tally {
             outcome: outcome.clone(),
             costs: Costs::new(sums, index, outcome.limit_violations, models),
             limits: profile.limits,
+            limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
             has_needs,
             recovery_input: refetched.prompt(),
             recovery_output: refetched.output,
@@ -175,6 +179,8 @@ impl Tally {
             self.resets = Some(sum);
         }
         self.costs += &other.costs;
+        let pressures = self.limit_pressure.into_iter().chain(other.limit_pressure);
+        self.limit_pressure = pressures.reduce(f64::max);
         self.has_needs |= other.has_needs;
         self.n_played = self.n_played.max(other.n_played);
         self.recovery_input += other.recovery_input;
@@ -243,6 +249,11 @@ impl Tally {
         let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
         asked.into_iter().sum::<u64>() as f64 + self.recovery_input + self.recovery_output
     }
+}
+
+/// Returns a prompt as a share of the limit; `None` without a limit.
+fn pressure(prompt: Tokens, limit: Tokens) -> Option<f64> {
+    (limit != UNLIMITED && limit > 0).then(|| prompt as f64 / limit as f64)
 }
 
 /// Returns whether the order of two policies changes between the lower ends of the assumptions, the declared

@@ -99,6 +99,8 @@ pub struct Report {
     pub oracles: Vec<String>,
     /// The share of evidence that a policy must keep to be recommended.
     pub min_evidence: f64,
+    /// The columns of its tables; empty for the usual ones.
+    pub columns: Vec<sections::columns::Column>,
     /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
 }
@@ -240,6 +242,7 @@ impl Report {
             sessions: Vec::new(),
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
+            columns: Vec::new(),
             is_ranked: false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Catalog, Kind};
+use super::{Catalog, Kind, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::wildcard;
@@ -55,20 +55,101 @@ impl Catalog {
             }
             return Ok(searched(files));
         }
-        if path.exists() || !given.contains(['*', '?', '[']) {
+        if path.exists() || !is_pattern(given) {
             return Ok(vec![named(&path.to_string_lossy())]);
         }
-        let names: Vec<_> = self.names(Kind::Scenario).filter(|it| wildcard(given, it)).map(named).collect();
-        if !names.is_empty() {
-            return Ok(names);
-        }
         let mut search = Search::new(is_candidate);
-        for path in glob::glob(&path.to_string_lossy()).into_iter().flatten().flatten() {
+        for path in matches(&path.to_string_lossy()) {
             search.path(path, 0)?;
         }
         let files = search.files;
-        Ok(if files.is_empty() { vec![named(given)] } else { searched(files) })
+        let names = || self.matching(Kind::Scenario, given).map(|it| named(&it)).collect::<Vec<_>>();
+        // What cannot be a session is meant only if nothing else is.
+        if files.iter().any(|it| is_candidate(it)) {
+            let files = files.into_iter().filter(|it| is_candidate(it)).collect();
+            return Ok(searched(files));
+        }
+        Ok(match names() {
+            names if !names.is_empty() => names,
+            _ if files.is_empty() => vec![named(given)],
+            _ => searched(files),
+        })
     }
+
+    /// Returns what a file names as scenarios, as [`Catalog::search`] does for a command line.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn search_of(&self, file: &Origin, given: &str) -> Result<Vec<Found>, Error> {
+        if let Some(path) = self.beside(file, Kind::Scenario, given) {
+            return self.search(&path);
+        }
+        let names = self.matching(Kind::Scenario, given).map(|name| Found { name, is_searched: false });
+        let names: Vec<Found> = names.collect();
+        if names.is_empty() { self.search(given) } else { Ok(names) }
+    }
+
+    /// Returns whether an argument in the place of another kind of input means sessions: a recording or a scenario, or a folder
+    /// or a pattern of them.
+    ///
+    /// # Errors
+    /// It means both, or a folder cannot be read.
+    pub fn means_sessions(&self, kind: Kind, given: &str) -> Result<bool, Error> {
+        let is_known = |kind| self.entries.contains_key(&(kind, given.to_owned()));
+        if is_known(kind) {
+            return Ok(false);
+        }
+        let path = at_home(given);
+        let files = match is_pattern(given) && !path.exists() {
+            true => {
+                let mut search = Search::new(is_candidate);
+                let matched = matches(&path.to_string_lossy());
+                matched
+                    .iter()
+                    .filter(|it| it.is_dir() || is_candidate(it))
+                    .try_for_each(|it| search.path(it.clone(), 0))?;
+                let inputs = matched.into_iter().filter(|it| is_other_input(it));
+                [search.files, inputs.collect()].concat()
+            }
+            false if path.is_dir() => files_below(&path, |it| is_candidate(it) || Format::of(it).is_some())?,
+            false => vec![path.clone()],
+        };
+        let n_sessions = files.iter().filter(|it| is_candidate(it)).count();
+        if n_sessions > 0 && files.iter().any(|it| is_other_input(it)) {
+            let nouns = kind.folder();
+            let message = format!("`{given}` holds sessions and other inputs");
+            let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
+            return Err(vec![Diagnostic::at("path-ambiguous", "", message).help(help)].into());
+        }
+        let is_name = || is_pattern(given) && self.matching(kind, given).next().is_some();
+        Ok(n_sessions > 0
+            || !is_name() && self.names(Kind::Scenario).any(|it| it == given || wildcard(given, it)))
+    }
+}
+
+/// Returns whether a file is an input, but not a scenario.
+fn is_other_input(path: &Path) -> bool {
+    is_input(path) && !is_scenario(path)
+}
+
+/// Returns whether a file is an input of some kind: it has a format of inputs, and a name as all of them do.
+pub(super) fn is_input(path: &Path) -> bool {
+    Format::of(path).is_some() && keys(path).iter().any(|it| it == "name")
+}
+
+/// Returns the top-level keys of an input; none if it cannot be read.
+fn keys(path: &Path) -> Vec<String> {
+    Source::read(path).map(|it| decode::keys(&it.text, it.format)).unwrap_or_default()
+}
+
+/// Returns whether an argument is a pattern.
+pub(super) fn is_pattern(given: &str) -> bool {
+    given.contains(['*', '?', '['])
+}
+
+/// Returns the paths that a pattern matches.
+pub(super) fn matches(pattern: &str) -> Vec<PathBuf> {
+    glob::glob(pattern).into_iter().flatten().flatten().collect()
 }
 
 /// Returns a path in which a leading `~` is replaced by the home folder.
@@ -139,7 +220,7 @@ fn is_candidate(path: &Path) -> bool {
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.
 fn is_scenario(path: &Path) -> bool {
-    let keys = Source::read(path).map(|it| decode::keys(&it.text, it.format)).unwrap_or_default();
+    let keys = keys(path);
     let known = decode::fields::<ScenarioFile>();
     keys.iter().any(|it| it == "load") && keys.iter().all(|it| known.contains(&it.as_str()))
 }

@@ -85,27 +85,28 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
     let spec = &suite.spec;
     let mut problems = params::undeclared(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
-    problems.extend(guards::check(catalog, spec));
+    problems.extend(guards::check(catalog, &suite.origin, spec));
     let lists =
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
         for (index, name) in names.iter().enumerate() {
-            let name = &catalog.named_by(&suite.origin, kind, name);
-            if catalog.expand(kind, name).iter().any(|it| catalog.find(kind, it).is_err()) {
+            let expanded = catalog.expand_of(&suite.origin, kind, name);
+            if expanded.iter().any(|it| catalog.find(kind, it).is_err()) {
                 problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
             }
         }
     }
     if problems.is_empty() {
-        problems.extend(unset(catalog, spec));
+        problems.extend(unset(catalog, suite));
     }
     if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
 }
 
 /// Reports a suite's overrides of its policies that are for none of them, or for several that they do not name.
-fn unset(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
+fn unset(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
+    let suite = &file.spec;
     let mut read = catalog.policies();
-    let names = suite.policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
+    let names = suite.policies.iter().flat_map(|it| catalog.expand_of(&file.origin, Kind::Policy, it));
     // What is wrong with a policy is told where that is checked.
     let Ok(loaded) = names.map(|it| read.policy(&it)).collect::<Result<Vec<_>, _>>() else {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! The guards of a suite: resolves their names and metrics.
 
-use crate::catalog::{Catalog, Kind, Loaded};
+use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Diagnostic, Place, Problems, nearest};
 use crate::guard::NamedGuard;
 use crate::input::suite::{Figure, Guard};
@@ -8,19 +8,21 @@ use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use crate::report::{ALL, places};
 
 /// Reports guards whose names the suite does not run, and unknown metrics.
-pub(super) fn check(catalog: &Catalog, suite: &SuiteFile) -> Vec<Diagnostic> {
+pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
     for (index, guard) in suite.guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |to| check_one(catalog, suite, guard, to));
+        problems.within(format_args!("guards.{index}"), |to| check_one((catalog, origin), suite, guard, to));
     }
     for (index, figure) in suite.figures.iter().enumerate() {
         problems.within(format_args!("figures.{index}"), |to| {
-            check_one(catalog, suite, &as_guard(figure), to);
+            check_one((catalog, origin), suite, &as_guard(figure), to);
             for (field, name) in [("minus", &figure.minus), ("minus_scenario", &figure.minus_scenario)] {
                 let own = if field == "minus" { &suite.policies } else { &suite.scenarios };
                 let kind = if field == "minus" { Kind::Policy } else { Kind::Scenario };
-                let own = || own.iter().flat_map(|it| catalog.expand(kind, it));
-                if let Some(name) = name.as_ref().filter(|name| !own().any(|it| it == **name)) {
+                let own = || own.iter().flat_map(|it| catalog.expand_of(origin, kind, it));
+                if let Some(name) = name.as_ref().filter(|name| {
+                    !own().any(|it| it == **name || it == catalog.named_by(origin, kind, name))
+                }) {
                     let message = format!("the suite does not run `{name}`");
                     let help = format!("name one of the suite's {}", kind.folder());
                     to.push_at("guard-matches-nothing", field, message, help);
@@ -45,7 +47,12 @@ fn as_guard(figure: &Figure) -> Guard {
     }
 }
 
-fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {
+fn check_one(
+    (catalog, origin): (&Catalog, &Origin),
+    suite: &SuiteFile,
+    guard: &Guard,
+    problems: &mut Problems,
+) {
     let named = [
         ("policy", Kind::Policy, Some(&guard.policy)),
         ("over", Kind::Policy, guard.over.as_ref()),
@@ -60,8 +67,9 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
             _ => &suite.profiles,
         };
         let is_sum = kind == Kind::Scenario && name == ALL;
-        let own: Vec<String> = own.iter().flat_map(|it| catalog.expand(kind, it)).collect();
-        if is_sum || own.contains(name) || own.iter().any(|it| is_file(catalog, kind, it, name)) {
+        let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).collect();
+        let path = catalog.named_by(origin, kind, name);
+        if is_sum || own.contains(name) || own.iter().any(|it| is_file(catalog, kind, it, &path)) {
             continue;
         }
         let known = names(catalog, kind, &own);
@@ -78,7 +86,7 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
         };
         problems.push_at("guard-matches-nothing", field, format!("the suite does not run `{name}`"), help);
     }
-    check_stages(catalog, suite, guard, problems);
+    check_stages((catalog, origin), suite, guard, problems);
     let Some(metric) = &guard.metric else { return };
     if let Err(meant) = places::check(metric) {
         let help = match meant {
@@ -92,14 +100,20 @@ fn check_one(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut
 }
 
 /// Reports stages that must fire but do not exist in the policy.
-fn check_stages(catalog: &Catalog, suite: &SuiteFile, guard: &Guard, problems: &mut Problems) {
+fn check_stages(
+    (catalog, origin): (&Catalog, &Origin),
+    suite: &SuiteFile,
+    guard: &Guard,
+    problems: &mut Problems,
+) {
     if guard.fired.is_empty() {
         return;
     }
-    let own = suite.policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
+    let own = suite.policies.iter().flat_map(|it| catalog.expand_of(origin, Kind::Policy, it));
     let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
+    let path = catalog.named_by(origin, Kind::Policy, &guard.policy);
     let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
-        *name == guard.policy || policy.spec.name == guard.policy
+        [&guard.policy, &path].contains(&name) || policy.spec.name == guard.policy
     };
     // What is wrong with a policy's name is told where that is checked.
     let Some((policy, _)) = own.find(is_it) else { return };
@@ -176,11 +190,11 @@ impl Runs<'_> {
     /// Finds the runs to which a guard applies; `None` if this plan leaves out what it names.
     fn named(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
         let policy = |it: &String| {
-            let index = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, it)?;
+            let index = self.find(Kind::Policy, self.policies, |it| &it.name, it)?;
             Some(self.policies[index].spec.name.clone())
         };
         let profile = |it: &String| {
-            match find(self.catalog, Kind::Profile, self.profiles, |it| &it.name, it) {
+            match self.find(Kind::Profile, self.profiles, |it| &it.name, it) {
                 Some(index) => Some(self.profiles[index].spec.name.clone()),
                 // Sessions under their own models run under profiles that nobody named.
                 None => self.catalog.profile(it).ok().filter(|_| self.is_open).map(|it| it.spec.name),
@@ -189,7 +203,7 @@ impl Runs<'_> {
         let is_change = guard.max_increase.or(guard.max_decrease).is_some();
         let first = self.policies.first().map(|it| it.spec.name.clone());
         let stage = guard.fired.first().map_or_else(|| "name".to_owned(), |it| format!("stages.{it}"));
-        let own = find(self.catalog, Kind::Policy, self.policies, |it| &it.name, &guard.policy)?;
+        let own = self.find(Kind::Policy, self.policies, |it| &it.name, &guard.policy)?;
         Some(NamedGuard {
             guard: guard.clone(),
             policy: self.policies[own].spec.name.clone(),
@@ -210,8 +224,22 @@ impl Runs<'_> {
         if name == ALL || self.scenarios.iter().any(is_session) {
             return Some(vec![name.clone()]);
         }
-        let index = find(self.catalog, Kind::Scenario, self.scenarios, |it| &it.name, name)?;
+        let index = self.find(Kind::Scenario, self.scenarios, |it| &it.name, name)?;
         Some(vec![self.scenarios[index].spec.name.clone()])
+    }
+
+    /// Returns which input a name or a path from the suite's folder means: that file, else the one that calls itself so.
+    fn find<T>(
+        &self,
+        kind: Kind,
+        loaded: &[Loaded<T>],
+        name: impl Fn(&T) -> &String,
+        wanted: &str,
+    ) -> Option<usize> {
+        let path = self.suite.map_or(wanted.to_owned(), |it| self.catalog.named_by(&it.origin, kind, wanted));
+        let origin = self.catalog.find(kind, &path).ok();
+        let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same(&origin)));
+        by_file.or_else(|| loaded.iter().position(|it| name(&it.spec) == wanted))
     }
 }
 
@@ -224,17 +252,4 @@ fn own_place(policy: &Loaded<PolicyFile>, field: String) -> Place {
 /// Returns nothing where something is named that is not there.
 fn if_named<T>(name: Option<&String>, find: impl FnOnce(&String) -> Option<T>) -> Option<Option<T>> {
     name.map_or(Some(None), |it| find(it).map(Some))
-}
-
-/// Returns which input a name or a path means: that file, else the one that calls itself so.
-fn find<T>(
-    catalog: &Catalog,
-    kind: Kind,
-    loaded: &[Loaded<T>],
-    name: impl Fn(&T) -> &String,
-    wanted: &str,
-) -> Option<usize> {
-    let origin = catalog.find(kind, wanted).ok();
-    let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same(&origin)));
-    by_file.or_else(|| loaded.iter().position(|it| name(&it.spec) == wanted))
 }

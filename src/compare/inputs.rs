@@ -268,7 +268,7 @@ impl Inputs<'_> {
         let (loaded, file) = (loaded?, file?);
         let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate(it)));
         if self.is_complete {
-            self.found.problems.extend(loaded.locate(guards::check(self.catalog, &file)));
+            self.found.problems.extend(loaded.locate(guards::check(self.catalog, &loaded.origin, &file)));
         }
         checked.ok()
     }

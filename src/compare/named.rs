@@ -30,15 +30,26 @@ impl Names<'_> {
         found: &mut Found,
         mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
     ) -> Vec<Loaded<T>> {
-        let named = |name: &str| Ok(catalog.expand(self.kind, name).into_iter().map(|it| (it, ())).collect());
+        let named = |name: &str| {
+            let names = match self.by {
+                Some(suite) => catalog.expand_of(&suite.origin, self.kind, name),
+                None => catalog.expand(self.kind, name),
+            };
+            Ok(names.into_iter().map(|it| (it, ())).collect())
+        };
         let loaded = self.read(catalog, found, named, |name, ()| read(name));
         loaded.into_iter().map(|it| it.0).collect()
     }
 
     /// Reads the scenarios that they name, each once, in folders and by patterns, too.
     pub(super) fn load_scenarios(self, catalog: &Catalog, found: &mut Found) -> Vec<Scenario> {
-        let search =
-            |name: &str| Ok(catalog.search(name)?.into_iter().map(|it| (it.name, it.is_searched)).collect());
+        let search = |name: &str| {
+            let found = match self.by {
+                Some(suite) => catalog.search_of(&suite.origin, name)?,
+                None => catalog.search(name)?,
+            };
+            Ok(found.into_iter().map(|it| (it.name, it.is_searched)).collect())
+        };
         let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
         loaded.into_iter().map(|(loaded, is_searched)| Scenario { loaded, is_searched }).collect()
     }
@@ -59,8 +70,7 @@ impl Names<'_> {
             found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
         }
         for (index, name) in self.names.iter().enumerate() {
-            let name = self.by.map_or(name.clone(), |it| catalog.named_by(&it.origin, self.kind, name));
-            let expanded = match expand(&name) {
+            let expanded = match expand(name) {
                 Ok(expanded) => expanded,
                 Err(error) => {
                     found.error(error);

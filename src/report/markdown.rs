@@ -14,7 +14,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
         let _ = writeln!(text, "{line}\n");
     }
     for section in report.sections(detail) {
-        write_section(&section, &mut text);
+        write_shortened(&section, detail, &mut text);
     }
     for grid in report.grids() {
         retention::markdown(&grid, &mut text);
@@ -38,7 +38,7 @@ pub fn summary(report: &Report) -> String {
         let _ = writeln!(text, "{}\n", broken(&line, ""));
     }
     let sections = report.sections(Detail::Groups);
-    sections.iter().for_each(|it| write_section(it, &mut text));
+    sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
     for grid in report.grids() {
         retention::markdown(&grid, &mut text);
     }
@@ -56,6 +56,17 @@ pub fn summary(report: &Report) -> String {
     write_list("Assumptions", report.assumptions().into_iter(), &mut text);
     text.push_str("</details>\n");
     text
+}
+
+/// Writes one table, without the policies of a long ranking that changed nothing.
+fn write_shortened(section: &Section, detail: Detail, text: &mut String) {
+    match section.shortened().filter(|_| detail == Detail::Groups) {
+        Some((short, others)) => {
+            write_section(&short, text);
+            let _ = writeln!(text, "{others}\n");
+        }
+        None => write_section(section, text),
+    }
 }
 
 /// Writes one table with its heading.

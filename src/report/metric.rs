@@ -3,15 +3,16 @@
 //!
 //! JSON, CSV, guards and tables all use this list. Paths and meanings are a stable contract.
 
+mod parts;
 mod value;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::numbers;
-use crate::ledger::{BlockHits, FailureKind};
-use crate::measure::{Better, Resets, Tally};
-use crate::quantity::{Cost, Tokens, UNLIMITED};
+use crate::measure::{Better, Tally};
+use crate::quantity::Tokens;
+use parts::{blocks, failure_kind, fields, if_needed, limit, resets, saved_share, stored, usd, write_by_ttl};
 
 pub use value::Value;
 
@@ -43,7 +44,7 @@ const METRICS: &[Metric] = &[
         .leaves(2)
         .compared(Better::Neither),
     // Writes by the entry's lifetime; only classes that were written to.
-    metric("cache_write_by_ttl", write_by_ttl),
+    group("cache_write_by_ttl", write_by_ttl),
     metric("uncached_tokens", |it| it.sums.main.tokens.uncached.into())
         .column(6, "uncached tok", Format::Tokens)
         .leaves(1)
@@ -66,18 +67,22 @@ const METRICS: &[Metric] = &[
     metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
     metric("output_tokens_max", |it| it.sums.main.output_max.into()),
     metric("output_limit_tokens", |it| limit(it.limits.output)),
+    // The longest prompt as a share of that limit; of several runs, the largest.
+    metric("limit_pressure", |it| it.limit_pressure.into()).optional("limit pressure", Format::Percent),
     // Limits that requests went over.
     metric("limit_violations", |it| it.outcome.limit_violations.into()).compared(Better::Lower),
     // Tool results: tokens as they came, tokens of each result's last rendition, results ever shown smaller than raw.
     metric("tool_results.raw_tokens", |it| it.outcome.tool_results.raw_tokens.into()),
     metric("tool_results.visible_tokens", |it| it.outcome.tool_results.visible_tokens.into()),
     metric("tool_results.compressed", |it| it.outcome.tool_results.compressed.into()),
+    // The share of the results' tokens that their last renditions leave out; null without results.
+    metric("tool_results.saved_share", saved_share).optional("compression savings", Format::Percent),
     // What a replay of block ids came to; null for loads of items.
-    metric("blocks", |it| it.outcome.blocks.as_ref().map(blocks).into()),
+    group("blocks", |it| it.outcome.blocks.as_ref().map(blocks).into()),
     // What the harness stored for a price by the hour; null where it stored nothing.
-    metric("stored", stored),
+    group("stored", stored),
     // Compactions that a recorded harness made on its own account; null where it made none.
-    metric("resets", |it| it.resets.as_ref().map(resets).into()),
+    group("resets", |it| it.resets.as_ref().map(resets).into()),
     // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
     // and the tokens that the summariser read and wrote.
     metric("compaction.events", |it| it.sums.compactions.into()),
@@ -99,29 +104,34 @@ const METRICS: &[Metric] = &[
     metric("recovery.expected_repeat_calls", |it| if_needed(it, it.sums.needs.repeats)),
     metric("recovery.expected_input_tokens", |it| if_needed(it, it.recovery_input)),
     metric("recovery.expected_output_tokens", |it| if_needed(it, it.recovery_output)),
+    metric("recovery.expected_tokens", |it| if_needed(it, it.recovery_input + it.recovery_output))
+        .optional("recovery tokens", Format::Whole),
     metric("recovery.expected_failure_rate", |it| if_needed(it, it.sums.needs.failed)),
     // US dollars; null where some token has no price. `base` is what the agent's own requests cost.
-    metric("cost_usd.base", |it| usd(it, it.costs.base())),
-    metric("cost_usd.cache_read", |it| usd(it, it.costs.main.read)),
-    metric("cost_usd.cache_write", |it| usd(it, it.costs.main.write)),
-    metric("cost_usd.uncached", |it| usd(it, it.costs.main.uncached)),
-    metric("cost_usd.output", |it| usd(it, it.costs.main.output)),
+    metric("cost_usd.base", |it| usd(it, it.costs.base())).optional("base USD", Format::Usd),
+    metric("cost_usd.cache_read", |it| usd(it, it.costs.main.read)).optional("cache read USD", Format::Usd),
+    metric("cost_usd.cache_write", |it| usd(it, it.costs.main.write))
+        .optional("cache write USD", Format::Usd),
+    metric("cost_usd.uncached", |it| usd(it, it.costs.main.uncached)).optional("uncached USD", Format::Usd),
+    metric("cost_usd.output", |it| usd(it, it.costs.main.output)).optional("output USD", Format::Usd),
     // With the needs that nothing could recover.
-    metric("cost_usd.recovery", |it| it.costs.recovery.into()),
+    metric("cost_usd.recovery", |it| it.costs.recovery.into()).optional("recovery USD", Format::Usd),
     // The summariser's requests.
-    metric("cost_usd.compaction", |it| usd(it, it.costs.compaction)),
+    metric("cost_usd.compaction", |it| usd(it, it.costs.compaction)).optional("compaction USD", Format::Usd),
     // Requests that keep the prompt in the cache.
-    metric("cost_usd.keep_alive", |it| usd(it, it.costs.keep_alive)),
+    metric("cost_usd.keep_alive", |it| usd(it, it.costs.keep_alive)).optional("keep alive USD", Format::Usd),
     // Stored contents: the calls that made them, and keeping them.
-    metric("cost_usd.storage", |it| usd(it, it.costs.storage)),
+    metric("cost_usd.storage", |it| usd(it, it.costs.storage)).optional("storage USD", Format::Usd),
     // Requests over a limit.
-    metric("cost_usd.penalty", |it| it.costs.penalty.usd().into()),
+    metric("cost_usd.penalty", |it| it.costs.penalty.usd().into()).optional("penalty USD", Format::Usd),
     metric("cost_usd.total", |it| it.costs.total().into())
         .column(9, "cost USD", Format::Usd)
         .compared(Better::Lower),
     // Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
-    metric("cost_usd.total_low", |it| it.cost_interval().map(|it| it[0]).into()),
-    metric("cost_usd.total_high", |it| it.cost_interval().map(|it| it[1]).into()),
+    metric("cost_usd.total_low", |it| it.cost_interval().map(|it| it[0]).into())
+        .optional("total low USD", Format::Usd),
+    metric("cost_usd.total_high", |it| it.cost_interval().map(|it| it[1]).into())
+        .optional("total high USD", Format::Usd),
     // The share of needed evidence that prompts still held; null without needs.
     metric("evidence_kept", |it| it.evidence_kept().into())
         .column(8, "evidence kept", Format::Percent)
@@ -140,6 +150,8 @@ pub struct Metric {
     place: &'static str,
     value: fn(&Tally) -> Value,
     column: Option<Column>,
+    /// Whether it is several values, which no column can show.
+    is_group: bool,
     /// Its better direction when two policies are compared.
     better: Option<Better>,
 }
@@ -147,7 +159,7 @@ pub struct Metric {
 /// How tables show a number.
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// Its column, from 1; the policy comes first.
+    /// Its column, from 1; the policy comes first. 0 if tables show it only when asked.
     nth: u8,
     heading: &'static str,
     format: Format,
@@ -163,19 +175,35 @@ enum Format {
     Percent,
     Expected,
     Usd,
+    /// Fractions of no interest.
+    Whole,
 }
 
 /// How tokens are written.
 pub type Digits = fn(Tokens) -> String;
 
 const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
-    Metric { place, value, column: None, better: None }
+    Metric { place, value, column: None, is_group: false, better: None }
+}
+
+const fn group(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
+    Metric { is_group: true, ..metric(place, value) }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
 }
 
 impl Metric {
     const fn column(mut self, nth: u8, heading: &'static str, format: Format) -> Self {
         self.column = Some(Column { nth, heading, format, leaves: None });
         self
+    }
+
+    const fn optional(self, heading: &'static str, format: Format) -> Self {
+        self.column(0, heading, format)
     }
 
     const fn leaves(mut self, nth: u8) -> Self {
@@ -220,7 +248,7 @@ impl Metric {
         match self.column.map(|it| it.format) {
             Some(Format::Percent) => numbers::percent(number),
             Some(Format::Usd) => numbers::fixed(number, decimals),
-            Some(Format::Count | Format::Tokens) => numbers::fixed(number, 0),
+            Some(Format::Count | Format::Tokens | Format::Whole) => numbers::fixed(number, 0),
             Some(Format::Expected) | None => numbers::expected(number),
         }
     }
@@ -236,18 +264,28 @@ impl Metric {
         self.column.map_or(self.place, |it| it.heading)
     }
 
-    /// Returns its cell, with a number of decimals for dollars.
+    /// Returns its cells, all with as many decimals; dollars with the given number of them.
     #[must_use]
-    pub fn cell(&self, tally: &Tally, digits: Digits, decimals: usize) -> String {
-        match (self.column.map(|it| it.format), (self.value)(tally)) {
-            (Some(Format::Tokens), Value::Count(count)) => digits(count),
-            (_, Value::Count(count)) => numbers::thousands(count),
-            (Some(Format::Percent), Value::Real(share)) => numbers::percent(share),
-            (Some(Format::Usd), Value::Real(amount)) => numbers::fixed(amount, decimals),
-            (_, Value::Real(count)) => numbers::expected(count),
-            (_, Value::Text(text)) => text,
+    pub fn cells<'t>(
+        &self,
+        tallies: impl Iterator<Item = &'t Tally>,
+        digits: Digits,
+        decimals: usize,
+    ) -> Vec<String> {
+        let values: Vec<Value> = tallies.map(|it| (self.value)(it)).collect();
+        let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
+        let format = self.column.map(|it| it.format);
+        let cell = |value: &Value| match (format, value) {
+            (Some(Format::Tokens), Value::Count(count)) => digits(*count),
+            (_, Value::Count(count)) => numbers::thousands(*count),
+            (Some(Format::Percent), Value::Real(share)) => numbers::percent(*share),
+            (Some(Format::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
+            (Some(Format::Whole), Value::Real(count)) => numbers::fixed(*count, 0),
+            (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),
+            (_, Value::Text(text)) => text.clone(),
             (_, Value::None | Value::Fields(_)) => numbers::NONE.to_owned(),
-        }
+        };
+        values.iter().map(cell).collect()
     }
 }
 
@@ -269,10 +307,16 @@ pub fn at(place: &str) -> Option<&'static Metric> {
 /// The metric of a run's total cost.
 pub const COST: &str = "cost_usd.total";
 
-/// Returns the metrics that tables show, from left to right.
+/// Returns the metrics that a column can show, in JSON order.
+pub fn selectable() -> impl Iterator<Item = &'static Metric> {
+    METRICS.iter().filter(|it| !it.is_group)
+}
+
+/// Returns the metrics that tables show if nothing is asked for, from left to right.
 #[must_use]
 pub fn columns() -> Vec<&'static Metric> {
-    let mut shown: Vec<&Metric> = METRICS.iter().filter(|it| it.column.is_some()).collect();
+    let mut shown: Vec<&Metric> =
+        METRICS.iter().filter(|it| it.column.is_some_and(|it| it.nth > 0)).collect();
     shown.sort_by_key(|it| it.column.map(|it| it.nth));
     shown
 }
@@ -309,79 +353,4 @@ impl Totals {
         };
         value.number()
     }
-}
-
-fn fields<const N: usize>(fields: [(&'static str, Value); N]) -> Value {
-    Value::Fields(fields.into_iter().collect())
-}
-
-/// Returns a limit, if there is one.
-fn limit(tokens: Tokens) -> Value {
-    (tokens != UNLIMITED).then_some(tokens).into()
-}
-
-/// Returns a value that is only known if the load has needs.
-fn if_needed(tally: &Tally, value: f64) -> Value {
-    tally.has_needs.then_some(value).into()
-}
-
-/// Returns a part of the costs, if all of them are known.
-fn usd(tally: &Tally, cost: Cost) -> Value {
-    (!tally.costs.is_unknown).then(|| cost.usd()).into()
-}
-
-/// Returns the report's name of a request that exceeded a limit.
-fn failure_kind(kind: FailureKind) -> String {
-    match kind {
-        FailureKind::ToolRequest(n) => format!("agent_tool_request:{n}"),
-        FailureKind::FinalAfterTools => "agent_final_after_tools".to_owned(),
-        FailureKind::FinalNoTool => "agent_final_no_tool".to_owned(),
-    }
-}
-
-fn write_by_ttl(tally: &Tally) -> Value {
-    let by_ttl = TTL_CLASSES.into_iter().zip(tally.sums.main.tokens.write).filter(|(_, tokens)| *tokens > 0);
-    Value::Fields(by_ttl.map(|(ttl, tokens)| (ttl, tokens.into())).collect())
-}
-
-/// Returns the blocks of all prompts, those up to each prompt's first that the store did not hold, their share, and the
-/// sub-agents that made some of the requests.
-fn blocks(hits: &BlockHits) -> Value {
-    let ratio = if hits.n_blocks == 0 { 0.0 } else { hits.n_hits as f64 / hits.n_blocks as f64 };
-    fields([
-        ("blocks", hits.n_blocks.into()),
-        ("hit_blocks", hits.n_hits.into()),
-        ("block_hit_ratio", ratio.into()),
-        ("subagents", hits.n_subagents.into()),
-    ])
-}
-
-/// Returns the recorded compactions, those that the policy would have avoided, the requests that follow these, the bills of the
-/// sessions of which all are avoided, as recorded and with them undone, how many of these have no bills to compare, and in how
-/// many the prompt comes to what the harness compacts at later.
-fn resets(resets: &Resets) -> Value {
-    let bill = |nth: usize| resets.bills[nth].into();
-    fields([
-        ("compactions", resets.recorded.into()),
-        ("avoided", resets.avoided.into()),
-        ("requests_after", resets.requests.into()),
-        ("cost_kept_usd", bill(0)),
-        ("cost_undone_usd", bill(1)),
-        ("not_compared", resets.n_open.into()),
-        ("reached_later", resets.n_reached.into()),
-    ])
-}
-
-/// Returns the contents that were stored, each in a call of its own, the tokens of these calls, and tokens times hours.
-fn stored(tally: &Tally) -> Value {
-    let stored = &tally.sums.stored;
-    let token_hours = stored.token_ms as f64 / 3_600_000.0;
-    let of = || {
-        fields([
-            ("contents", stored.n.into()),
-            ("input_tokens", stored.tokens.into()),
-            ("token_hours", token_hours.into()),
-        ])
-    };
-    (stored.n > 0).then(of).into()
 }

@@ -10,7 +10,7 @@ use crate::aging::Summary;
 use crate::diag::nearest;
 use crate::input::Limits;
 use crate::ledger::{
-    BlockHits, ExplicitCacheSums, Failure, FailureKind, MemorySums, NeedSums, Outcome, Sums,
+    BlockHits, ExplicitCacheSums, Failure, FailureKind, MemorySums, NeedSums, Outcome, Sums, ToolResults,
 };
 use crate::measure::trial::{Hits, Trial};
 use crate::measure::{Resets, Retention, Statistic, Tally};
@@ -106,6 +106,7 @@ fn sample() -> Run {
         // Equal turns: a run that stopped has no costs of what it kept.
         failure: Some(Failure { turn: 1, kind: FailureKind::FinalNoTool }),
         blocks: Some(BlockHits::default()),
+        tool_results: ToolResults { raw_tokens: 1, ..ToolResults::default() },
         ..Outcome::default()
     };
     let costs = Costs { recovery: 1.0, ..Costs::default() };
@@ -115,6 +116,7 @@ fn sample() -> Run {
         outcome,
         costs,
         limits: Limits { prompt: 1, output: 1, ..Limits::NONE },
+        limit_pressure: Some(0.0),
         has_needs: true,
         recovery_input: 0.0,
         recovery_output: 0.0,

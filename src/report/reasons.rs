@@ -43,6 +43,12 @@ pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
     Some(format!("{lead}{said}"))
 }
 
+/// Returns whether no stage of a line ever acted, and its bill is the first line's.
+pub(super) fn is_idle(line: &Line, first: &Line) -> bool {
+    line.tally.outcome.firings.iter().all(|it| it.acted == 0)
+        && parts(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
+}
+
 /// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
 /// if the two did not do the same work, or some cost is not known.
 fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {

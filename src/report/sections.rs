@@ -1,15 +1,17 @@
 //! The tables of a report: one per group of scenarios and profile, one line per policy.
 
+pub mod columns;
 mod groups;
 
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use columns::Column;
 use groups::{Group, Under};
 
-use super::fit::Column;
-use super::metric::{Digits, columns};
+use super::fit;
+use super::metric::Digits;
 use super::numbers::{self, NONE};
 use super::trust::Trust;
 use super::{Report, Run, distinct, reasons};
@@ -39,6 +41,12 @@ pub struct Section {
     pub scenarios: usize,
     /// Whether it is a part of another table.
     pub is_part: bool,
+    /// Whether the policies are ranked by cost.
+    pub is_ranked: bool,
+    /// The columns that are asked for; none for the usual ones.
+    pub columns: Vec<Column>,
+    /// The decimals of dollars, the same in all tables of a report.
+    pub decimals: usize,
     /// The policies; the first is the baseline.
     pub lines: Vec<Line>,
     /// How far the sessions behind it carry what it says.
@@ -59,6 +67,8 @@ pub struct Line {
     pub stopped: Option<String>,
     /// Why its cost differs from the first policy's, if requested.
     pub reason: Option<String>,
+    /// Whether it is ranked, no stage of it ever acted, and it costs what the first policy does.
+    pub is_idle: bool,
     /// The setting that makes a real agent behave like this, if it is the same everywhere.
     pub apply: Option<Arc<Apply>>,
 }
@@ -73,19 +83,6 @@ impl Line {
     }
 }
 
-/// Returns the headings of a table, and the order in which columns are hidden if there is not enough room.
-pub(super) fn columns_of(has_spread: bool) -> Vec<Column> {
-    let metrics = columns().into_iter().map(|it| Column::new(it.heading(), it.leaving()));
-    let name = std::iter::once(Column::new("policy", None));
-    let change = std::iter::once(Column::new("Δ cost", None));
-    let spread = SPREAD.iter().filter(|_| has_spread).map(|(heading, leaves)| Column::new(heading, *leaves));
-    name.chain(metrics).chain(change).chain(spread).collect()
-}
-
-/// The columns of a spread.
-const SPREAD: [(&str, Option<u8>); 3] =
-    [("95% interval", None), ("median session", Some(8)), ("% cheaper / same / dearer", Some(7))];
-
 impl Section {
     /// Returns whether some line has a spread.
     #[must_use]
@@ -93,10 +90,22 @@ impl Section {
         self.lines.iter().any(|it| it.spread.is_some())
     }
 
+    /// Returns its columns after the policies' names.
+    fn shown(&self) -> Vec<Column> {
+        if self.columns.is_empty() { Column::usual(self.has_spread()) } else { self.columns.clone() }
+    }
+
     /// Returns the headings of its columns.
     #[must_use]
     pub fn headings(&self) -> Vec<String> {
-        columns_of(self.has_spread()).into_iter().map(|it| it.heading).collect()
+        std::iter::once("policy".to_owned()).chain(self.shown().into_iter().map(Column::heading)).collect()
+    }
+
+    /// Returns its columns as they are fitted to a width.
+    pub(super) fn fitted(&self) -> Vec<fit::Column> {
+        let is_asked = !self.columns.is_empty();
+        let shown = self.shown().into_iter().map(|it| it.fitted(is_asked));
+        std::iter::once(fit::Column::new("policy", None)).chain(shown).collect()
     }
 
     /// Returns the subject and the profile.
@@ -109,9 +118,44 @@ impl Section {
     /// Returns the cells, line by line, in the order of [`Section::headings`].
     #[must_use]
     pub fn cells(&self, digits: Digits) -> Vec<Vec<String>> {
-        let costs = self.lines.iter().filter_map(|it| it.tally.costs.total());
-        let decimals = numbers::decimals(costs.fold(0.0, f64::max));
-        self.lines.iter().enumerate().map(|(index, it)| self.line(index, it, digits, decimals)).collect()
+        let names = self.lines.iter().map(|it| it.policy.clone()).collect();
+        let columns = std::iter::once(names).chain(self.shown().into_iter().map(|it| it.cells(self, digits)));
+        let columns: Vec<Vec<String>> = columns.collect();
+        let line = |nth: usize| columns.iter().map(|it| it[nth].clone()).collect();
+        (0..self.lines.len()).map(line).collect()
+    }
+
+    /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`
+    /// if it is not ranked, or not longer.
+    #[must_use]
+    pub fn shortened(&self) -> Option<(Self, String)> {
+        let n_others = self.lines.len().saturating_sub(1);
+        if !self.is_ranked || n_others <= SHOWN {
+            return None;
+        }
+        let (idle, acting): (Vec<&Line>, Vec<&Line>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
+        let n_dearer = acting.len().saturating_sub(SHOWN);
+        let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().collect();
+        let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
+        for line in &idle {
+            *by_agent.entry(agent(&line.policy)).or_default() += 1;
+        }
+        let agents = by_agent
+            .iter()
+            .map(|(agent, n)| if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") });
+        let agents: Vec<String> = agents.collect();
+        let mut told = Vec::new();
+        if !idle.is_empty() {
+            told.push(format!(
+                "{} of {n_others} policies changed nothing: {}",
+                idle.len(),
+                agents.join(", ")
+            ));
+        }
+        if n_dearer > 0 {
+            told.push(format!("{n_dearer} dearer ones are left out"));
+        }
+        Some((Self { lines, ..self.clone() }, format!("{}. --details shows all.", told.join("; "))))
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
@@ -152,24 +196,14 @@ impl Section {
         keyed.sort_by(|one, other| one.0.total_cmp(&other.0));
         self.lines = keyed.into_iter().map(|it| it.1).collect();
     }
+}
 
-    fn line(&self, index: usize, line: &Line, digits: Digits, decimals: usize) -> Vec<String> {
-        let change = (index > 0).then(|| self.change(line)).flatten();
-        let none = || NONE.to_owned();
-        let mut cells = vec![line.policy.clone()];
-        cells.extend(columns().iter().map(|it| it.cell(&line.tally, digits, decimals)));
-        cells.push(change.map_or_else(none, numbers::signed));
-        if self.has_spread() {
-            let spread = line.spread.as_ref();
-            cells.push(spread.and_then(|it| it.interval).map_or_else(none, numbers::interval));
-            cells.push(spread.map_or_else(none, |it| numbers::signed(it.median)));
-            let shares = |it: &Spread| {
-                [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0)).join("/")
-            };
-            cells.push(spread.map_or_else(none, shares));
-        }
-        cells
-    }
+/// The policies of a ranked table that are shown beside the first.
+const SHOWN: usize = 10;
+
+/// Returns the agent whose policy it is, or the policy's own name.
+fn agent(policy: &str) -> &str {
+    policy.strip_prefix("agents/").and_then(|it| it.split('/').next()).unwrap_or(policy)
 }
 
 impl Report {
@@ -188,6 +222,18 @@ impl Report {
         // A recorded session may run under its own model's profile alone.
         sections.retain(|it| !it.lines.is_empty());
         sections
+    }
+
+    /// Returns the decimals of dollars in all tables: those of the dearest run, but at most four if everything together costs
+    /// a dollar.
+    fn decimals(&self) -> usize {
+        let mut by_load: IndexMap<(&str, &str), f64> = IndexMap::new();
+        for run in &self.runs {
+            let dearest = by_load.entry((&run.scenario, &run.profile)).or_default();
+            *dearest = dearest.max(run.tally.costs.total().unwrap_or(0.0));
+        }
+        let of_one = numbers::decimals(by_load.values().copied().fold(0.0, f64::max));
+        if by_load.values().sum::<f64>() >= 1.0 { of_one.min(4) } else { of_one }
     }
 
     /// Returns a note on scenarios whose needs are unknown.
@@ -223,6 +269,7 @@ impl Report {
             let spread = (nth > 0 && first.len() > 1).then(|| spread(runs, &first)).flatten();
             let mut line = Line { spread, ..line(runs)? };
             if self.is_ranked && nth > 0 {
+                line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
                 line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, runs));
             }
             Some(line)
@@ -239,6 +286,9 @@ impl Report {
             as_of,
             scenarios: first.len(),
             is_part: group.is_part,
+            is_ranked: self.is_ranked,
+            columns: self.columns.clone(),
+            decimals: self.decimals(),
             lines: lines.collect(),
             trust: Trust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
         };
@@ -277,6 +327,7 @@ fn line(runs: &[&Run]) -> Option<Line> {
         spread: None,
         stopped: stopped(runs),
         reason: None,
+        is_idle: false,
         apply,
     })
 }

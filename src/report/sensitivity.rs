@@ -211,7 +211,15 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
         let _ = writeln!(text, "- **{letter}** {policy}");
     }
     text.push('\n');
-    tables(it, is_detailed).iter().for_each(|grid| retention::markdown(grid, &mut text));
+    for grid in tables(it, is_detailed) {
+        retention::markdown(&grid, &mut text);
+        if let Some(legend) = grids::legend(&grid) {
+            let _ = writeln!(text, "{legend}\n");
+        }
+    }
+    if let Some(cheapest) = grids::cheapest(it) {
+        let _ = writeln!(text, "{cheapest}\n");
+    }
     for note in notes(it) {
         let _ = writeln!(text, "- {note}");
     }
@@ -229,10 +237,16 @@ pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> Strin
     let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
         let drawn = fit::draw(&columns_of(&grid), &grid.rows, &vec![None; grid.rows.len()], width);
-        hidden.extend(drawn.hidden);
         let _ = writeln!(text, "\n{}\n{}", grid.title, drawn.text);
+        if let Some(legend) = grids::legend(&without(&grid, &drawn.hidden)) {
+            super::prose::wrap(&legend, "", width, &mut text);
+        }
+        hidden.extend(drawn.hidden);
     }
     text.push('\n');
+    if let Some(cheapest) = grids::cheapest(it) {
+        super::prose::wrap(&cheapest, "", width, &mut text);
+    }
     if let Some(note) = fit::hidden_note(hidden) {
         super::prose::wrap(&note, "Note: ", width, &mut text);
     }
@@ -243,4 +257,10 @@ pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> Strin
         json or csv for each number.";
     super::prose::wrap(more, "More: ", width, &mut text);
     text
+}
+
+/// Returns a table's columns without those that are hidden.
+fn without(grid: &Grid, hidden: &[String]) -> Grid {
+    let columns = grid.columns.iter().filter(|it| !hidden.contains(it)).cloned().collect();
+    Grid { columns, rows: Vec::new(), ..grid.clone() }
 }

@@ -138,12 +138,11 @@ impl Report {
             lines.push(format!("No session read{skipped}."));
         }
         lines.extend(self.bill().map(|it| {
-            let dollars =
-                numbers::change(it.predicted_usd, it.billed_usd).unwrap_or_else(|| "0.0%".to_owned());
+            let dollars = predicted_against(it.predicted_usd, it.billed_usd);
             let n = it.requests as f64;
             format!(
                 "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
-                    at least closely on {}; cache-read tokens are off by {}, input cost by {dollars}.",
+                    at least closely on {}; cache-read tokens are off by {}, and {dollars}.",
                 percent(it.exact as f64 / n),
                 percent(it.close as f64 / n),
                 percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
@@ -174,5 +173,15 @@ impl Report {
         let more = counts.len().saturating_sub(SHOWN);
         let names = names.collect::<Vec<_>>().join(", ");
         if more == 0 { names } else { format!("{names} and {more} more") }
+    }
+}
+
+/// Says on which side of the bill a predicted input cost is.
+fn predicted_against(predicted: f64, billed: f64) -> String {
+    let change = numbers::change(predicted, billed).unwrap_or_else(|| "0.0%".to_owned());
+    match (change.strip_prefix('−'), change.strip_prefix('+')) {
+        (Some(size), _) => format!("the predicted input cost is {size} below the bill"),
+        (_, Some(size)) => format!("the predicted input cost is {size} above the bill"),
+        _ => "the predicted input cost is that of the bill".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::fit::{Column, Fitted, draw, fits, hidden_note, short_names};
 use super::prose::wrap;
-use super::sections::{Detail, Line, Section, columns_of};
+use super::sections::{Detail, Line, Section};
 use super::{Report, numbers};
 
 /// How a table is drawn.
@@ -30,9 +30,14 @@ pub fn report(report: &Report, layout: Layout) -> String {
     for section in report.sections(layout.detail) {
         let title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
         wrap(&title, "", layout.width, &mut text);
-        let drawn = fitted(&section, layout.width);
+        let shortened = section.shortened().filter(|_| layout.detail == Detail::Groups);
+        let drawn = fitted(shortened.as_ref().map_or(&section, |it| &it.0), layout.width);
         hidden.extend(drawn.hidden);
-        let _ = writeln!(text, "{}\n", drawn.text);
+        let _ = writeln!(text, "{}", drawn.text);
+        if let Some((_, others)) = shortened {
+            wrap(&others, "", layout.width, &mut text);
+        }
+        text.push('\n');
     }
     for grid in report.grids() {
         let drawn = drawn(&grid, layout.width);
@@ -60,7 +65,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
     if let Some(note) = hidden_note(hidden) {
         wrap(&note, "Note: ", layout.width, &mut text);
     }
-    let more = "--details for each scenario, --rows requests for each request, --format json for each field.";
+    let more = "--details for each scenario, --columns for other numbers, --rows requests for each request, --format json for each field.";
     wrap(more, "More: ", layout.width, &mut text);
     wrap(&limits(report, layout.detail), "Simulated: ", layout.width, &mut text);
     for line in report.verdict_lines() {
@@ -89,7 +94,7 @@ fn limits(report: &Report, detail: Detail) -> String {
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
 fn fitted(section: &Section, width: Option<usize>) -> Fitted {
-    let columns = columns_of(section.has_spread());
+    let columns = section.fitted();
     let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
     let named = |mut rows: Vec<Vec<String>>| {
         for (row, name) in rows.iter_mut().zip(short_names(&names)) {

@@ -8,13 +8,19 @@ mod kept;
 #[cfg(unix)]
 mod output;
 mod store;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Runs the binary in the folder of small inputs.
 fn ctxsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(data("small")).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(args)
+        .current_dir(data("small"))
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap()
 }
 
 /// Returns a path below the tests' data.

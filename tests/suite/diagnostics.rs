@@ -211,6 +211,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
+        vec!["run", "recorded/claude-code", "--columns", "evidnce_kept,cost,colour"],
+        vec!["run", "--policy", "identity", "../data/small"],
         vec!["run", "--policy", "../../examples/policies/clear_old_results_node.ron"],
         [&plain[..], &["--rows", "requests", "--format", "table"]].concat(),
         [&plain[..], &["--rows", "trials"]].concat(),
@@ -382,8 +384,6 @@ fn mistyped_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "--profile", "suite.guards.toml"],
         vec!["run", "--policy", "../data/model_unknown.jsonl"],
         vec!["run", "--profiles", "opus"],
-        vec!["run", "--policies", "identity"],
-        vec!["run", "--scenarios", "recorded/claude-code"],
         vec!["run", "--limit", "0"],
         vec!["run", "--seed", "99999999999999999999"],
         vec!["nowhere/"],
@@ -400,7 +400,6 @@ fn mistyped_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "--trials", "many"],
         vec!["run", "--threads", "0"],
         vec!["run", "--policy"],
-        vec!["run", "--policy", "identity", "sliding_window"],
         vec!["run", "--scenario", "sliding_window"],
         vec!["run", "--scenario", "-session.jsonl"],
         vec!["run", "--polcy", "identity"],

@@ -22,6 +22,7 @@ fn the_readme_shows_the_table_that_is_printed() {
     let args = ["recorded/claude-code"];
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
         .args(args)
+        .env_remove("COLUMNS")
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap();

@@ -333,3 +333,20 @@ fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_wou
         assert!(idle.len() < plan.guards.len(), "{name}: no policy would break any of {idle:?}");
     }
 }
+
+#[test]
+fn a_guard_s_paths_start_at_the_suite_s_folder_as_the_suite_s_lists_do() {
+    let fired = "[[guards]]\nname = \"cuts\"\npolicy = \"mine.ron\"\nfired = [\"cut\"]\n";
+    let guards = guard("mine.ron", "totals.requests", "below = 1.0") + fired;
+    let folder = folder(&guards);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.toml");
+    let suite = suite.to_str().unwrap();
+
+    let output = ctxsim(elsewhere.path(), &["run", "--suite", suite]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("guard failed: few requests: "), "{told}");
+    let valid = ctxsim(elsewhere.path(), &["validate", suite]);
+    assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+}

@@ -37,7 +37,12 @@ fn printed(command: &str, folder: &Path) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_ctxsim")).parent().unwrap();
     let command = &format!("PATH='{}':\"$PATH\"\n{command}", binary.display());
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).current_dir(folder).env_remove("CI").env("NO_COLOR", "1");
+    shell
+        .args(["-c", command])
+        .current_dir(folder)
+        .env_remove("CI")
+        .env_remove("COLUMNS")
+        .env("NO_COLOR", "1");
     for role in ["AUTHOR", "COMMITTER"] {
         shell.env(format!("GIT_{role}_NAME"), "t").env(format!("GIT_{role}_EMAIL"), "t@example.org");
     }

@@ -391,9 +391,9 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
 
 #[test]
 fn the_document_and_the_values_hold_the_same_numbers() {
-    let document = out(&["sensitivity", "--suite", "three", "--format", "json"]);
+    let document = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
-    let values = out(&["sensitivity", "--suite", "three", "--format", "csv"]);
+    let values = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "csv"]);
 
     assert_eq!(document["schema"], "ctxsim.sensitivity/1");
     let cells = document["loads"][0]["cells"].as_array().unwrap();
@@ -416,7 +416,18 @@ fn the_document_and_the_values_hold_the_same_numbers() {
 
 #[test]
 fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
-    let args = ["sensitivity", "--policies", "keep", "cut", "--scenarios", "read", "--format", "csv"];
+    let args = [
+        "sensitivity",
+        "--policies",
+        "keep",
+        "cut",
+        "--scenarios",
+        "read",
+        "--sort",
+        "given",
+        "--format",
+        "csv",
+    ];
     let text = out(&[&args[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
     let profiles: Vec<&str> = text.lines().skip(1).map(|it| it.split(',').nth(2).unwrap()).collect();
     assert_eq!(profiles, ["cached", "cached", "cheap_reads", "cheap_reads", "uncached", "uncached"]);

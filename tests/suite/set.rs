@@ -308,3 +308,29 @@ fn an_event_without_the_value_that_it_needs_is_answered_with_that_value() {
     let told = problems(&comparison("aging/s5", &[two]));
     assert!(told.contains("one of `recompact`, `partial_reset` needs a value"), "{told}");
 }
+
+#[test]
+fn a_value_may_be_written_as_in_a_policy_in_ron() {
+    let size = |text: &str| {
+        let spec = set(&format!("stages.history.when.prompt.above={text}"))?;
+        Ok::<_, String>(format!("{:?}", spec.stages[0].when))
+    };
+
+    for (text, read) in [
+        ("ratio(0.3)", "Ratio("),
+        ("ratio(30%)", "Ratio("),
+        ("tokens(40k)", "Tokens(40000)"),
+        ("tokens(1e6)", "Tokens(1000000)"),
+        ("min([tokens(40k), limit])", "Min([Tokens(40000), Limit])"),
+        ("times(0.5, window)", "Times("),
+    ] {
+        let told = size(text).unwrap();
+        assert!(told.contains(read), "{text}: {told}");
+    }
+    let told = size("tokens(0.3)").unwrap_err();
+    assert!(told.contains("whole number"), "{told}");
+    let spec = set("stages.history.until.prompt.at_most.tokens=1e9").unwrap();
+    assert!(format!("{:?}", spec.stages[0].until).contains("Tokens(1000000000)"));
+    let spec = set("stages.history.when.prompt.above.ratio=70%").unwrap();
+    assert!(format!("{:?}", spec.stages[0].when).contains("Ratio("));
+}

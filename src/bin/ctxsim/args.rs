@@ -1,13 +1,15 @@
 //! Arguments that several verbs share, and those of short verbs; those of a long verb are beside it.
 
-use std::num::IntErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use ctxsim::compare::Comparison;
+use ctxsim::report::chart::KINDS;
+use ctxsim::report::sections::columns::Column;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::output::{ForceArgs, OutputArgs};
+use crate::run::FORMATS as RUN_FORMATS;
 
 /// The profile used when nothing names a model.
 pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
@@ -21,14 +23,14 @@ pub(crate) struct RunArgs {
     /// Suite that supplies whatever the other options omit [default: default]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
-    /// Policy by name or path; the first one given is the baseline
-    #[arg(long = "policy", value_name = "P")]
+    /// Policies by name, path or pattern; the first one is the baseline
+    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
     pub(crate) policies: Vec<String>,
-    /// Scenario by name or path, or a recorded session
-    #[arg(long = "scenario", value_name = "S")]
+    /// Scenarios by name, path or pattern, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
     pub(crate) scenarios: Vec<String>,
-    /// Model profile by name or path
-    #[arg(long = "profile", value_name = "M")]
+    /// Model profiles by name, path or pattern
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     pub(crate) profiles: Vec<String>,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
@@ -46,24 +48,58 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: RowsArg,
     /// Output format [default: by the output's extension, else table or jsonl]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = RUN_FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Chart to write as svg: frontier, cost, cost-2, change, requests, depth, length
-    #[arg(long, value_name = "NAME")]
+    #[command(flatten)]
+    pub(crate) wide: WidthArgs,
+    /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`
+    #[arg(long, value_name = "A,B,C", long_help = columns_help())]
+    pub(crate) columns: Option<String>,
+    #[arg(long, value_name = "NAME", help = chart_help())]
     pub(crate) chart: Option<String>,
     /// Show every scenario and every assumption
     #[arg(long)]
     pub(crate) details: bool,
 }
 
-/// Parses a whole number of at least 1; one below 0 gets the same answer as 0.
-pub(crate) fn from_one(text: &str) -> Result<u64, String> {
-    match text.parse::<u64>() {
-        Ok(number) if number > 0 => Ok(number),
-        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(error.to_string()),
-        _ => Err(format!("{text} is not in 1..")),
+/// Describes `--columns`: every column there is.
+fn columns_help() -> String {
+    let names: Vec<&str> = Column::names().collect();
+    format!(
+        "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
+            `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",
+        names.join(", ")
+    )
+}
+
+/// Describes `--chart`: every kind of chart.
+fn chart_help() -> String {
+    let names = KINDS.map(|it| it.name).join(", ");
+    format!("Chart to write as svg: {names}; the second of a kind is `cost-2`")
+}
+
+/// The width of tables.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct WidthArgs {
+    /// Width of tables in characters [default: the terminal's, or COLUMNS, else 100]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(20, 10_000))]
+    pub(crate) width: Option<u16>,
+}
+
+/// Returns a parser of whole numbers within bounds, which names the bounds whatever is wrong.
+pub(crate) fn number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.parse::<u64>().ok().filter(|it| (least..=most).contains(it));
+        let help = match most {
+            _ if most < u64::from(u32::MAX) => format!("use a whole number from {least} to {most}"),
+            _ => format!("use a whole number of at least {least}"),
+        };
+        number.and_then(|it| T::try_from(it).ok()).ok_or(help)
     }
 }
 
@@ -75,13 +111,13 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Selects recorded sessions.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SelectArgs {
     /// Skip recorded sessions that ended before this date
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) since: Option<String>,
     /// Use only the newest N recorded sessions
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
     pub(crate) limit: Option<u64>,
     /// Use only recorded sessions of this model: part of its id, or a pattern
     #[arg(long, value_name = "ID")]
@@ -101,16 +137,16 @@ impl SelectArgs {
 }
 
 /// Random draws and threads.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DrawArgs {
     /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
     pub(crate) trials: Option<u64>,
     /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
     pub(crate) threads: Option<u16>,
 }
 

@@ -13,7 +13,7 @@ use ctxsim::error::Error;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
 use ctxsim::report::{FailedRuns, Report};
 
-use crate::args::{FormatArg, ProcessArgs};
+use crate::args::{FormatArg, ProcessArgs, WidthArgs, number};
 use crate::format::Formats;
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
@@ -63,13 +63,15 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     process: ProcessArgs,
     /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
     threads: Option<u16>,
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
 }
 
 impl CheckArgs {
@@ -83,6 +85,7 @@ impl CheckArgs {
             threads: None,
             format: None,
             output: OutputArgs::default(),
+            wide: WidthArgs::default(),
         }
     }
 }
@@ -155,7 +158,7 @@ fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[Check
         FormatArg::Junit => junit::document(all).map_err(unwritable)?,
         FormatArg::Sarif => sarif::document(all).map_err(unwritable)?,
         FormatArg::Github => github::summary(all),
-        _ => checkup::text(all, Some(table_width(&args.output))),
+        _ => checkup::text(all, Some(table_width(args.wide, &args.output))),
     };
     args.output.put(inputs, format, &text)?;
     if format == FormatArg::Github {

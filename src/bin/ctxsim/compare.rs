@@ -8,11 +8,12 @@ use ctxsim::error::Error;
 use ctxsim::report::contrast::{Contrast, json, markdown, table};
 use indexmap::IndexSet;
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs, WidthArgs};
 use crate::format::Formats;
 use crate::git::{self, Revisions};
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
+use crate::words::without_sessions;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -32,7 +33,7 @@ const FORMATS: Formats<'_> = Formats {
 };
 
 /// The arguments of `compare`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
@@ -66,6 +67,19 @@ pub(crate) struct CompareArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+impl CompareArgs {
+    /// Returns the arguments with the sessions behind other options among the paths.
+    fn sorted(mut self, catalog: &Catalog) -> Result<Self, Error> {
+        let [candidates, profiles] = [&mut self.candidates, &mut self.profiles].map(std::mem::take);
+        self.candidates =
+            without_sessions(catalog, ("--candidate", Kind::Policy), &candidates, &mut self.paths)?;
+        self.profiles = without_sessions(catalog, ("--profile", Kind::Profile), &profiles, &mut self.paths)?;
+        Ok(self)
+    }
 }
 
 /// A base and a candidate.
@@ -74,6 +88,7 @@ type Pair = [String; 2];
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, &args.output)?;
+    let args = &args.clone().sorted(catalog)?;
     let pairs = pairs(catalog, args)?;
     let found = git::found_in_revisions(catalog, pairs.iter().flatten(), args.process.allow_process)?;
     let (pairs, new) = known(pairs, &found, args)?;
@@ -97,7 +112,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         FormatArg::Json => json::document(&contrasts).map_err(unwritable)?,
         FormatArg::Markdown => markdown::review(&contrasts),
         FormatArg::Github => markdown::summary(&contrasts),
-        _ => table::comparisons(&contrasts, Some(table_width(&args.output))),
+        _ => table::comparisons(&contrasts, Some(table_width(args.wide, &args.output))),
     };
     args.output.put(catalog.files(), format, &text)
 }

@@ -9,9 +9,10 @@ use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 
-use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs, from_one};
+use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs, WidthArgs, number};
 use crate::format::Formats;
 use crate::output::OutputArgs;
+use crate::run::given_width;
 use crate::{git, output};
 
 /// The available output formats.
@@ -23,11 +24,14 @@ pub(crate) struct ExplainArgs {
     /// Policy by name or path
     #[arg(long, value_name = "P")]
     pub(crate) policy: String,
+    /// Recorded sessions (files, folders or patterns), or a scenario by name or path
+    #[arg(value_name = "PATH", required_unless_present = "scenario")]
+    pub(crate) paths: Vec<String>,
     /// Scenario by name or path, or a recorded session
     #[arg(long, value_name = "S")]
-    pub(crate) scenario: String,
+    pub(crate) scenario: Option<String>,
     /// Request number, counted from 1 in the order of `run --rows requests`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_one)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
     pub(crate) request: u64,
     /// Session to explain, if the scenario has several
     #[arg(long, value_name = "NAME")]
@@ -57,6 +61,15 @@ pub(crate) struct ExplainArgs {
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) wide: WidthArgs,
+}
+
+impl ExplainArgs {
+    /// Returns the sessions that are named.
+    fn sessions(&self) -> Vec<String> {
+        self.paths.iter().chain(&self.scenario).cloned().collect()
+    }
 }
 
 /// Explains one request and writes the result.
@@ -64,7 +77,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let format = FORMATS.choose(args.format, &args.output)?;
     let comparison = Comparison {
         policies: vec![args.policy.clone()],
-        scenarios: vec![args.scenario.clone()],
+        scenarios: args.sessions(),
         profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
         own_models: args.profile.is_none(),
         set: args.set.clone(),
@@ -120,7 +133,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         _ => {
             let is_terminal = args.output.file().is_none();
             let style = table::Style {
-                width: if is_terminal { output::width() } else { None },
+                width: given_width(args.wide, &args.output),
                 is_coloured: is_terminal && output::is_coloured(),
                 lists_all: args.details,
             };
@@ -137,7 +150,7 @@ fn session<'a>(loads: &'a [Load], args: &ExplainArgs) -> Result<&'a Load, Error>
         return match loads {
             [only] => Ok(only),
             all => Err(refused(
-                format!("{} has {} sessions: choose one", args.scenario, all.len()),
+                format!("{} has {} sessions: choose one", args.sessions().join(", "), all.len()),
                 &format!("add `--session NAME`; the sessions are: {}", first(names())),
             )),
         };
@@ -147,7 +160,7 @@ fn session<'a>(loads: &'a [Load], args: &ExplainArgs) -> Result<&'a Load, Error>
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the sessions are: {}", first(names())),
         };
-        refused(format!("{} has no session `{name}`", args.scenario), &help)
+        refused(format!("{} has no session `{name}`", args.sessions().join(", ")), &help)
     })
 }
 

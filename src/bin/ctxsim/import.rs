@@ -11,7 +11,7 @@ use ctxsim::report::numbers::thousands;
 use ctxsim::report::recording;
 use ctxsim::report::{self, Skipped, calibration};
 
-use crate::args::{FALLBACK_PROFILE, FormatArg, SelectArgs};
+use crate::args::{FALLBACK_PROFILE, FormatArg, SelectArgs, WidthArgs};
 use crate::format::Formats;
 use crate::output::{self, OutputArgs};
 use crate::run::{table_width, unwritable, with_progress};
@@ -22,8 +22,8 @@ const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::Table
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Recorded sessions, or scenarios that reference one
-    #[arg(value_name = "FILE", required = true)]
+    /// Recorded sessions (files, folders or patterns), or scenarios that reference one
+    #[arg(value_name = "PATH", required = true)]
     pub(crate) files: Vec<String>,
     /// Compare predicted cache reads with what the provider billed
     #[arg(long)]
@@ -44,6 +44,8 @@ pub(crate) struct ImportArgs {
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) wide: WidthArgs,
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
@@ -103,7 +105,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     if as_json {
         return report::carried::json(&sessions, &skipped).map_err(unwritable);
     }
-    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(&args.output))))
+    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(args.wide, &args.output))))
 }
 
 /// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or

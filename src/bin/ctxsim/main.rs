@@ -21,6 +21,7 @@ mod store;
 mod sweep;
 mod tune;
 mod usage;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -20,7 +20,7 @@ pub(crate) use kept::{Kept, Remark};
 const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
 
 /// Where a result is written.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
     /// Write to a file atomically; `-` is standard output
     #[arg(long, value_name = "PATH")]

@@ -5,18 +5,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Cell, Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::checkup::github;
 use ctxsim::report::sections::Detail;
+use ctxsim::report::sections::columns::Column;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, csv, html, json, markdown, rows, runner_rows, table};
 
-use crate::args::{FormatArg, RowsArg, RunArgs};
+use crate::args::{FormatArg, RowsArg, RunArgs, WidthArgs};
 use crate::format::Formats;
 use crate::output::OutputArgs;
+use crate::words::without_sessions;
 use crate::{git, output, pictures};
 
 /// Work shorter than this shows no progress.
@@ -24,17 +26,36 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The shortest time between two updates of the progress bar.
 const BEAT: Duration = Duration::from_millis(200);
 
+/// The available output formats, whatever the rows.
+pub(crate) const FORMATS: Formats<'_> = Formats { of: "`run`", known: &OF_RUNS };
+
+/// The formats of a comparison.
+const OF_RUNS: [FormatArg; 8] = [
+    FormatArg::Table,
+    FormatArg::Json,
+    FormatArg::Jsonl,
+    FormatArg::Csv,
+    FormatArg::Markdown,
+    FormatArg::Html,
+    FormatArg::Svg,
+    FormatArg::Github,
+];
+
 /// The width of tables without a terminal.
 const TABLE_WIDTH: usize = 100;
 
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
+    let columns = columns(args, format)?;
+    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
+    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
+    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
     let comparison = Comparison {
         suite: args.suite.clone(),
-        policies: args.policies.clone(),
-        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
-        profiles: args.profiles.clone(),
+        policies,
+        scenarios: sessions,
+        profiles,
         own_models: false,
         seed: args.draw.seed,
         trials: args.draw.trials,
@@ -49,6 +70,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Runs => {
             let mut report = with_progress(|it| plan.report(args.draw.threads(), it))?;
             report.min_evidence = args.min_evidence;
+            report.columns = columns;
             holds &= report.failures.is_empty();
             for failed in &report.failures {
                 anstream::eprintln!("run failed: {failed}");
@@ -94,11 +116,10 @@ fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Erro
 
 /// Returns the format: as requested, by the output's extension, or the default.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    use FormatArg::{Csv, Github, Html, Json, Jsonl, Markdown, Svg, Table};
-    let of_chart = [Svg];
+    let of_chart = [FormatArg::Svg];
     let (of, known): (_, &[FormatArg]) = match (args.rows, &args.chart) {
         (RowsArg::Runs, Some(_)) => ("a chart", &of_chart),
-        (RowsArg::Runs, None) => ("a comparison", &[Table, Json, Jsonl, Csv, Markdown, Html, Svg, Github]),
+        (RowsArg::Runs, None) => ("a comparison", &OF_RUNS),
         (RowsArg::Requests, _) => ("`--rows requests`", &ROWS),
         (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
         (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
@@ -120,7 +141,7 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     match format {
         FormatArg::Table | FormatArg::Junit | FormatArg::Sarif => {
-            let width = Some(table_width(&args.output));
+            let width = Some(table_width(args.wide, &args.output));
             Ok(table::report(report, Layout { width, detail }))
         }
         FormatArg::Markdown => Ok(markdown::report(report, detail)),
@@ -142,9 +163,30 @@ fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
     joined(lines, format)
 }
 
-/// Returns the width of tables: the terminal's, if the output goes to one.
-pub(crate) fn table_width(output: &OutputArgs) -> usize {
-    output::width().filter(|_| output.file().is_none()).unwrap_or(TABLE_WIDTH)
+/// Returns the columns that are asked for, which only tables have.
+fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
+    use FormatArg::{Github, Html, Markdown, Table};
+    let Some(asked) = &args.columns else { return Ok(Vec::new()) };
+    if args.rows != RowsArg::Runs || ![Table, Markdown, Html, Github].contains(&format) {
+        let problem = Diagnostic::at("usage", "", "`--columns` chooses the columns of tables");
+        let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
+        return Err(vec![problem.help(help)].into());
+    }
+    Ok(Column::parse(asked)?)
+}
+
+/// Returns the width of tables.
+pub(crate) fn table_width(asked: WidthArgs, output: &OutputArgs) -> usize {
+    given_width(asked, output).unwrap_or(TABLE_WIDTH)
+}
+
+/// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
+#[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
+pub(crate) fn given_width(asked: WidthArgs, output: &OutputArgs) -> Option<usize> {
+    let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
+    let of_screen = || output::width().or_else(of_environment);
+    let is_screen = output.file().is_none();
+    asked.width.map(usize::from).or_else(|| if is_screen { of_screen() } else { None })
 }
 
 /// Returns the rows of all runs, and whether none of them failed.

@@ -1,23 +1,24 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
 use clap::{Args, ValueEnum};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::{document, markdown, table, values};
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs, WidthArgs, number};
 use crate::format::Formats;
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
+use crate::words::without_sessions;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   ctxsim sensitivity                                           six policies under the bundled providers' models
   ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
-  ctxsim sensitivity --policy A B --scenario session.jsonl     your own session under all of them
+  ctxsim sensitivity ~/.claude/projects --policy A B           your own sessions under all of them
   ctxsim sensitivity --profiles imported/openai/*.toml         price lists written by `ctxsim prices import`
   ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
@@ -33,6 +34,9 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `sensitivity`.
 #[derive(Debug, Args)]
 pub(crate) struct SensitivityArgs {
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
     /// Suite that supplies whatever the other options omit [default: sensitivity]
     #[arg(long, value_name = "S")]
     pub(crate) suite: Option<String>,
@@ -56,13 +60,15 @@ pub(crate) struct SensitivityArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) sort: SortArg,
     /// Show only the first N price lists
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, u32::MAX.into()))]
     pub(crate) top: Option<u32>,
     /// Output format [default: by the output's extension, else table]
     #[arg(long, value_parser = FORMATS.parser())]
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) wide: WidthArgs,
     /// Show every scenario and every policy's elasticities
     #[arg(long)]
     pub(crate) details: bool,
@@ -72,11 +78,11 @@ pub(crate) struct SensitivityArgs {
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum SortArg {
     /// As given
-    #[default]
     Given,
     /// By name
     Name,
     /// By the cheapest policy's cost; free price lists last
+    #[default]
     Cost,
 }
 
@@ -96,14 +102,16 @@ const DEFAULT_SUITE: &str = "sensitivity";
 /// Runs and writes.
 pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, &args.output)?;
-    let every = |names: &[String]| -> Vec<String> {
-        names.iter().map(|it| if it == "all" { "*".to_owned() } else { it.clone() }).collect()
-    };
+    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
+    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
+    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
+    let all = || catalog.names(Kind::Profile).map(str::to_owned).collect();
+    let every = profiles.into_iter().flat_map(|it| if it == "all" { all() } else { vec![it] });
     let comparison = Comparison {
         suite: Some(args.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned())),
-        policies: args.policies.clone(),
-        scenarios: args.scenarios.clone(),
-        profiles: every(&args.profiles),
+        policies,
+        scenarios: sessions,
+        profiles: every.collect(),
         seed: args.draw.seed,
         trials: args.draw.trials,
         set: args.set.clone(),
@@ -118,7 +126,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
         FormatArg::Json => document(&found).map_err(unwritable)?,
         FormatArg::Csv => values(&found).map_err(unwritable)?,
         FormatArg::Markdown => markdown(&found, args.details),
-        _ => table(&found, args.details, Some(table_width(&args.output))),
+        _ => table(&found, args.details, Some(table_width(args.wide, &args.output))),
     };
     args.output.put(catalog.files(), format, &text)
 }

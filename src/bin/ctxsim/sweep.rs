@@ -11,10 +11,11 @@ use ctxsim::error::Error;
 use ctxsim::input::text::source::read_text;
 use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs};
+use crate::args::{DrawArgs, FormatArg, ProcessArgs, WidthArgs};
 use crate::format::Formats;
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
+use crate::words::without_sessions;
 use crate::{git, output};
 
 /// Shown below the options.
@@ -49,7 +50,7 @@ pub(crate) struct SweepArgs {
 }
 
 /// The policy to vary, its values and its workloads.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct GridArgs {
     /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
@@ -82,6 +83,13 @@ pub(crate) struct GridArgs {
 }
 
 impl GridArgs {
+    /// Returns the arguments with the sessions behind `--profile` among the paths.
+    pub(crate) fn sorted(mut self, catalog: &Catalog) -> Result<Self, Error> {
+        let profiles = std::mem::take(&mut self.profiles);
+        self.profiles = without_sessions(catalog, ("--profile", Kind::Profile), &profiles, &mut self.paths)?;
+        Ok(self)
+    }
+
     /// Returns the comparison: the base, then the varied policy.
     pub(crate) fn comparison(&self) -> Comparison {
         self.process.of(Comparison {
@@ -137,6 +145,8 @@ pub(crate) struct ShownArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
     /// Show every point on the front
     #[arg(long)]
     details: bool,
@@ -189,17 +199,18 @@ fn shard(text: &str) -> Result<[usize; 2], String> {
 /// Runs a sweep, or a part of it, and writes it.
 pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
-    let grid = args.what.grid()?;
-    let comparison = args.what.comparison();
+    let what = args.what.clone().sorted(catalog)?;
+    let grid = what.grid()?;
+    let comparison = what.comparison();
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
-    args.what.note(&catalog);
+    what.note(&catalog);
     args.shown.output.check(catalog.files())?;
     let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
-    let head = args.what.head(&grid, &objectives);
+    let head = what.head(&grid, &objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).collect();
-    let threads = args.what.draw.threads();
+    let threads = what.draw.threads();
     let points = with_progress(|it| compare::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
     match args.shard {
         Some(shard) => {
@@ -233,7 +244,7 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> 
                 return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
             }
         },
-        _ => table::sweep(sweep, shown.details, Some(table_width(&shown.output))),
+        _ => table::sweep(sweep, shown.details, Some(table_width(shown.wide, &shown.output))),
     };
     shown.output.put(inputs, format, &text)
 }

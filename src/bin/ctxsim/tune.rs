@@ -12,7 +12,7 @@ use ctxsim::input::Format;
 use ctxsim::report::tune::table;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
-use crate::args::{DrawArgs, ProcessArgs, share};
+use crate::args::{DrawArgs, ProcessArgs, WidthArgs, share};
 use crate::output::{self, ForceArgs, OutputArgs, Remark};
 use crate::run::{table_width, unwritable, with_progress};
 use crate::sweep::GridArgs;
@@ -77,6 +77,8 @@ pub(crate) struct TuneArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
 }
 
 /// Tunes, prints, and writes the recommended policy.
@@ -99,7 +101,8 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         set: args.set.clone(),
         draw: DrawArgs { seed: None, ..args.draw },
         process: args.process,
-    };
+    }
+    .sorted(catalog)?;
     if let Some(path) = &args.output {
         what.note(catalog);
         args.force.kept(catalog.files()).check(path, None)?;
@@ -121,7 +124,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
     } else {
-        table::tuned(&found, args.details, Some(table_width(&OutputArgs::default())))
+        table::tuned(&found, args.details, Some(table_width(args.wide, &OutputArgs::default())))
     };
     output::print(&text)
 }

@@ -46,7 +46,7 @@ fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString
     let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
     let is_known = || catalog.is_some_and(|it| it.names(Kind::Scenario).any(|name| name == first));
     let is_input = first.starts_with('-')
-        || first.contains(['/', '.', '*', '~'])
+        || first.contains(['/', '.', '*', '?', '[', '~'])
         || Path::new(&first).exists()
         || is_known();
     if !is_verb && !is_own && is_input {
@@ -118,6 +118,10 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number(source: &str) -> Option<String> {
+    // Most bounds are named by `args::number`.
+    if source.starts_with("use ") {
+        return Some(source.to_owned());
+    }
     if source.is_empty() || source.contains("invalid digit") {
         return Some("use a whole number of at least 0".to_owned());
     }

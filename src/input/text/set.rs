@@ -1,5 +1,6 @@
 //! `--set PATH=VALUE`: one overridden field of a decoded input.
 
+mod call;
 mod misfit;
 mod number;
 mod paths;
@@ -182,11 +183,13 @@ impl Setting {
     ) -> Result<T, Option<String>> {
         let mut decoded = Vec::new();
         let mut message = None;
+        // What is wrong within a value with brackets says more than that it is not a word.
+        let is_call = self.value.as_str().is_some_and(|it| call::read(it).is_some());
         for candidate in self.candidates(tree) {
             match decode::from_tree::<T>(candidate) {
                 Ok(spec) if passes(&spec) => return Ok(spec),
                 Ok(spec) => decoded.push(spec),
-                Err(problem) if message.is_none() || problem.message.starts_with("unknown") => {
+                Err(problem) if message.is_none() || !is_call && problem.message.starts_with("unknown") => {
                     message = Some(problem.message);
                 }
                 Err(_) => {}
@@ -202,9 +205,13 @@ impl Setting {
 
     /// Returns the possible values: as written, or the number that it abbreviates.
     fn values(&self, tree: &Tree) -> Vec<Tree> {
-        let Some(text) = self.value.as_str() else { return vec![self.value.clone()] };
+        let written = self.text.split_once('=').map_or("", |it| it.1.trim());
+        let Some(text) = self.value.as_str() else {
+            return [self.value.clone()].into_iter().chain(number::suffixed(written)).collect();
+        };
         let Some(factor) = number::factor(text) else {
-            return [self.value.clone()].into_iter().chain(number::suffixed(text)).collect();
+            let read = call::read(text).or_else(|| number::suffixed(text));
+            return read.into_iter().chain([self.value.clone()]).collect();
         };
         let present = self.path.iter().try_fold(tree, |tree, step| child(tree, step));
         present.and_then(|it| number::times(it, factor)).into_iter().collect()

@@ -81,11 +81,15 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let columns = [named(&["profile", "as of"]), letters].concat();
+    // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
+    let largest = |row: &Row| row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
+    let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
+    let decimals = grid.rows.iter().map(|it| numbers::decimals(largest(it))).max().unwrap_or(4);
+    let decimals = if is_dear { decimals.min(4) } else { decimals };
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
-        let largest = row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
         line.extend(row.cells.iter().map(|it| {
-            let cost = numbers::fixed_or_none(it.cost(), numbers::decimals(largest));
+            let cost = numbers::fixed_or_none(it.cost(), decimals);
             if it.is_stopped() { format!("{cost} ×") } else { cost }
         }));
         line
@@ -227,16 +231,16 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
         .map(|profile| {
             let it = &profile.break_even;
             let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
-            let number = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), significant);
+            let number = |it: Option<f64>, decimals| numbers::fixed_or_none(it, decimals);
             let tokens = |it: Option<f64>| numbers::fixed_or_none(it, 0);
             vec![
                 profile.name.clone(),
                 share(it.hit_share_short),
                 share(it.hit_share_long),
                 share(it.hit_share_against_compression),
-                number(it.long_from_pauses),
-                number(it.keep_alive_minutes),
-                number(it.prune_requests),
+                number(it.long_from_pauses, 2),
+                number(it.keep_alive_minutes, 1),
+                number(it.prune_requests, 1),
                 tokens(it.fill_up_tokens),
                 tokens(it.compaction_tokens),
             ]
@@ -275,17 +279,56 @@ fn significant(number: f64) -> String {
     numbers::fixed(number, decimals)
 }
 
+/// What the columns mean that do not say so themselves.
+const LEGEND: [(&str, &str); 9] = [
+    ("Δ cost", "the median change against the first policy"),
+    ("results shown", "the share of tool output that prompts show"),
+    ("of limit", "the longest prompt as a share of the limit"),
+    (
+        "labels",
+        "`dominates` and `safe cost win` save without more recovery, `cost only` saves by losing evidence",
+    ),
+    ("as of", "the day the prices were read"),
+    ("until", "the smallest change of one rate that makes another policy the cheapest"),
+    ("pauses for 1 h", "pauses beyond the short lifetime from which an entry for an hour costs less"),
+    ("fill up from", "prefix tokens from which padding to the shortest cached length pays"),
+    ("compact after", "tokens of growth after which a compaction costs least"),
+];
+
+/// Explains the columns of a table; `None` if they all say it themselves.
+pub(super) fn legend(grid: &Grid) -> Option<String> {
+    let told = LEGEND.iter().filter(|(heading, _)| grid.columns.iter().any(|it| it == heading));
+    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).collect();
+    (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+}
+
+/// Says under how many price lists each policy is the cheapest, and where the work is cheapest of all.
+pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
+    let grid = it.grids.first()?;
+    let letters = letters(it);
+    let wins = letters.iter().enumerate().map(|(policy, letter)| {
+        (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
+    });
+    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).collect();
+    wins.sort_by(|one, other| other.0.cmp(&one.0));
+    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).collect();
+    let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
+    let cost = |row: &Row| row.cheapest().and_then(|it| row.cells[it].cost());
+    let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
+    let (cost, profile, policy) = priced.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(format!(
+        "Cheapest = {} of {} price lists; lowest of all: {} USD with {} under {}.",
+        numbers::listed(&words),
+        grid.rows.len(),
+        numbers::fixed(cost, numbers::decimals(cost)),
+        letters[policy],
+        profile.name
+    ))
+}
+
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes =
-        vec!["until: the smallest change of one rate that makes another policy the cheapest.".to_owned()];
-    let baseline = it.policies.first().map_or("the first policy", String::as_str);
-    notes.push(format!(
-        "labels compare with {baseline}: `dominates` and `safe cost win` save without more recovery, `cost \
-            only` saves by losing evidence. Δ cost is the median. results shown: how much tool output \
-            prompts show. of limit: the longest prompt."
-    ));
-    notes.extend(free(it));
+    let mut notes: Vec<String> = free(it).into_iter().collect();
     if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }

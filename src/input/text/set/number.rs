@@ -6,18 +6,26 @@ use crate::quantity::Decimal;
 /// The suffixes of numbers, and how many places each shifts them.
 const SUFFIXES: [(char, u32); 3] = [('k', 3), ('K', 3), ('M', 6)];
 
-/// Returns a whole number that is written with a suffix.
+/// Returns a number that is written with a suffix or an exponent, or as a percentage.
 pub(super) fn suffixed(text: &str) -> Option<Tree> {
-    if !text.ends_with(SUFFIXES.map(|it| it.0)) {
+    if let Some(share) = text.strip_suffix('%') {
+        let share = Decimal::parse(share.trim_end())?.times(Decimal::parse("0.01")?)?;
+        return Some(Tree::Float(share.to_f64()));
+    }
+    if !text.ends_with(SUFFIXES.map(|it| it.0)) && !text.contains(['e', 'E']) {
         return None;
     }
     Some(Tree::Integer(i64::try_from(decimal(text)?.scaled(0)?).ok()?))
 }
 
-/// Returns a number with or without a suffix.
+/// Returns a number with or without a suffix or an exponent.
 pub(super) fn decimal(text: &str) -> Option<Decimal> {
-    let known = SUFFIXES.iter().find_map(|(suffix, places)| Some((text.strip_suffix(*suffix)?, *places)));
-    let (digits, places) = known.unwrap_or((text, 0));
+    let of_suffix = SUFFIXES.iter().find_map(|(suffix, places)| Some((text.strip_suffix(*suffix)?, *places)));
+    let of_exponent = || {
+        let (digits, places) = text.split_once(['e', 'E'])?;
+        Some((digits, places.trim_start_matches('+').parse().ok()?))
+    };
+    let (digits, places) = of_suffix.or_else(of_exponent).unwrap_or((text, 0));
     Decimal::parse(&digits.replace('_', ""))?.shifted(places)
 }
 
