@@ -1,7 +1,7 @@
 //! Searches parameters on recorded sessions, and writes the policy file of the result.
 
 use super::grid::Grid;
-use super::{Comparison, Plan, Progress};
+use super::{Comparison, Plan, Progress, world};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -71,6 +71,11 @@ pub fn tune(
         return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
     }
     let plan = Plan::new(catalog, &Comparison { variants: points.clone(), ..comparison.clone() })?;
+    if let Some(load) = world::of_memories(&plan.scenarios) {
+        let message = format!("{load} declares no evidence needs, which `tune` weighs against the cost");
+        let problem = Diagnostic::at("tune-needs", "", message);
+        return Err(vec![problem.help("use `ctxsim sweep --objective cost retention` for memories")].into());
+    }
     let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
     let loads = plan.swept(threads, progress)?;
     let sessions: Vec<TunedSession> = loads
