@@ -23,6 +23,7 @@ mod play;
 mod played_recovery;
 mod processes;
 mod recordings;
+mod replay;
 mod selection;
 mod session;
 mod sensitivity;
@@ -38,6 +39,7 @@ pub mod tune;
 mod unpriced;
 mod used;
 mod variants;
+mod world;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -27,6 +27,7 @@ pub mod numbers;
 pub mod places;
 mod prose;
 mod reasons;
+pub mod remembered;
 mod resets;
 pub mod recording;
 pub mod retention;

@@ -79,6 +79,9 @@ pub struct Summary {
     pub calls: u64,
     /// Requests that make summaries.
     pub compaction_calls: u64,
+    /// By another policy: how much more this one has of each number, stream by stream.
+    #[serde(skip)]
+    pub paired: IndexMap<String, Numbered>,
 }
 
 impl Observed {
@@ -110,6 +113,18 @@ impl Observed {
             own.1 += n;
         }
         self.infinite += other.infinite;
+    }
+
+    /// Returns how much more this has than another, of the numbers that both have once a stream.
+    #[must_use]
+    pub fn less(&self, other: &Self) -> Numbered {
+        let n_streams = self.curve.first().map_or(0, Vec::len);
+        let of = |(name, own): (&String, &Vec<f64>)| {
+            let base = other.values.get(name).filter(|it| [it.len(), own.len()] == [n_streams; 2])?;
+            let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();
+            Some((name.clone(), Statistic::new(differences.into_iter())?))
+        };
+        self.values.iter().filter_map(of).collect()
     }
 
     /// Returns the mean score by session.

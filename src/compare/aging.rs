@@ -8,15 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::simulations::Keys;
 use super::threads::in_order;
 use super::{Cell, Load, Progress};
-use crate::aging::cost::Requests;
 use crate::aging::generate::Pressure;
-use crate::aging::{Aging, Log, Numbers, Observed, Played, Player, Rules, Stream, Summary};
-use crate::engine;
+use crate::aging::{Aging, Log, Observed, Played, Player, Rules, Stream, Summary};
+use crate::input::Policy;
 use crate::input::policy::{SessionKeep, SessionRecall};
-use crate::input::{Policy, Profile};
-use crate::ledger::Sums;
-use crate::measure::Tally;
-use crate::price::{Models, PriceIndex, PriceRows};
 use crate::report::{Assumed, Run};
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
@@ -26,37 +21,26 @@ struct Observations {
     ceiling: Observed,
 }
 
-/// The first stream as requests, priced: a ledger for each pair of limits and cache rules.
-struct Priced {
-    requests: Requests,
-    n_requests: u64,
-}
-
 impl Load {
     /// Plays its streams and sums up its runs, or nothing if it has none.
     pub(super) fn aged(&self, progress: Progress<'_>) -> Option<Vec<Run>> {
         let aging = self.workload.aging()?;
         let observed = self.observed(aging, progress);
         let stream = aging.stream(0);
-        let player = Player::new(aging, &stream, true).telling_contents();
-        let priced: Vec<Priced> = in_order(self.policies.len(), |at| {
-            let log = player.policy(&self.policies[at], aging.model);
-            let requests = Requests::new(&stream, &log, &self.policies[at], Numbers::declared());
-            Priced { n_requests: requests.replayed.timeline.spine.steps.len() as u64, requests }
-        });
+        let replays = self.replays()?;
         let keys = Keys::new(&self.profiles, &self.policies);
         let of = |cell: Cell| {
             let (policy, profile) = (&self.policies[cell.policy], &self.profiles[cell.profile]);
-            let one = &priced[cell.policy];
-            let tally = tally(one, policy, profile, &keys);
+            let one = &replays[cell.policy];
+            let tally = one.tally(policy, profile, keys.is_flat);
             let summary = self.summary(aging, &observed, cell.policy);
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = Summary {
                 metric: stream.scoring.metric(&aging.load.generator).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens() / n_sessions,
-                calls: one.n_requests,
-                compaction_calls: one.requests.n_compactions,
+                calls: one.requests.timeline.spine.steps.len() as u64,
+                compaction_calls: one.n_compactions,
                 ..summary
             };
             Run {
@@ -127,26 +111,17 @@ impl Load {
             matches!(it.keep, SessionKeep::Entries { .. } | SessionKeep::Files)
                 && it.recall != SessionRecall::All
         });
+        let own = &observed.policies[policy];
+        let others = self.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
         Summary {
+            paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
             generator: aging.load.generator.clone(),
             sessions: aging.load.sessions,
             model: aging.model.name.clone(),
             pressure: Pressure::of(&aging.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),
-            ..observed.policies[policy].summary(has_retrieval)
+            ..own.summary(has_retrieval)
         }
     }
-}
-
-/// Plays the requests of a stream and prices them.
-fn tally(priced: &Priced, policy: &Policy, profile: &Profile, keys: &Keys<'_>) -> Tally {
-    let timeline = &priced.requests.replayed.timeline;
-    let mut sink: (Sums, PriceRows) = Default::default();
-    let memory = |_| priced.requests.memory();
-    let outcome =
-        engine::simulate_with_memory(timeline, policy, &profile.limits, &profile.cache, memory, &mut sink);
-    let (sums, rows) = sink;
-    let index: Option<PriceIndex> = (!keys.is_flat).then(|| rows.into());
-    Tally::new(&sums, index.as_ref(), &outcome, false, Models::new(profile, policy.summariser()))
 }

@@ -50,6 +50,7 @@ impl Plan {
         progress: Progress<'_>,
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
+            pairs.iter().try_for_each(|it| load.same_work(it))?;
             let played = Played::new(load, load.session(&self.as_recorded), progress);
             FailedRuns::none_of(&played.runs)?;
             let cells =

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
+use super::world::World;
 use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -126,8 +127,17 @@ impl Entry {
             _ => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
         };
         let mut policies = self.policies.clone();
-        if workload.blocks().is_some() && self.replays_once {
-            policies.truncate(1);
+        match World::of(&workload) {
+            World::Blocks if self.replays_once => policies.truncate(1),
+            world => {
+                let unread = |it: &Arc<Policy>| {
+                    Some(world.reads(it).err()?.problem(world, &[&it.name], &[workload.name()]))
+                };
+                let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).collect();
+                if !problems.is_empty() {
+                    return Err(problems.into());
+                }
+            }
         }
         let model = workload.items().and_then(|it| it.main_model()).filter(|_| self.under_own_model);
         let is_own = model.is_some();

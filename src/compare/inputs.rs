@@ -15,6 +15,7 @@ use super::set_policies::Policies;
 use super::used::{Used, settings};
 use super::{
     Comparison, Entry, Plan, check, contrast, guards, load, notes, params, processes, set_paths, variants,
+    world,
 };
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
@@ -134,6 +135,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
     work.found.stop()?;
+    let (scenarios, unplayed) = world::check(scenarios, &mut work.found.problems);
+    work.found.stop()?;
     let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
@@ -153,7 +156,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         break_even: checked.as_ref().and_then(|it| it.break_even),
         is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
         has_sum: checked.is_some_and(|it| it.sum),
-        skipped,
+        skipped: skipped.into_iter().chain(unplayed).collect(),
         as_recorded: Arc::new(as_recorded),
         models: Arc::new(models),
         selection,

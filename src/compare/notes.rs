@@ -2,12 +2,13 @@
 
 use indexmap::{IndexMap, IndexSet};
 
+use super::world::World;
 use super::{Comparison, Load};
 use crate::aging::Aging;
 use crate::input::Policy;
 use crate::measure::is_open;
 use crate::report::Report;
-use crate::report::numbers::percent;
+use crate::report::numbers::{listed, percent};
 use crate::report::sections::{Detail, Line, Section};
 
 impl Load {
@@ -23,26 +24,34 @@ impl Load {
         let strays = self.policies.iter().filter_map(|it| strays(it, self));
         let vacuous = self.workload.aging().map(Aging::notes).unwrap_or_default();
         let blocks = blocks.into_iter().chain(self.note_on_tokens());
-        blocks.chain(strays).chain(vacuous).chain(self.notes_on_runners()).collect()
+        blocks.chain(strays).chain(vacuous).chain(self.notes_on_worlds()).collect()
     }
 }
 
 impl Load {
-    /// Notes runners without anything to write, and events that do not reach their services.
-    fn notes_on_runners(&self) -> Vec<String> {
-        let (written, others): (Vec<_>, Vec<_>) =
-            self.policies.iter().filter(|it| it.runner.is_some()).partition(|it| self.is_written_by(it));
-        let nothing = others.iter().map(|it| {
-            format!(
-                "{}: this load says nothing that is asked for later, so `{}` runs without its runner.",
-                self.name, it.name
-            )
+    /// Notes parts of policies that the load does not read, and events that do not reach memory services.
+    fn notes_on_worlds(&self) -> Vec<String> {
+        let world = World::of(&self.workload);
+        let mut unread: IndexMap<&str, Vec<String>> = IndexMap::new();
+        for policy in &self.policies {
+            world.unread(policy).for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
+        }
+        // What is said of a block trace holds for all of a policy.
+        unread.retain(|_, _| world != World::Blocks);
+        let unread = unread.into_iter().map(|(field, policies)| {
+            format!("{} does not read `{field}`: {} played without it.", self.name, are(&policies))
         });
+        let is_written = self.policies.iter().any(|it| self.is_written_by(it));
         let has_events = self.workload.aging().is_some_and(|it| !it.events().is_empty());
-        let unreached = (has_events && !written.is_empty())
+        let unreached = (has_events && is_written)
             .then(|| format!("{}: memory events do not reach the services of memory runners.", self.name));
-        nothing.chain(unreached).collect()
+        unread.chain(unreached).collect()
     }
+}
+
+/// Lists policies with their verb.
+fn are(policies: &[String]) -> String {
+    format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
 }
 
 /// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.

@@ -31,6 +31,11 @@ impl Load {
             .flat_map(move |profile| (0..n_policies).map(move |policy| Cell { scenario: 0, profile, policy }))
     }
 
+    /// Returns those of them that the engine plays, rather than a memory runner.
+    pub(super) fn engine_cells(&self) -> impl Iterator<Item = Cell> {
+        self.cells().filter(|it| !self.is_written_by(&self.policies[it.policy]))
+    }
+
     /// Names a run that came to no result.
     pub(super) fn failed(&self, cell: Cell, fault: &RunFault) -> FailedRun {
         FailedRun {
@@ -121,7 +126,7 @@ impl Load {
         let simulations = self.simulations();
         let Some(played) = self.played(&simulations, progress) else { return Vec::new() };
         let of = |cell: Cell| played.of(simulations.within(cell)).map(|it| it.trial).collect();
-        self.cells().map(|cell| (cell, of(cell))).collect()
+        self.engine_cells().map(|cell| (cell, of(cell))).collect()
     }
 
     /// Plays it and returns what each trial came to; nothing where no needs are drawn.
@@ -139,7 +144,7 @@ impl Load {
     fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
         let simulations = self.simulations();
         let ledgers = simulations.folded(progress);
-        self.cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
+        self.engine_cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
     }
 
     /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
@@ -158,7 +163,7 @@ impl Load {
         let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
         let ledgers = simulations.run::<Rows>(progress).map(whole);
         let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
-        self.cells().filter_map(of).collect()
+        self.engine_cells().filter_map(of).collect()
     }
 
     /// Returns at whose prices a run is billed.

@@ -57,7 +57,7 @@ impl PlayedRecovery {
         models: Models<'_>,
         tally: &mut Tally,
     ) {
-        let (simulation, ledger) = simulations.ledger_of(cell);
+        let Some((simulation, ledger)) = simulations.ledger_of(cell) else { return };
         let runs = &self.0[simulation][ledger];
         if let Some(fault) = runs.iter().find_map(|(.., outcome)| outcome.fault.as_ref()) {
             tally.outcome.fault = Some(Arc::clone(fault));

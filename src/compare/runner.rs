@@ -8,32 +8,17 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::load::Workload;
 use super::simulations::Keys;
 use super::threads::in_order;
+use super::world::World;
 use super::{Cell, Load, Progress};
-use crate::engine;
-use crate::input::{Policy, Profile};
-use crate::ledger::Sums;
-use crate::measure::Tally;
-use crate::memory::requests::Replayed;
-use crate::price::{Models, PriceIndex, PriceRows};
+use crate::input::Policy;
 use crate::report::{Assumed, Run};
 use crate::rng::Seed;
-use crate::runner::{self, Chats, Log, Numbers, Observed, Ordering, Player, Source, Summary, cost};
-
-/// The first chats as requests, with the log that they are laid out from.
-struct Priced {
-    log: Log,
-    requests: Replayed,
-}
+use crate::runner::{self, Chats, Log, Numbers, Observed, Ordering, Player, Source, Summary};
 
 impl Load {
-    /// Returns whether a policy writes it through a memory runner: all do where chats are all there is.
+    /// Returns whether a policy writes it through a memory runner.
     pub(super) fn is_written_by(&self, policy: &Policy) -> bool {
-        match &self.workload {
-            Workload::Chats(_) => true,
-            Workload::Aging(_) | Workload::Conversations(_) => policy.runner.is_some(),
-            Workload::Items(timeline) => policy.runner.is_some() && timeline.facts.is_some(),
-            Workload::Blocks(_) => false,
-        }
+        World::of(&self.workload).is_written_by(policy)
     }
 
     /// Plays it under all of its policies, those with a runner by it and the others as ever.
@@ -68,18 +53,16 @@ impl Load {
         let observed = self.observed_by_runners(progress);
         let numbers = self.runner_numbers();
         let chats = self.chats(0);
-        let player = Player { chats: &chats, numbers };
-        let priced: Vec<Priced> = in_order(self.policies.len(), |at| {
-            let log = player.play(self.policies[at].runner.as_ref());
-            Priced { requests: cost::requests(&log, &self.policies[at], numbers), log }
-        });
+        let replays = self.replays().unwrap_or_default();
         let keys = Keys::new(&self.profiles, &self.policies);
         let count = |of: fn(&runner::Session) -> u64| -> u64 {
             chats.users.iter().flat_map(|it| &it.sessions).map(of).sum()
         };
         let of = |cell: Cell| {
             let (policy, profile) = (&self.policies[cell.policy], &self.profiles[cell.profile]);
-            let Priced { log, requests } = &priced[cell.policy];
+            let replay = &replays[cell.policy];
+            let mut tally = replay.tally(policy, profile, keys.is_flat);
+            tally.latency_ms = replay.log.wall_ms as f64;
             let own = &observed[cell.policy];
             let others = self.policies.iter().zip(&observed).enumerate();
             let paired = others
@@ -90,7 +73,7 @@ impl Load {
                 sessions: count(|_| 1),
                 messages: count(|it| it.messages.into()),
                 paired: paired.collect(),
-                ..Summary::new(policy.runner.as_ref(), log, own, numbers)
+                ..Summary::new(policy.runner.as_ref(), &replay.log, own, numbers)
             };
             Run {
                 policy: policy.name.clone(),
@@ -99,7 +82,7 @@ impl Load {
                 seed: self.seed,
                 trials: self.n_chats(),
                 looks_ahead: false,
-                tally: tally((log, requests), policy, profile, &keys),
+                tally,
                 retention: None,
                 aging: None,
                 runner: Some(Arc::new(summary)),
@@ -161,7 +144,7 @@ impl Load {
     }
 
     /// Returns the numbers that hold in it.
-    fn runner_numbers(&self) -> &Numbers {
+    pub(super) fn runner_numbers(&self) -> &Numbers {
         if let Workload::Chats(chats) = &self.workload { &chats.numbers } else { Numbers::declared() }
     }
 
@@ -176,7 +159,7 @@ impl Load {
     }
 
     /// Makes the chats of one trial.
-    fn chats(&self, trial: u64) -> Chats {
+    pub(super) fn chats(&self, trial: u64) -> Chats {
         let seed = Seed(self.seed).child("runner trial", trial);
         let of = |source: Source<'_>| Chats::new(&source, seed, Numbers::declared());
         match &self.workload {
@@ -190,20 +173,4 @@ impl Load {
             Workload::Blocks(_) => of(Source::Read(Arc::new([]))),
         }
     }
-}
-
-/// Plays the requests of a log and prices them; calls to the service take what its file says.
-fn tally((log, requests): (&Log, &Replayed), policy: &Policy, profile: &Profile, keys: &Keys<'_>) -> Tally {
-    let mut sink: (Sums, PriceRows) = Default::default();
-    let memory = |_| requests.memory();
-    let timeline = &requests.timeline;
-    let outcome =
-        engine::simulate_with_memory(timeline, policy, &profile.limits, &profile.cache, memory, &mut sink);
-    let (sums, rows) = sink;
-    let index: Option<PriceIndex> = (!keys.is_flat).then(|| rows.into());
-    let mut tally =
-        Tally::new(&sums, index.as_ref(), &outcome, false, Models::new(profile, policy.summariser()));
-    tally.costs.memory = cost::of_service(log, policy);
-    tally.latency_ms = log.wall_ms as f64;
-    tally
 }

@@ -5,10 +5,13 @@ use std::cell::RefCell;
 use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::{Cell, Load, Plan, Progress, in_order, trials};
+use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::ledger::Outcome;
-use crate::measure::BreakEven;
 use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
+use crate::measure::{BreakEven, Remembered, Retention};
+use crate::price::PriceIndex;
+use crate::quantity::Cost;
 use crate::report::{ALL, FailedRun, FailedRuns};
 
 /// The ledgers of a load, simulation by simulation and trial by trial.
@@ -17,6 +20,15 @@ struct Played<'a> {
     simulations: &'a Simulations<'a>,
     ledgers: Ledgers<Folded>,
     trials: Option<trials::Kept<trials::Played>>,
+    memories: Option<Memories>,
+}
+
+/// The ledgers of a load that memories play.
+struct Memories {
+    /// By policy: what its service costs, and what it remembers.
+    policies: Vec<(Option<Cost>, Option<Remembered>)>,
+    /// By pair of limits and cache rules, then by policy.
+    ledgers: Vec<Folded>,
 }
 
 /// A load as it came out under the profiles.
@@ -41,7 +53,8 @@ impl Plan {
             let entry = super::Entry { under_own_model: false, ..entry.clone() };
             self.open(&entry)
         };
-        let loads = self.each_of(threads, progress, open, Load::priced)?.0;
+        let loads = self.each_of(threads, progress, open, |load, it| load.priced(self.policies.len(), it))?.0;
+        let loads = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
         let failed: Vec<FailedRun> = loads.iter().flat_map(|it| it.failed.iter().cloned()).collect();
         if !failed.is_empty() {
             return Err(Error::Run(Box::new(FailedRuns(failed))));
@@ -87,7 +100,13 @@ impl Plan {
 
 impl Load {
     /// Plays it and prices the ledgers under every profile.
-    fn priced(&self, progress: Progress<'_>) -> PricedLoad {
+    fn priced(&self, n_policies: usize, progress: Progress<'_>) -> Result<PricedLoad, Error> {
+        self.same_work(&(0..self.policies.len()).collect::<Vec<_>>())?;
+        if self.policies.len() < n_policies {
+            let message = format!("{} is a block trace, which no policy changes", self.name);
+            let problem = Diagnostic::at("policy-unread", "", message);
+            return Err(vec![problem.help("add `--policy identity`")].into());
+        }
         let sum = PricedLoad { name: self.name.clone(), ..PricedLoad::default() };
         let sum = RefCell::new(sum);
         let cells = self.lives().each(|load, _| load.priced_as_laid_out(&mut sum.borrow_mut(), progress));
@@ -96,7 +115,7 @@ impl Load {
             self.recount(&mut it.tally);
             all[cell.profile].push(it);
         }
-        PricedLoad { cells: all, ..sum.into_inner() }
+        Ok(PricedLoad { cells: all, ..sum.into_inner() })
     }
 
     /// The same, whatever its policies avoid; counts what is played.
@@ -106,11 +125,14 @@ impl Load {
         progress: Progress<'_>,
     ) -> Vec<(Cell, sensitivity::Cell)> {
         let simulations = self.simulations();
+        let memories = self.memories(&simulations, progress);
+        let has_memories = memories.is_some();
         let played = Played {
             load: self,
             simulations: &simulations,
             ledgers: simulations.folded(progress),
-            trials: self.played(&simulations, progress),
+            trials: if has_memories { None } else { self.played(&simulations, progress) },
+            memories,
         };
         sum.failed.extend(self.cells().filter_map(|cell| played.failed(cell)));
         let cells = in_order(self.profiles.len(), |profile| {
@@ -124,46 +146,69 @@ impl Load {
         sum.n_distinct = sum.n_distinct.max(simulations.keys.distinct.len());
         let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
         // Each trial of a conversation is played once a policy and pair, too.
+        let n_trials = if has_memories { 1 } else { n_trials };
         sum.n_played +=
             simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len();
         cells.into_iter().flatten().collect()
     }
+
+    /// Plays its memories, where they make the requests, and folds these under each pair of limits and cache rules.
+    fn memories(&self, simulations: &Simulations<'_>, progress: Progress<'_>) -> Option<Memories> {
+        let replays = self.replays()?;
+        // What is remembered does not depend on a profile.
+        let first = self.profiles.iter().take(1).cloned().collect();
+        let runs = Self { profiles: first, ..self.clone() }.runs(progress);
+        let keys = &simulations.keys;
+        let n = self.policies.len();
+        let ledgers = in_order(keys.distinct.len() * n, |at| {
+            let (key, policy) = (&keys.distinct[at / n], at % n);
+            replays[policy].folded(&self.policies[policy], (key.limits, key.cache), keys.is_flat)
+        });
+        let policies = replays.iter().zip(&runs).map(|(it, run)| (it.service, run.remembered().next()));
+        Some(Memories { policies: policies.collect(), ledgers })
+    }
 }
 
-impl Played<'_> {
+impl<'a> Played<'a> {
     /// Returns why a run came to no result, if it did.
     fn failed(&self, cell: Cell) -> Option<FailedRun> {
-        let mut faults: Box<dyn Iterator<Item = &Outcome>> = match &self.trials {
-            None => Box::new(self.ledgers.of(self.simulations, cell).map(|it| &it.2)),
-            Some(trials) => Box::new(trials.of(self.simulations.within(cell)).map(|it| &it.outcome)),
+        let within = self.simulations.within(cell);
+        let mut faults: Box<dyn Iterator<Item = &Outcome>> = match (&self.trials, &self.memories) {
+            (_, Some(memories)) => Box::new(memories.ledgers.get(within).map(|it| &it.2).into_iter()),
+            (None, _) => Box::new(self.ledgers.of(self.simulations, cell).map(|it| &it.2)),
+            (Some(trials), _) => Box::new(trials.of(within).map(|it| &it.outcome)),
         };
         let fault = faults.find_map(|it| it.fault.as_deref())?;
         Some(self.load.failed(cell, fault))
     }
 
     /// Prices the ledgers of one run.
-    fn priced(&self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
+    fn priced(&'a self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
         let summariser = self.load.policies[cell.policy].summariser();
+        let of = |sums, index: &'a Option<PriceIndex>, outcome| Ledger {
+            summariser,
+            ..Ledger::new(sums, index.as_ref(), outcome)
+        };
+        let within = self.simulations.within(cell);
+        if let Some(memories) = &self.memories {
+            let (service, remembered) = memories.policies[cell.policy].clone();
+            let ledgers = memories
+                .ledgers
+                .get(within)
+                .map(|(sums, index, outcome)| Ledger { service, ..of(sums, index, outcome) });
+            return summed(ledgers.into_iter(), variations).remembering(remembered);
+        }
         let Some(trials) = &self.trials else {
             let has_needs = self.load.workload.has_needs();
             let ledgers = self.ledgers.of(self.simulations, cell);
-            let ledgers = ledgers.map(|(sums, index, outcome)| Ledger {
-                sums,
-                index: index.as_ref(),
-                outcome,
-                has_needs,
-                summariser,
-            });
-            return summed(ledgers, variations);
+            let of = |(sums, index, outcome): &'a Folded| Ledger { has_needs, ..of(sums, index, outcome) };
+            return summed(ledgers.map(of), variations);
         };
-        let ledgers = trials.of(self.simulations.within(cell)).map(|it| Ledger {
-            sums: &it.sums,
-            index: it.index.as_ref(),
-            outcome: &it.outcome,
-            has_needs: false,
-            summariser,
-        });
-        summed(ledgers, variations)
+        let of_trials = || trials.of(within);
+        let ledgers = of_trials().map(|it| of(&it.sums, &it.index, &it.outcome));
+        let retention = Retention::new(&of_trials().map(|it| it.trial).collect::<Vec<_>>());
+        let remembered = Some(Remembered::facts_found(retention.accuracy));
+        summed(ledgers, variations).remembering(remembered)
     }
 }
 
@@ -174,7 +219,7 @@ fn summed<'a>(trials: impl Iterator<Item = Ledger<'a>>, variations: &Variations<
         sum
     };
     let (sums, outcome) = Default::default();
-    let nothing = Ledger { sums: &sums, index: None, outcome: &outcome, has_needs: false, summariser: None };
+    let nothing = Ledger::new(&sums, None, &outcome);
     let priced = trials.map(|it| sensitivity::Cell::new(&it, variations));
     priced.reduce(both).unwrap_or_else(|| sensitivity::Cell::new(&nothing, variations))
 }

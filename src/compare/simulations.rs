@@ -194,7 +194,7 @@ impl<'a> Simulations<'a> {
     ) -> Vec<(Vec<Cell>, S, Outcome)> {
         let played = in_order(self.all.len(), |index| {
             let of_ledger = |ledger: usize| -> Vec<Cell> {
-                cells.iter().copied().filter(|it| self.ledger_of(*it) == (index, ledger)).collect()
+                cells.iter().copied().filter(|it| self.ledger_of(*it) == Some((index, ledger))).collect()
             };
             let runs = self.all[index].run_into(0, |ledger| sink(&of_ledger(ledger)));
             let with_cells = |(ledger, (sink, outcome))| (of_ledger(ledger), sink, outcome);
@@ -204,9 +204,8 @@ impl<'a> Simulations<'a> {
     }
 
     /// Returns the simulation of a run, and which of its ledgers is the run's.
-    pub(super) fn ledger_of(&self, cell: Cell) -> (usize, usize) {
-        let place = self.place(cell);
-        (place.simulation, place.ledger)
+    pub(super) fn ledger_of(&self, cell: Cell) -> Option<(usize, usize)> {
+        self.place(cell).map(|it| (it.simulation, it.ledger))
     }
 
     /// Plays a simulation with needs that are drawn, as often as is declared; the draws are the same for every policy.
@@ -221,9 +220,9 @@ impl<'a> Simulations<'a> {
         seeds.map(|seed| it.sample(timeline, compiled, recovery, seed, S::default())).collect()
     }
 
-    /// Returns where a run finds its ledger.
-    fn place(&self, cell: Cell) -> LedgerPlace {
-        self.places[self.within(cell)]
+    /// Returns where a run finds its ledger; loads that memories play have none.
+    fn place(&self, cell: Cell) -> Option<LedgerPlace> {
+        self.places.get(self.within(cell)).copied()
     }
 }
 
@@ -233,8 +232,8 @@ pub(super) struct Ledgers<L>(Vec<Vec<Vec<L>>>);
 impl<L> Ledgers<L> {
     /// Returns what a run came to, trial by trial.
     pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
-        let place = simulations.place(cell);
-        self.0[place.simulation].iter().map(move |it| &it[place.ledger])
+        let ledgers = |it: LedgerPlace| self.0[it.simulation].iter().map(move |trial| &trial[it.ledger]);
+        simulations.place(cell).into_iter().flat_map(ledgers)
     }
 
     /// Returns what the first trial of a simulation came to, ledger by ledger.
@@ -244,7 +243,7 @@ impl<L> Ledgers<L> {
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
     pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<AtEnds<&L>> {
-        let place = simulations.place(cell);
+        let place = simulations.place(cell)?;
         let ledgers = self.of_simulation(place.simulation);
         place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
     }

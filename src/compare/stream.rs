@@ -62,7 +62,7 @@ impl Load {
 
     /// The same as it is laid out, with the runs that failed.
     fn streamed<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> (Vec<(Cell, S)>, Vec<FailedRun>) {
-        let cells: Vec<Cell> = self.cells().collect();
+        let cells: Vec<Cell> = self.engine_cells().collect();
         let fan = |cells: &[Cell]| Fan(cells.iter().copied().map(&sink).collect());
         let played = self.simulations().run_into(&cells, fan);
         let failed = played.iter().flat_map(|(cells, _, outcome)| {

@@ -9,7 +9,7 @@ use super::threads::{in_order, with_threads};
 use super::{Comparison, Load, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::measure::{Label, Tally};
+use crate::measure::{Label, Remembered, Tally};
 use crate::report::sweep::{Numbers, SweepPoint};
 use crate::report::{FailedRuns, Run};
 
@@ -32,14 +32,13 @@ pub struct SweptLoad {
 pub struct Swept {
     /// Its numbers.
     pub tally: Tally,
-    /// Of its planted facts: how many were found, of how many.
-    pub facts: [u64; 2],
+    /// What it remembers.
+    pub remembered: Vec<Remembered>,
 }
 
 impl From<Run> for Swept {
     fn from(run: Run) -> Self {
-        let facts = run.retention.as_ref().map_or([0; 2], |it| [it.needles_found, it.needles_total]);
-        Self { tally: run.tally, facts }
+        Self { remembered: run.remembered().collect(), tally: run.tally }
     }
 }
 
@@ -91,6 +90,7 @@ impl Plan {
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
+            load.same_work(&(0..load.policies.len()).collect::<Vec<_>>())?;
             let parts = load.runs_in_parts(progress);
             FailedRuns::none_of(parts.iter().flatten())?;
             let last_ms = load.workload.items().and_then(|it| it.last_ms());
@@ -134,7 +134,7 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
     let (base, own) = (summed(runs(0)), summed(runs(nth)));
     let set = point.of_load.iter().chain(&point.of_policy).cloned().collect();
-    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| Numbers::new(&it.tally, it.facts));
+    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| Numbers::new(&it.tally, &it.remembered));
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
     SweepPoint { index: point.index, set, numbers: own, base, label }
@@ -145,7 +145,7 @@ fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
     let mut sum = runs.next()?.clone();
     runs.for_each(|it| {
         sum.tally.add(&it.tally);
-        (0..2).for_each(|nth| sum.facts[nth] += it.facts[nth]);
+        Remembered::add(&mut sum.remembered, &it.remembered);
     });
     Some(sum)
 }

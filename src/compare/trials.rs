@@ -179,7 +179,7 @@ impl Load {
         let trials = Trials { load: self, conversation, keys: &simulations.keys, progress, in_full: false };
         let kept = trials.play(in_words);
         let of = |cell: Cell| kept.of(simulations.within(cell)).flatten().cloned().collect();
-        self.cells().map(|cell| (cell, of(cell))).collect()
+        self.engine_cells().map(|cell| (cell, of(cell))).collect()
     }
 
     /// Plays its conversations and returns their rows, or nothing if it has none.
@@ -195,7 +195,7 @@ impl Load {
         let trials = Trials { load: self, conversation, keys: &simulations.keys, progress, in_full: true };
         let kept = trials.play(keep);
         let of = |cell: Cell| kept.of(simulations.within(cell)).cloned().collect();
-        self.cells().map(|cell| (cell, of(cell))).collect()
+        self.engine_cells().map(|cell| (cell, of(cell))).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 mod ranges;
 mod search;
 
-use super::{Comparison, Plan, Progress};
+use super::{Comparison, Plan, Progress, world};
 use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::profile::calendar;
 use crate::input::text::decode::encode;
@@ -29,6 +30,11 @@ pub fn tune(
 ) -> Result<(Tuned, Option<String>), Error> {
     let variants = search.points.clone();
     let plan = Plan::new(catalog, &Comparison { variants, ..comparison.clone() })?;
+    if let Some(load) = world::of_memories(&plan.scenarios) {
+        let message = format!("{load} declares no evidence needs, which `tune` weighs against the cost");
+        let problem = Diagnostic::at("tune-needs", "", message);
+        return Err(vec![problem.help("use `ctxsim sweep --objective cost retention` for memories")].into());
+    }
     let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
     let policy = comparison.policies.last().map_or("", String::as_str);
     let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();

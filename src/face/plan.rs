@@ -85,7 +85,14 @@ impl Plan {
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let recorded = timeline.recorded.as_ref();
-            let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
+            let context = Context {
+                policy,
+                scenario: &load.name,
+                sessions: &timeline.spine.sessions,
+                recorded,
+                profile,
+                names_run: false,
+            };
             let explained = explain::explain(&timeline, policy, profile, request);
             Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
         })?;

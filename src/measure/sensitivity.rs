@@ -1,12 +1,13 @@
 //! Costs of policies under many price lists: the cheapest policy under each,
 //! and the change in a rate that would make another one cheapest.
 
-use super::{BreakEven, Label, Tally};
+use super::{BreakEven, Label, Remembered, Tally};
 use crate::input::Profile;
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, Models, PriceIndex};
+use crate::quantity::Cost;
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = Part::ALL.len();
@@ -109,6 +110,8 @@ pub struct Cell {
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
     /// stopped at a limit and so did less work.
     pub rank: Option<usize>,
+    /// What it remembers, where there is anything to remember.
+    pub remembered: Option<Remembered>,
     /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
     varied: [[Costs; 2]; N_PARTS],
 }
@@ -146,6 +149,16 @@ pub struct Ledger<'a> {
     pub has_needs: bool,
     /// The model that writes summaries, if it is not the session's.
     pub summariser: Option<&'a Profile>,
+    /// What a memory's calls to its service cost, if the service has prices of its own.
+    pub service: Option<Cost>,
+}
+
+impl<'a> Ledger<'a> {
+    /// A ledger of a load without needs, all of which the session's model wrote.
+    #[must_use]
+    pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
+        Self { sums, index, outcome, has_needs: false, summariser: None, service: None }
+    }
 }
 
 /// A profile with its variations: each rate 10% lower and 10% higher, all amounts tenfold.
@@ -163,7 +176,9 @@ impl<'a> Variations<'a> {
             [9, 11].map(|tenths| {
                 let mut varied = profile.clone();
                 varied.prices = profile.prices.in_tenths(part, tenths);
-                varied.assumptions.failure_penalty = profile.assumptions.failure_penalty * 10;
+                let assumptions = &mut varied.assumptions;
+                assumptions.failure_penalty = assumptions.failure_penalty * 10;
+                assumptions.memory_call = assumptions.memory_call * 10;
                 varied
             })
         });
@@ -175,20 +190,42 @@ impl Cell {
     /// Prices a ledger under a profile and under all its variations.
     #[must_use]
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
-        let Ledger { sums, index, outcome, has_needs, summariser } = *ledger;
+        let Ledger { sums, index, outcome, has_needs, summariser, service } = *ledger;
         let costs = |profile: &Profile| {
-            Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser))
+            let costs = Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser));
+            Costs { memory: service.map_or(costs.memory, |it| it * 10), ..costs }
         };
+        let models = Models::new(variations.profile, summariser);
+        let mut tally = Tally::new(sums, index, outcome, has_needs, models);
+        tally.costs.memory = service.unwrap_or(tally.costs.memory);
         Self {
-            tally: Tally::new(sums, index, outcome, has_needs, Models::new(variations.profile, summariser)),
+            tally,
             rank: None,
+            remembered: None,
             varied: variations.varied.each_ref().map(|it| it.each_ref().map(costs)),
         }
+    }
+
+    /// Adds what it remembers.
+    #[must_use]
+    pub fn remembering(self, remembered: Option<Remembered>) -> Self {
+        Self { remembered, ..self }
+    }
+
+    /// Returns the share of what is needed that it still has: evidence, or what memories hold.
+    #[must_use]
+    pub fn kept(&self) -> Option<f64> {
+        let remembered = self.remembered.as_ref().filter(|it| it.is_share);
+        self.tally.evidence_kept().or_else(|| remembered.map(|it| it.number.mean))
     }
 
     /// Adds another load of the same policy under the same profile.
     pub fn add(&mut self, other: &Self) {
         self.tally.add(&other.tally);
+        self.remembered = match (self.remembered.take(), &other.remembered) {
+            (Some(own), Some(more)) => own.and(more),
+            (own, more) => own.or_else(|| more.clone()),
+        };
         for (sums, more) in self.varied.as_flattened_mut().iter_mut().zip(other.varied.as_flattened()) {
             *sums += more;
         }

@@ -51,6 +51,22 @@ impl Statistic {
         Self { ci95: self.ci95.map(|it| it.map(|end| end.clamp(least, most))), ..self }
     }
 
+    /// Returns the statistics of these trials and others, of which only theirs are known.
+    #[must_use]
+    pub fn pooled(&self, other: &Self) -> Self {
+        let n = self.n + other.n;
+        let [own, more] = [self, other].map(|it| it.n as f64 / n.max(1) as f64);
+        let mean = own * self.mean + more * other.mean;
+        let around = |it: &Self| it.sd * it.sd + (it.mean - mean) * (it.mean - mean);
+        // Loads differ by more than chance: the error of a pooled mean is that of its parts, not of their distance.
+        let se = self.se.zip(other.se).map(|(one, two)| (own * one).hypot(more * two));
+        let ci95 = se.map(|se| {
+            let reach = student(n.saturating_sub(2)) * se;
+            [mean - reach, mean + reach]
+        });
+        Self { n, mean, sd: (own * around(self) + more * around(other)).sqrt(), se, ci95 }
+    }
+
     /// Returns how far the confidence interval reaches from the mean, on its longer side.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
@@ -92,6 +108,17 @@ mod tests {
 
         assert_eq!(share.ci95, Some([0.0, 1.0]));
         assert!((share.reach().unwrap() - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn trials_of_two_loads_count_once_each() {
+        let of = |values: &[f64]| Statistic::new(values.iter().copied()).unwrap();
+        let both = of(&[0.0, 1.0]).pooled(&of(&[4.0, 5.0, 6.0, 4.0]));
+
+        let all = of(&[0.0, 1.0, 4.0, 5.0, 6.0, 4.0]);
+        assert_eq!((both.n, both.mean), (all.n, all.mean));
+        assert!((both.sd - all.sd).abs() < 1e-12);
+        assert!(both.reach().unwrap() < all.reach().unwrap(), "the distance of the loads is not chance");
     }
 
     #[test]

@@ -10,10 +10,11 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::metric::{self, Metric};
+use super::remembered::{self, Both};
 use super::trust::Trust;
 use super::{Run, distinct, firings, numbers};
 use crate::measure::delta::Pairs;
-use crate::measure::{Better, Delta, Tally};
+use crate::measure::{Better, Delta, Remembered, Tally};
 use crate::price::Costs;
 
 pub use part::{Broken, ChangedStage, FactChange, FieldChange, NeedChange, Part, RequestChange};
@@ -37,6 +38,9 @@ pub struct Number {
     pub delta: Delta,
     #[serde(skip)]
     metric: Option<&'static Metric>,
+    /// Whether it is a share, where it is no metric of every run.
+    #[serde(skip)]
+    is_share: bool,
 }
 
 /// A part of the cost, in US dollars.
@@ -133,9 +137,9 @@ impl Contrast {
     pub fn new(parts: &[Part], profile: String) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
-        // The requests of a memory runner are its own: the same chats are the same work.
+        // The requests of a memory are its own: the same sessions are the same work.
         let is_same_work = |(part, [base, candidate]): &(&Part, &[Tally; 2])| {
-            part.runs.iter().all(|it| it.runner.is_some())
+            part.runs.iter().all(Run::is_of_memory)
                 || base.outcome.turns_completed == candidate.outcome.turns_completed
         };
         let all: Vec<(&Part, &[Tally; 2])> =
@@ -225,7 +229,17 @@ impl Number {
         let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
         let place = format!("totals.{}", metric.place());
         let heading = metric.heading().to_owned();
-        (!is_silent).then_some(Self { place, heading, better: metric.better(), delta, metric: Some(metric) })
+        let (better, is_share) = (metric.better(), metric.is_share());
+        (!is_silent).then_some(Self { place, heading, better, delta, metric: Some(metric), is_share })
+    }
+
+    /// Compares what memories hold, trial by trial on the same draws.
+    fn remembered(both: Both) -> Self {
+        let [base, candidate] = both.numbers;
+        let Remembered { place, heading, better, is_share, number } = candidate;
+        let interval = both.difference.and_then(|it| it.ci95);
+        let delta = Delta::new([base.number.mean, number.mean], interval, better);
+        Self { place, heading: heading.to_owned(), better, delta, metric: None, is_share }
     }
 
     /// Returns a number of it as people read it.
@@ -233,14 +247,15 @@ impl Number {
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.metric {
             Some(metric) => metric.written(number, decimals),
-            None => numbers::percent(number),
+            None if self.is_share => numbers::percent(number),
+            None => numbers::fixed(number, 1),
         }
     }
 
     /// Returns whether it is a share, which differs by percentage points.
     #[must_use]
     pub fn is_share(&self) -> bool {
-        self.metric.is_none_or(Metric::is_share)
+        self.is_share
     }
 }
 
@@ -248,35 +263,10 @@ impl Number {
 fn numbers_of(pairs: &Pairs, parts: &[Part]) -> Vec<Number> {
     let mut numbers: Vec<Number> =
         metric::compared().into_iter().filter_map(|it| Number::of(it, pairs)).collect();
-    let of_trials = [
-        ("retention.accuracy.mean", "facts found", parts.iter().find_map(facts_found)),
-        ("memory_calls.accuracy.overall.mean", "right answers", parts.iter().find_map(right_answers)),
-    ];
-    for (place, heading, delta) in of_trials {
-        let (place, heading, better) = (place.to_owned(), heading.to_owned(), Better::Higher);
-        let number = delta.map(|delta| Number { place, heading, better, delta, metric: None });
-        let at = 1.min(numbers.len());
-        numbers.splice(at..at, number);
-    }
+    let both = remembered::both(parts.iter().map(|it| &it.runs));
+    let at = 1.min(numbers.len());
+    numbers.splice(at..at, both.into_iter().map(Number::remembered));
     numbers
-}
-
-/// Compares the retention of planted facts, trial by trial on the same draws.
-fn facts_found(part: &Part) -> Option<Delta> {
-    let [base, candidate] = &part.runs;
-    let (kept, of_base) = (candidate.retention.as_ref()?, base.retention.as_ref()?);
-    let differences = kept.paired.get(&base.policy)?;
-    Some(Delta::of_trials([of_base.accuracy.mean, kept.accuracy.mean], differences, Better::Higher))
-}
-
-/// Compares the answers of memory runners, trial by trial on the same chats.
-fn right_answers(part: &Part) -> Option<Delta> {
-    const ALL: &str = "overall";
-    let [base, candidate] = &part.runs;
-    let (own, of_base) = (candidate.runner.as_ref()?, base.runner.as_ref()?);
-    let differences = own.paired.get(&base.policy)?.get(ALL)?;
-    let means = [of_base.accuracy.get(ALL)?.mean, own.accuracy.get(ALL)?.mean];
-    Some(Delta::of_trials(means, differences, Better::Higher))
 }
 
 /// Returns the cost difference at the lower and upper ends of the recovery assumptions.

@@ -12,7 +12,7 @@ use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
 use crate::price::{self, Models};
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Level, Recorded, Usage};
+use crate::timeline::{Level, Recorded, Session, TurnIx, Usage};
 
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
@@ -24,6 +24,8 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
     /// The scenario's name.
     pub scenario: &'a str,
+    /// The sessions of its timeline; a load without a timeline has one.
+    pub sessions: &'a [Session],
     /// What was recorded, where anything was.
     pub recorded: Option<&'a Recorded>,
     /// The profile, whose prices they pay.
@@ -163,7 +165,7 @@ pub fn requests_of_conversation(
 pub fn needs(rows: &Rows, context: Context<'_>) -> Result<Vec<String>, serde_json::Error> {
     let objects = rows.needs.iter().map(|row| {
         context.line(&NeedJson {
-            session: 0,
+            session: context.session(row.turn_ix),
             turn: row.turn_ix,
             step: row.inferred.map(|it| it.step),
             rule: row.inferred.map(|it| it.rule),
@@ -240,6 +242,13 @@ impl Context<'_> {
         RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name }
     }
 
+    /// Returns which session a turn belongs to, from 0.
+    fn session(&self, turn: TurnIx) -> u32 {
+        let before = self.sessions.partition_point(|it| it.turns.end <= turn);
+        let last = self.sessions.len().saturating_sub(1);
+        u32::try_from(before.min(last)).unwrap_or(u32::MAX)
+    }
+
     /// Returns what was recorded for the agent's first request of a step.
     fn recorded(&self, row: &RequestRow) -> Option<RecordedJson> {
         let is_of_agent = row.role == Role::Main && row.n == 0;
@@ -268,7 +277,7 @@ pub(super) fn request<'a>(
     let models = Models::new(context.profile, context.policy.summariser());
     let by_ttl = TTL_CLASSES.into_iter().zip(row.usage.write).filter(|(_, tokens)| *tokens > 0);
     RequestJson {
-        session: 0,
+        session: context.session(row.turn_ix),
         turn: row.turn_ix,
         step: row.step,
         n: row.n,

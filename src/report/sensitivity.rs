@@ -13,7 +13,7 @@ use super::{ALL, csv, fit};
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
-use crate::measure::{BreakEven, Label};
+use crate::measure::{BreakEven, Label, Remembered};
 use grids::{columns_of, heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -58,6 +58,9 @@ struct CellJson<'a> {
     stopped: bool,
     cache_hit_ratio: f64,
     evidence_kept: Option<f64>,
+    /// Present for loads in which something is remembered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remembered: Option<&'a Remembered>,
     recovery_tokens: Option<f64>,
     results_shown: Option<f64>,
     of_limit: Option<f64>,
@@ -154,7 +157,7 @@ fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = C
     })
 }
 
-fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell, label: Option<Label>) -> CellJson<'a> {
+fn cell<'a>(profile: &'a str, policy: &'a str, cell: &'a Cell, label: Option<Label>) -> CellJson<'a> {
     let rates = Part::ALL.map(|part| {
         let [cost_usd_at_90_percent, cost_usd_at_110_percent] = cell.cost_at(part);
         let elasticity = cell.elasticity(part);
@@ -168,6 +171,7 @@ fn cell<'a>(profile: &'a str, policy: &'a str, cell: &Cell, label: Option<Label>
         stopped: cell.is_stopped(),
         cache_hit_ratio: cell.tally.cache_hit_ratio(),
         evidence_kept: cell.tally.evidence_kept(),
+        remembered: cell.remembered.as_ref(),
         recovery_tokens: policies::recovery_tokens(cell),
         results_shown: policies::results_shown(cell),
         of_limit: policies::of_limit(cell),

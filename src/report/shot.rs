@@ -60,14 +60,26 @@ impl Report {
     }
 }
 
-/// Returns a table of runs, one a line, its columns aligned.
+/// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
 #[must_use]
 pub fn table(runs: &[&Run]) -> String {
     let mut heads = HEADS;
     if runs.iter().any(|it| it.retention.is_some()) {
         heads[6] = "accuracy";
     }
-    let lines: Vec<[String; 8]> = runs.iter().map(|it| line(it)).collect();
+    let of_memories = |run: &Run| -> IndexMap<&'static str, f64> {
+        // Planted facts stand in the place of evidence.
+        let known = run.remembered().filter(|_| run.is_of_memory());
+        known.map(|it| (it.heading, it.number.mean)).collect()
+    };
+    let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).collect();
+    let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
+    let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).collect();
+    let lines = runs.iter().zip(&remembered).map(|(run, of_run)| {
+        let more = more.iter().map(|it| known(of_run.get(it).copied()));
+        line(run).into_iter().chain(more).collect()
+    });
+    let lines: Vec<Vec<String>> = lines.collect();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
     let widths: Vec<usize> = (0..heads.len())
         .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
@@ -76,8 +88,13 @@ pub fn table(runs: &[&Run]) -> String {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
         format!("{name:longest$}{}\n", cells.collect::<String>())
     };
-    let head = aligned("policy", &heads.map(str::to_owned));
+    let head = aligned("policy", &heads.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
     head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
+}
+
+/// Writes a number that may be unknown.
+fn known(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6))
 }
 
 /// Returns what a line says of a run.
@@ -87,7 +104,6 @@ fn line(run: &Run) -> [String; 8] {
         Some(retention) => Some(retention.accuracy.mean),
         None => totals.number("evidence_kept"),
     };
-    let known = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6));
     let tokens = |place| thousands(totals.number(place).unwrap_or_default() as u64);
     [
         tokens("requests"),

@@ -10,14 +10,15 @@ use super::chart::frontier::{self, Frontier};
 use super::chart::names::Policy;
 use super::chart::{Figure, figure};
 use super::metric::{self, COST};
-use crate::measure::{Label, Tally};
+use super::remembered;
+use crate::measure::{Label, Remembered, Tally};
 
 /// The number that shows how far a run got.
 const COMPLETED: &str = "turns_completed";
-/// The number of found facts.
-const ACCURACY: &str = "retention.accuracy.mean";
+/// The number that it had to complete.
+const REQUESTED: &str = "turns_requested";
 /// The other numbers of a point, by their path in `totals`.
-const PLACES: [&str; 9] = [
+const PLACES: [&str; 10] = [
     COST,
     "cost_usd.total_low",
     "cost_usd.total_high",
@@ -26,6 +27,7 @@ const PLACES: [&str; 9] = [
     "recovery.expected_calls",
     "cache_hit_ratio",
     "requests",
+    REQUESTED,
     COMPLETED,
 ];
 
@@ -37,7 +39,7 @@ pub enum Objective {
     Cost,
     /// Much of the needed evidence kept.
     Evidence,
-    /// Many planted facts found.
+    /// Much remembered: planted facts found, mean scores of ageing memories, right answers.
     Retention,
     /// A short longest prompt.
     Prompt,
@@ -49,15 +51,15 @@ impl Objective {
     /// All, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
-    /// Returns the place of its number.
+    /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
     #[must_use]
-    pub fn place(self) -> &'static str {
+    pub fn number(self, of: &Numbers) -> Option<f64> {
         match self {
-            Self::Cost => COST,
-            Self::Evidence => "evidence_kept",
-            Self::Retention => ACCURACY,
-            Self::Prompt => "prompt_tokens_max",
-            Self::Recovery => "recovery.expected_calls",
+            Self::Cost => of.get(COST),
+            Self::Evidence => of.get("evidence_kept"),
+            Self::Retention => remembered::MAIN.iter().find_map(|it| of.get(it)),
+            Self::Prompt => of.get("prompt_tokens_max"),
+            Self::Recovery => of.get("recovery.expected_calls"),
         }
     }
 
@@ -76,16 +78,22 @@ impl Objective {
 pub struct Numbers(pub IndexMap<String, Option<f64>>);
 
 impl Numbers {
-    /// Takes the numbers of runs that are added up, with the planted facts that were found, of how many.
-    pub fn new(tally: &Tally, [found, all]: [u64; 2]) -> Self {
+    /// Takes the numbers of runs that are added up, and what they remember together.
+    #[must_use]
+    pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
         let of_totals = |place: &&str| {
             let number = metric::at(place).and_then(|it| it.number(tally));
             ((*place).to_owned(), number.filter(|it| it.is_finite()))
         };
         let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
-        // Facts are found load by load: each counts as often as it has facts.
-        numbers.insert(ACCURACY.to_owned(), (all > 0).then(|| found as f64 / all as f64));
+        numbers.insert(remembered::MAIN[0].to_owned(), None);
+        numbers.extend(remembered.iter().map(|it| (it.place.clone(), Some(it.number.mean))));
         Self(numbers)
+    }
+
+    /// Returns whether no limit stopped any run.
+    fn is_complete(&self) -> bool {
+        self.get(COMPLETED).is_some() && self.get(COMPLETED) == self.get(REQUESTED)
     }
 
     /// Returns a number.
@@ -108,6 +116,19 @@ pub struct SweepPoint {
     pub base: Numbers,
     /// How it compares with the base.
     pub label: Option<Label>,
+}
+
+impl SweepPoint {
+    /// Returns whether it does all the work, or as much as the base.
+    fn does_the_work(&self) -> bool {
+        self.numbers.is_complete() || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
+    }
+
+    /// Returns whether it and the base do the same work; two memories of the same sessions make requests of their own.
+    fn is_same_work(&self) -> bool {
+        let are_complete = self.numbers.is_complete() && self.base.is_complete();
+        are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
+    }
 }
 
 /// The description of a sweep.
@@ -150,14 +171,14 @@ impl Sweep {
     #[must_use]
     pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
         points.sort_by_key(|it| it.index);
-        let asked = |it: &&Objective| points.iter().any(|point| point.numbers.get(it.place()).is_some());
+        let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().collect();
         let known: Vec<(usize, Vec<f64>)> = points
             .iter()
             .enumerate()
-            .filter(|(_, it)| it.numbers.get(COMPLETED) == it.base.get(COMPLETED))
+            .filter(|(_, it)| it.does_the_work())
             .filter_map(|(nth, it)| {
-                let numbers = objectives.iter().map(|of| Some(of.badness(it.numbers.get(of.place())?)));
+                let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&it.numbers)?)));
                 Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
             })
             .collect();

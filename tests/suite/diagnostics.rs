@@ -209,6 +209,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
     let plain =
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
+    let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
         vec!["run", "recorded/claude-code", "--columns", "evidnce_kept,cost,colour"],
@@ -218,6 +219,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--rows", "trials"]].concat(),
         [&plain[..], &["--rows", "cards"]].concat(),
         [&plain[..], &["--rows", "calls"]].concat(),
+        vec!["run", "--scenario", "duckagent/plain_chat", "--policy", "aging/lossy"],
+        [&["compare", "--base", "memory_runners/entries", "--candidate", "identity"][..], &needles].concat(),
+        [&["tune", "--policy", "context_decay/memory_banks"][..], &needles].concat(),
         vec!["run", "--suite", "memory-runners", "--rows", "requests"],
         vec!["run", "--suite", "aging-lite", "--rows", "requests"],
         vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],

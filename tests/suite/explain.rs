@@ -80,7 +80,14 @@ fn two_turns() -> Timeline {
 /// Explains a request as a terminal of a hundred columns shows it; returns the words.
 fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n: usize) -> String {
     let it = explain(timeline, policy, profile, n).unwrap();
-    let context = Context { policy, scenario: &timeline.name, recorded: None, profile, names_run: false };
+    let context = Context {
+        policy,
+        scenario: &timeline.name,
+        sessions: &[],
+        recorded: None,
+        profile,
+        names_run: false,
+    };
     let style = table::Style { width: Some(100), ..table::Style::default() };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
@@ -212,8 +219,14 @@ fn what_held_for_one_request_is_told_as_taken_back() {
 fn an_explanation_for_programs_has_the_row_and_every_item() {
     let (timeline, policy, profile) = (two_turns(), policy(MASK), profile(BREAKPOINTS));
     let it = explain(&timeline, &policy, &profile, 8).unwrap();
-    let context =
-        Context { policy: &policy, scenario: "s", recorded: None, profile: &profile, names_run: false };
+    let context = Context {
+        policy: &policy,
+        scenario: "s",
+        sessions: &[],
+        recorded: None,
+        profile: &profile,
+        names_run: false,
+    };
 
     let document: serde_json::Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
 

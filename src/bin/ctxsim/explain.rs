@@ -125,7 +125,14 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let n = usize::try_from(args.request).unwrap_or(usize::MAX);
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
     let recorded = timeline.recorded.as_ref();
-    let context = Context { policy, scenario: &load.name, recorded, profile, names_run: false };
+    let context = Context {
+        policy,
+        scenario: &load.name,
+        sessions: &timeline.spine.sessions,
+        recorded,
+        profile,
+        names_run: false,
+    };
     let text = match format {
         FormatArg::Json => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,

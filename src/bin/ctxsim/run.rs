@@ -312,7 +312,8 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
     // What was fetched takes the place of the first request of a step.
     let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-    rows::Context { policy, scenario: &load.name, recorded, profile, names_run }
+    let sessions = load.workload.items().map_or(&[][..], |it| &it.spine.sessions);
+    rows::Context { policy, scenario: &load.name, sessions, recorded, profile, names_run }
 }
 
 /// Returns the rows of all trials, conversations first, or the probes of conversations.

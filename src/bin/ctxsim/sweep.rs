@@ -40,7 +40,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) what: GridArgs,
     /// Objectives that define the Pareto front
-    #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence])]
+    #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence, ObjectiveArg::Retention])]
     objectives: Vec<ObjectiveArg>,
     /// Run one part of several, as in `3/16`, and write JSON for `ctxsim merge`
     #[arg(long, value_name = "I/N", value_parser = shard)]
@@ -169,7 +169,7 @@ pub(crate) enum ObjectiveArg {
     Cost,
     /// A large share of the needed evidence kept
     Evidence,
-    /// Many planted facts found
+    /// Much remembered: facts found, mean score or right answers
     Retention,
     /// A low maximum prompt length
     Prompt,

@@ -26,7 +26,7 @@ impl Load {
             let log = player.policy(&self.policies[cell.policy], aging.model);
             log.asked.iter().map(|it| row(&stream, it)).collect()
         };
-        self.cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
+        self.engine_cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
     }
 }
 

@@ -44,13 +44,15 @@ pub enum Target {
 const PARAMS: &str = "params";
 
 /// The first steps of paths, and their targets.
-const ROOTS: [(&str, Target); 11] = [
+const ROOTS: [(&str, Target); 13] = [
     (PARAMS, Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
     ("ladders", Target::Policy),
     ("recovery", Target::Policy),
     ("memory", Target::Policy),
+    ("aging", Target::Policy),
+    ("runner", Target::Policy),
     ("layout", Target::Policy),
     ("summariser", Target::Policy),
     ("scenario", Target::Scenario),
@@ -222,7 +224,7 @@ impl Setting {
         match (self.target, self.path[0].as_str()) {
             (Target::Policy, "recovery" | "summariser") => 0,
             // A policy without a memory or a layout has none to change; a part that it is silent on is its default.
-            (Target::Policy, "memory" | "layout") => 1,
+            (Target::Policy, "memory" | "aging" | "runner" | "layout") => 1,
             (Target::Policy, _) => 2,
             _ => 0,
         }

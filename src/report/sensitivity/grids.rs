@@ -102,7 +102,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let cheapest = row.cheapest();
-        let kept = cheapest.and_then(|it| row.cells[it].tally.evidence_kept());
+        let kept = cheapest.and_then(|it| row.cells[it].kept());
         let label = match cheapest {
             Some(0) => "baseline",
             Some(cheapest) => policies::word(row.label(cheapest)),
@@ -333,7 +333,7 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     let is_silent =
-        |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| !it.tally.has_needs);
+        |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| it.kept().is_none());
     let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
     if !silent.is_empty() {
         let names = silent.join(", ");

@@ -40,11 +40,13 @@ pub(super) fn recovery_tokens(cell: &Cell) -> Option<f64> {
 
 /// Returns a line for each policy.
 pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+    let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
+    let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|it| it.heading);
     let columns = [
         "policy",
         "cheapest under",
         "Δ cost",
-        "evidence kept",
+        remembered.unwrap_or("evidence kept"),
         "recovery tokens",
         "results shown",
         "of limit",
@@ -61,7 +63,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
             letter.clone(),
             format!("{n_cheapest} of {}", priced.count()),
             if policy == 0 { NONE.to_owned() } else { median_change(grid, policy) },
-            percent(|it| it.tally.evidence_kept()),
+            percent(Cell::kept),
             range(&cells, recovery_tokens, tokens),
             percent(results_shown),
             percent(of_limit),
@@ -91,8 +93,11 @@ fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64
 /// Writes the median of the changes of cost against the first policy.
 fn median_change(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[Cell]| {
-        let (cell, first) = (&cells[policy], &cells[0]);
-        let is_same_work = cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
+        let (cell, first) = (cells.get(policy)?, cells.first()?);
+        // The requests of a memory are its own: the same sessions are the same work.
+        let is_of_memory = cell.remembered.is_some() && !cell.is_stopped() && !first.is_stopped();
+        let is_same_work =
+            is_of_memory || cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
         let share = cell.cost()? / first.cost()?;
         Some(share).filter(|it| is_same_work && it.is_finite())
     };

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::{COMPLETED, Numbers, Objective, Sweep, short};
+use super::{Numbers, Objective, Sweep, short};
 use crate::report::fit::{Column, draw};
 use crate::report::metric;
 use crate::report::numbers::{self, NONE, counted, percent};
 use crate::report::prose::wrap;
+use crate::report::remembered;
 
 /// The most points of the front that are shown by default.
 const SHOWN: usize = 20;
@@ -28,15 +29,15 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let decimals = numbers::decimals(decimals);
     let objectives: Vec<Objective> = Objective::ALL
         .into_iter()
-        .filter(|of| it.points.iter().any(|it| it.numbers.get(of.place()).is_some()))
+        .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
         .collect();
     let mut columns = vec![Column::new("", None)];
-    columns.extend(objectives.iter().map(|it| Column::new(heading(*it), None)));
+    columns.extend(objectives.iter().map(|of| Column::new(heading(*of, it), None)));
     columns.extend([Column::new("Δ cost", None), Column::new("against base", None).left(true)]);
-    let row = |name: String, numbers: &Numbers, base: &Numbers, label: String| {
+    let row = |name: String, numbers: &Numbers, base: Option<&Numbers>, label: String| {
         let mut row = vec![name];
         row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
-        let change = numbers.get(metric::COST).zip(base.get(metric::COST));
+        let change = numbers.get(metric::COST).zip(base.and_then(|it| it.get(metric::COST)));
         row.push(
             change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()),
         );
@@ -45,13 +46,14 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     };
     let mut rows = Vec::new();
     if let Some(first) = it.points.first() {
-        rows.push(row(head.base.clone(), &first.base, &first.base, "base".to_owned()));
+        rows.push(row(head.base.clone(), &first.base, Some(&first.base), "base".to_owned()));
     }
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
     for at in it.front.iter().take(n_shown) {
         let point = &it.points[*at];
         let mark = if it.knee == Some(*at) { " (knee)" } else { "" };
-        rows.push(row(format!("{}{mark}", short(&point.set)), &point.numbers, &point.base, label(point)));
+        let base = Some(&point.base).filter(|_| point.is_same_work());
+        rows.push(row(format!("{}{mark}", short(&point.set)), &point.numbers, base, label(point)));
     }
     let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
     let _ = writeln!(text, "{}", drawn.text);
@@ -70,20 +72,27 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         wrap("Knee: the front's point closest to the best value of every objective.", "", width, &mut text);
         let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
     } else {
-        wrap(
-            &format!("No point that does the same work is cheaper than {}: keep it.", head.base),
-            "",
-            width,
-            &mut text,
-        );
+        let base = &head.base;
+        let words = if it.front.is_empty() {
+            "Every point stopped at a limit: vary something else.".to_owned()
+        } else if it.points.iter().all(|it| it.base.is_complete()) {
+            format!("No point that does the same work is cheaper than {base}: keep it.")
+        } else {
+            format!("No point that does the same work is cheaper than {base}, which stopped at a limit.")
+        };
+        wrap(&words, "", width, &mut text);
     }
     text
 }
 
-fn heading(objective: Objective) -> &'static str {
+/// Returns the heading of an objective; of what is remembered, that of the kind of memory.
+fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
+    let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
     match objective {
         Objective::Cost => "cost USD",
         Objective::Evidence => "evidence kept",
+        Objective::Retention if has(remembered::MAIN[1]) => "mean score",
+        Objective::Retention if has(remembered::MAIN[2]) => "right answers",
         Objective::Retention => "facts found",
         Objective::Prompt => "prompt max tok",
         Objective::Recovery => "recovery calls",
@@ -91,7 +100,7 @@ fn heading(objective: Objective) -> &'static str {
 }
 
 fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
-    let Some(number) = numbers.get(objective.place()) else { return NONE.to_owned() };
+    let Some(number) = objective.number(numbers) else { return NONE.to_owned() };
     match objective {
         Objective::Cost => numbers::fixed(number, decimals),
         Objective::Evidence | Objective::Retention => percent(number),
@@ -102,8 +111,11 @@ fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
 
 /// Describes how a point compares with the base.
 fn label(point: &super::SweepPoint) -> String {
-    if point.numbers.get(COMPLETED) != point.base.get(COMPLETED) {
+    if !point.does_the_work() {
         return "stopped elsewhere".to_owned();
+    }
+    if !point.is_same_work() {
+        return "the base stopped".to_owned();
     }
     let word = point.label.and_then(|it| serde_json::to_value(it).ok());
     word.as_ref().and_then(|it| it.as_str()).map_or_else(|| NONE.to_owned(), |it| it.replace('_', " "))

@@ -102,13 +102,6 @@ fn conversations_and_turns_with_facts_run_under_both_runners_and_other_policies_
 }
 
 #[test]
-fn a_load_without_facts_is_played_without_the_runner_and_a_note_says_so() {
-    let report = report("duckagent/plain_chat", &["identity", BOTH[1]], &[]);
-    assert!(report.runs.iter().all(|it| it.runner.is_none()));
-    assert!(report.notes.iter().any(|it| it.contains("runs without its runner")), "{:?}", report.notes);
-}
-
-#[test]
 fn a_policy_without_a_runner_keeps_nothing_and_answers_only_what_was_never_said() {
     let report = report("memory_runners/spec", &["identity"], &["scenario.load.chats.trials=1"]);
     let it = report.runs[0].runner.as_deref().unwrap();

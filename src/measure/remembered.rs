@@ -1,0 +1,55 @@
+//! A number of what is still known at the end, which stands beside the cost.
+
+use serde::Serialize;
+
+use super::{Better, Statistic};
+
+/// What a run, or the sum of several, remembers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Remembered {
+    /// Its metric in the JSON report.
+    pub place: String,
+    /// Its heading.
+    #[serde(skip)]
+    pub heading: &'static str,
+    /// Its better direction.
+    #[serde(skip)]
+    pub better: Better,
+    /// Whether it is a share.
+    #[serde(skip)]
+    pub is_share: bool,
+    /// The number over all trials.
+    #[serde(flatten)]
+    pub number: Statistic,
+}
+
+impl Remembered {
+    /// Returns the share of planted facts that conversations still hold.
+    #[must_use]
+    pub fn facts_found(number: Statistic) -> Self {
+        Self {
+            place: "retention.accuracy.mean".to_owned(),
+            heading: "facts found",
+            better: Better::Higher,
+            is_share: true,
+            number,
+        }
+    }
+
+    /// Adds another load's numbers to those of a load: each trial counts once.
+    pub fn add(all: &mut Vec<Self>, more: &[Self]) {
+        for one in more {
+            match all.iter_mut().find(|it| it.place == one.place) {
+                Some(sum) => sum.number = sum.number.pooled(&one.number),
+                None => all.push(one.clone()),
+            }
+        }
+    }
+
+    /// The same for a single number; nothing if the other is another number.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Option<Self> {
+        let is_same = self.place == other.place;
+        is_same.then(|| Self { number: self.number.pooled(&other.number), ..self })
+    }
+}
