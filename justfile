@@ -11,3 +11,7 @@ review:
 
 bench:
     cargo bench --package ctxsim-benches
+
+# Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` adds the cold builds.
+speed *ARGS:
+    cargo run --quiet --package ctxsim-benches --bin speed -- {{ARGS}}

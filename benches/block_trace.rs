@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
+mod measure;
+
 use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -9,7 +11,7 @@ use ctxsim::block_trace::{read, replay};
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::Sums;
-use ctxsim_benches::CoreTime;
+use measure::CoreTime;
 
 /// The cut-down traces, and those of the reference folder where there is one.
 fn traces() -> Vec<(&'static str, Vec<String>)> {

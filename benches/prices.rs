@@ -2,13 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
+mod measure;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use ctxsim::input::Profile;
 use ctxsim::ledger::{CacheUse, RequestRow, Sink, Sums};
 use ctxsim::price::{Costs, PriceIndex, PriceRows};
 use ctxsim::pricelist::place::place;
 use ctxsim::pricelist::{PriceFile, read};
-use ctxsim_benches::CoreTime;
+use measure::CoreTime;
 
 /// The profiles of a list, over and over up to 4,000.
 fn profiles() -> Vec<Profile> {
