@@ -92,6 +92,7 @@ mod face;
 #[path = "."]
 mod floors {
     pub mod quantity;
+    pub mod digest;
     pub mod rng;
     pub mod diag;
     pub mod error;

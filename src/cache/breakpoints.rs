@@ -8,12 +8,11 @@
 //! began. Differences of other providers are numbers of the rules: where entries are looked up, what renews
 //! them, when they can be read, where an automatic breakpoint is.
 
-use indexmap::IndexMap;
-
 use super::marks::{Mark, is_one_position, look_ups, place};
 use super::{
     CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
 };
+use crate::digest::ByDigest;
 use crate::input::{Breakpoints, TtlClass};
 use crate::ledger::CacheUse;
 use crate::projection::chain::Link;
@@ -49,7 +48,7 @@ struct Clock {
 #[derive(Clone, Debug)]
 pub struct Cache {
     rules: Breakpoints,
-    entries: IndexMap<u128, Entry>,
+    entries: ByDigest<u128, Entry>,
     /// Where the last request's marks end, by class.
     ends: [Tokens; 2],
 }
@@ -58,7 +57,7 @@ impl Cache {
     /// An empty cache.
     #[must_use]
     pub fn new(rules: Breakpoints) -> Self {
-        Self { rules, entries: IndexMap::new(), ends: [0; 2] }
+        Self { rules, entries: ByDigest::default(), ends: [0; 2] }
     }
 
     /// Divides a prompt of prefixes by its marks, which are in order; what it has beyond them is uncached.

@@ -1,15 +1,14 @@
 //! How far a prompt agrees with earlier ones: only what lies after the first change is compared.
 
-use indexmap::IndexMap;
-
 use super::{RequestView, elapsed_ms};
+use crate::digest::ByDigest;
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes<T = ()> {
     ttl_ms: Option<u64>,
     /// Prefixes that the last prompt did not have.
-    pub(super) left: IndexMap<u128, Left<T>>,
+    pub(super) left: ByDigest<u128, Left<T>>,
     /// Prefixes of the last prompt, shortest first; all were sent at `last_ms`.
     pub(super) last: Vec<(u128, T)>,
     pub(super) last_ms: i64,
@@ -43,7 +42,7 @@ pub(super) fn is_live(ttl_ms: Option<u64>, touched_ms: i64, now_ms: i64) -> bool
 impl<T: Copy> Prefixes<T> {
     /// Returns a memory of prompts that forgets those not sent for so long.
     pub(super) fn new(ttl_ms: Option<u64>) -> Self {
-        Self { ttl_ms, left: IndexMap::new(), last: Vec::new(), last_ms: 0, n_own: 0 }
+        Self { ttl_ms, left: ByDigest::default(), last: Vec::new(), last_ms: 0, n_own: 0 }
     }
 
     /// Returns whether what was sent at some time is not forgotten.

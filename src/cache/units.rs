@@ -10,10 +10,9 @@
 //! model's output is known once a later prompt shows it unedited. Every request renews the units of its
 //! prompt.
 
-use indexmap::IndexMap;
-
 use super::prefixes::{Prefixes, is_live};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, readable_ms};
+use crate::digest::ByDigest;
 use crate::input::profile::cache;
 use crate::ledger::CacheUse;
 use crate::projection::chain::Link;
@@ -51,7 +50,7 @@ struct Before {
 pub(super) struct Units {
     rules: cache::Units,
     /// By the prefix that covers them.
-    units: IndexMap<u128, Vec<Unit>>,
+    units: ByDigest<u128, Vec<Unit>>,
     /// Those that the last prompt had, by the prefix that covers them.
     own: Vec<Own>,
     prefixes: Prefixes,
@@ -62,7 +61,7 @@ impl Units {
     pub(super) fn new(rules: cache::Units) -> Self {
         Self {
             rules,
-            units: IndexMap::new(),
+            units: ByDigest::default(),
             own: Vec::new(),
             prefixes: Prefixes::new(rules.ttl_ms),
             before: None,

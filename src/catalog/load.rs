@@ -9,7 +9,6 @@ use super::{Catalog, Kind, Origin, kind};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::scenario::Load;
-use crate::input::text::place;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// The longest chain of bases.
@@ -64,7 +63,7 @@ impl<T> Loaded<T> {
 /// Returns how many of the first steps of a path a file sets, down to the level at which variants are merged:
 /// two, or three for stages.
 fn depth_in(source: &Source, steps: &[&str]) -> usize {
-    let find = |n: usize| place::find(&source.text, source.format, &steps[..n].join("."));
+    let find = |n: usize| source.find(&steps[..n].join("."));
     let deepest = if steps.first() == Some(&"stages") { 3 } else { 2 };
     let is_given = |n: &usize| find(*n).is_some_and(|it| *n == 1 || find(*n - 1).as_ref() != Some(&it));
     (1..=deepest.min(steps.len())).take_while(is_given).count()

@@ -5,7 +5,7 @@ pub mod duration;
 mod fault;
 mod node;
 mod once;
-pub mod place;
+mod place;
 mod repair;
 pub mod schema;
 pub mod set;

@@ -1,10 +1,10 @@
 //! Which results are repeated later: by the same call, or by another read of the same file.
 
-use indexmap::IndexMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::filter::ToolMask;
 use super::prompt::{Prompt, SlotIx};
+use crate::digest::ByDigest;
 use crate::input::policy::Supersedes;
 use crate::timeline::tool_form::{Argument, Capability};
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Timeline};
@@ -48,7 +48,7 @@ impl Superseded {
 
 /// Notes of each result the next of the same key that supersedes what has it.
 fn note(by: &mut [[ItemIx; 2]], way: usize, timeline: &Timeline, key: impl Fn(&Item) -> Option<(u64, bool)>) {
-    let mut next: IndexMap<u64, ItemIx> = IndexMap::new();
+    let mut next: ByDigest<u64, ItemIx> = ByDigest::default();
     for (item, by) in timeline.spine.items.iter().zip(by).rev().filter(|it| it.0.kind == Kind::ToolResult) {
         let Some((key, supersedes)) = key(item) else { continue };
         by[way] = next.get(&key).copied().unwrap_or(NO_ITEM);

@@ -6,24 +6,22 @@ mod ahead;
 mod hash;
 mod runs;
 mod seed;
+mod twist;
 
 use std::fmt;
-
-use mt19937::MT19937;
-use rand::Rng as _;
 
 pub(crate) use ahead::Lookahead;
 use ahead::Upcoming;
 pub use hash::StrHash;
 
 /// Words of one turn of the twister.
-const BLOCK: usize = mt19937::N;
+const BLOCK: usize = 624;
 /// The number of words that can be inspected before drawing.
 const AHEAD: usize = 256;
 
 /// A generator that draws what `random.Random(seed)` draws.
+#[derive(Clone)]
 pub struct Cpython {
-    twister: MT19937,
     /// What the block before left, then the block; as the twister has them, not yet tempered.
     words: [u32; AHEAD + BLOCK],
     at: usize,
@@ -35,9 +33,8 @@ impl Cpython {
     pub fn new(seed: u128) -> Self {
         let words: [u32; 4] = std::array::from_fn(|nth| (seed >> (32 * nth)) as u32);
         let n_words = words.iter().rposition(|it| *it > 0).unwrap_or(0) + 1;
-        let mut twister = MT19937::default();
-        twister.set_state(&seed::state(&words[..n_words]));
-        let mut new = Self { twister, words: [0; AHEAD + BLOCK], at: AHEAD + BLOCK };
+        let mut new = Self { words: [0; AHEAD + BLOCK], at: AHEAD + BLOCK };
+        new.words[AHEAD..].copy_from_slice(&seed::state(&words[..n_words]));
         // Whoever makes a generator draws from it; clones need not make the first block each.
         new.refill();
         new
@@ -51,10 +48,7 @@ impl Cpython {
         let begin = AHEAD - left;
         self.words.copy_within(self.at.., begin);
         self.at = begin;
-        // The first word of a block makes all of it; then the block counts as drawn.
-        self.twister.set_index(BLOCK);
-        self.twister.next_u32();
-        self.words[AHEAD..].copy_from_slice(self.twister.get_state());
+        twist::twist(&mut self.words[AHEAD..]);
     }
 
     /// Draws a word.
@@ -192,14 +186,6 @@ impl Cpython {
             }
         }
         drawn
-    }
-}
-
-impl Clone for Cpython {
-    fn clone(&self) -> Self {
-        let mut twister = MT19937::default();
-        twister.set_state(self.twister.get_state());
-        Self { twister, words: self.words, at: self.at }
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::input::{PolicyFile, ProfileFile, Source};
 
 /// The packages that the project is built on.
@@ -257,4 +258,28 @@ fn the_lean_library_stays_lean() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+}
+
+#[test]
+fn commands_with_limits_name_bundled_inputs() {
+    let limits: toml::Table =
+        fs::read_to_string(root().join("benches/limits.toml")).unwrap().parse().unwrap();
+    let catalog = Catalog::bundled();
+    let mut named = Vec::new();
+    for command in limits["commands"].as_array().unwrap() {
+        let words: Vec<&str> = command["args"].as_str().unwrap().split(' ').collect();
+        for pair in words.windows(2) {
+            let kind = match pair[0] {
+                "--suite" => Kind::Suite,
+                "--policy" => Kind::Policy,
+                "--profile" => Kind::Profile,
+                _ => continue,
+            };
+            named.extend(catalog.expand(kind, pair[1]).into_iter().map(|it| (kind, it)));
+        }
+    }
+
+    assert!(named.iter().all(|(kind, name)| catalog.find(*kind, name).is_ok()), "{named:?}");
+    let presets = named.iter().filter(|(kind, name)| *kind == Kind::Policy && name.starts_with("agents/"));
+    assert_eq!(presets.count(), 50, "the limit of 276 sessions is for 50 presets");
 }

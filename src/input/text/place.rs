@@ -7,30 +7,39 @@ use toml::de::DeTable;
 use super::decode::Format;
 use super::node::{Node, of_ron, of_toml};
 
-/// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
-///
-/// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a
-/// variant is a step of its own, as in `until.prompt.at_most`.
-#[must_use]
-pub fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
-    let root = match format {
-        Format::Ron => of_ron(text),
-        Format::Toml => of_toml(DeTable::parse(text).ok()?.get_ref()),
-    };
-    let mut found = None;
-    let mut place = Place { node: &root, is_inside: true };
-    let mut rest = path;
-    while !rest.is_empty() {
-        let (step, behind) = place.split(rest);
-        rest = behind;
-        if step.is_empty() {
-            continue;
-        }
-        let Some(next) = place.step(text, step) else { break };
-        place = next;
-        found = Some(place.span());
+/// The fields of one text and their bytes.
+#[derive(Debug)]
+pub(super) struct Fields(Option<Node>);
+
+impl Fields {
+    /// Reads the fields of a text; there are none if it is broken.
+    pub(super) fn new(text: &str, format: Format) -> Self {
+        Self(match format {
+            Format::Ron => Some(of_ron(text)),
+            Format::Toml => DeTable::parse(text).ok().map(|it| of_toml(it.get_ref())),
+        })
     }
-    found
+
+    /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
+    ///
+    /// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a
+    /// variant is a step of its own, as in `until.prompt.at_most`.
+    pub(super) fn find(&self, text: &str, path: &str) -> Option<Range<usize>> {
+        let mut found = None;
+        let mut place = Place { node: self.0.as_ref()?, is_inside: true };
+        let mut rest = path;
+        while !rest.is_empty() {
+            let (step, behind) = place.split(rest);
+            rest = behind;
+            if step.is_empty() {
+                continue;
+            }
+            let Some(next) = place.step(text, step) else { break };
+            place = next;
+            found = Some(place.span());
+        }
+        found
+    }
 }
 
 /// A node, including or excluding its tag.
@@ -81,6 +90,10 @@ mod tests {
 
     const RON: &str = r#"(name: "a", stages: [(name: "first", until: 1), (name: "second", until: 12), /* ( */ (name: "first", when: prompt(above: sum([ratio(80), param("t")])))], params: {"x": 3})"#;
     const TOML: &str = "name = \"a\"\n[[stages]]\nname = \"first\"\n[[stages]]\nname = \"second\"\nuntil = 12\nwhen = { prompt = { above = { sum = [{ ratio = 80 }] } } }\n";
+
+    fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
+        Fields::new(text, format).find(text, path)
+    }
 
     fn ron(path: &str) -> Option<&'static str> {
         find(RON, Format::Ron, path).map(|it| &RON[it])

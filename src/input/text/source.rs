@@ -4,13 +4,16 @@ mod json;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::decode::{self, Format};
+use crate::input::text::place::Fields;
 use crate::input::text::spelling::spell;
 
 pub use json::json_problem;
@@ -27,13 +30,15 @@ pub struct Source {
     pub format: Format,
     /// Its text.
     pub text: String,
+    /// The places of its fields; most files are read without anyone asking for a place.
+    fields: Arc<OnceLock<Fields>>,
 }
 
 impl Source {
     /// Returns a source with a given text.
     #[must_use]
     pub fn new(file: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
-        Self { file: file.into(), format, text: text.into() }
+        Self { file: file.into(), format, text: text.into(), fields: Arc::default() }
     }
 
     /// Reads a file; its extension determines the format.
@@ -47,7 +52,7 @@ impl Source {
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
         };
-        Ok(Self { file: path.display().to_string(), format, text: read_text(path)? })
+        Ok(Self::new(path.display().to_string(), format, read_text(path)?))
     }
 
     /// Parses the text as an input.
@@ -61,9 +66,14 @@ impl Source {
     /// Returns whether the text sets a field path itself, not only a parent of it.
     #[must_use]
     pub fn gives(&self, field: &str) -> bool {
-        let find = |field: &str| crate::input::text::place::find(&self.text, self.format, field);
-        let above = field.split_once('.').and_then(|(above, _)| find(above));
-        find(field).is_some_and(|it| above.as_ref() != Some(&it))
+        let above = field.split_once('.').and_then(|(above, _)| self.find(above));
+        self.find(field).is_some_and(|it| above.as_ref() != Some(&it))
+    }
+
+    /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
+    #[must_use]
+    pub fn find(&self, field: &str) -> Option<Range<usize>> {
+        self.fields.get_or_init(|| Fields::new(&self.text, self.format)).find(&self.text, field)
     }
 
     /// Adds places to problems of this file.
@@ -79,7 +89,7 @@ impl Source {
         place.file.clone_from(&self.file);
         problem.help = problem.help.map(|it| spell(&it, self.format));
         if place.span.is_none() {
-            place.span = crate::input::text::place::find(&self.text, self.format, &place.field);
+            place.span = self.find(&place.field);
         }
         place.line_column = place.span.as_ref().map(|it| line_column(&self.text, it.start));
         problem

@@ -27,10 +27,13 @@ impl<'w> Upcoming<'w> {
     /// Looks at the first of them.
     #[inline(always)]
     pub(crate) fn lookahead(self) -> Lookahead {
-        let mut words = [0; SEEN];
-        words.copy_from_slice(&self.0[..SEEN]);
-        let words = words.map(temper_high);
-        Lookahead { words, planes: planes(&words.map(|it| (it >> 24) as u8)), left: u64::MAX }
+        // A loop, because the compiler does not always inline the closures of `map` and makes a call for each word.
+        let (mut words, mut highest) = ([0; SEEN], [0; SEEN]);
+        for ((word, highest), state) in words.iter_mut().zip(&mut highest).zip(self.0) {
+            *word = temper_high(*state);
+            *highest = (*word >> 24) as u8;
+        }
+        Lookahead { words, planes: planes(&highest), left: u64::MAX }
     }
 
     /// Draws so many letters; nothing, if the words are too few.
@@ -112,10 +115,12 @@ fn planes(bytes: &[u8; SEEN]) -> [u64; 8] {
         }
     }
     for (step, mask) in [(1, 0x00ff_00ff_00ff_00ff), (2, 0x0000_ffff_0000_ffff), (4, 0x0000_0000_ffff_ffff)] {
-        for nth in (0..8).filter(|nth| nth & step == 0) {
-            let moved = ((rows[nth] >> (8 * step)) ^ rows[nth + step]) & mask;
-            rows[nth + step] ^= moved;
-            rows[nth] ^= moved << (8 * step);
+        for nth in 0..8 {
+            if nth & step == 0 {
+                let moved = ((rows[nth] >> (8 * step)) ^ rows[nth + step]) & mask;
+                rows[nth + step] ^= moved;
+                rows[nth] ^= moved << (8 * step);
+            }
         }
     }
     rows

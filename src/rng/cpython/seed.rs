@@ -2,13 +2,13 @@
 //!
 //! It begins with a state that is the same for all seeds, which is worked out when the code is compiled.
 
-use mt19937::N;
+use super::BLOCK;
 
 /// The state of `init_genrand(19650218)`.
-const COMMON: [u32; N] = {
-    let mut state = [19_650_218; N];
+const COMMON: [u32; BLOCK] = {
+    let mut state = [19_650_218; BLOCK];
     let mut at = 1;
-    while at < N {
+    while at < BLOCK {
         state[at] = mixed(state[at - 1], 1_812_433_253).wrapping_add(at as u32);
         at += 1;
     }
@@ -16,15 +16,15 @@ const COMMON: [u32; N] = {
 };
 
 /// Returns the state for a key of at least one word and fewer than a state has.
-pub(super) fn state(key: &[u32]) -> [u32; N] {
+pub(super) fn state(key: &[u32]) -> [u32; BLOCK] {
     let mut state = COMMON;
     let mut before = state[0];
     // Once around and one place more with the key, then on from there to the end, and the first place last.
-    for (at, (nth, word)) in (1..N).chain([1]).zip((0_u32..).zip(key).cycle()) {
+    for (at, (nth, word)) in (1..BLOCK).chain([1]).zip((0_u32..).zip(key).cycle()) {
         before = (state[at] ^ mixed(before, 1_664_525)).wrapping_add(*word).wrapping_add(nth);
         state[at] = before;
     }
-    for at in (2..N).chain([1]) {
+    for at in (2..BLOCK).chain([1]) {
         before = (state[at] ^ mixed(before, 1_566_083_941)).wrapping_sub(at as u32);
         state[at] = before;
     }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use indexmap::IndexMap;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::result_of;
+use crate::digest::ByDigest;
 use crate::timeline::tool_form::{self, ToolForm};
 use crate::timeline::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
 
@@ -43,9 +43,9 @@ pub(super) struct History<'t> {
     texts: &'t Texts,
     events: &'t [Event],
     /// By word that some call holds: the newest items that hold it, in order.
-    places: IndexMap<u64, Vec<ItemIx>>,
+    places: ByDigest<u64, Vec<ItemIx>>,
     /// By whole argument: the calls that had it, in order.
-    calls: IndexMap<u64, Vec<ItemIx>>,
+    calls: ByDigest<u64, Vec<ItemIx>>,
     /// By item: whether the harness has taken it out.
     gone: Vec<bool>,
     n_events: usize,
@@ -133,8 +133,8 @@ impl<'t> History<'t> {
             spine: &timeline.spine,
             texts: &timeline.texts,
             events: &timeline.events,
-            places: IndexMap::new(),
-            calls: IndexMap::new(),
+            places: ByDigest::default(),
+            calls: ByDigest::default(),
             gone: vec![false; timeline.spine.items.len()],
             n_events: 0,
             next: 0,
