@@ -85,6 +85,9 @@ impl CompareArgs {
 /// A base and a candidate.
 type Pair = [String; 2];
 
+/// Pairs, and the suite that supplies what the arguments omit.
+type OfSuite = (Option<String>, Vec<Pair>);
+
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, &args.output)?;
@@ -195,11 +198,7 @@ fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
 
 /// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
 /// a suite or scenarios are named; else the default suite.
-fn by_suite(
-    catalog: &Catalog,
-    args: &CompareArgs,
-    pairs: Vec<Pair>,
-) -> Result<Vec<(Option<String>, Vec<Pair>)>, Error> {
+fn by_suite(catalog: &Catalog, args: &CompareArgs, pairs: Vec<Pair>) -> Result<Vec<OfSuite>, Error> {
     if args.suite.is_some() || !args.paths.is_empty() || !args.scenarios.is_empty() {
         return Ok(vec![(args.suite.clone(), pairs)]);
     }

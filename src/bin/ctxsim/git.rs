@@ -159,11 +159,11 @@ fn git_with(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String
     let failed = |message: String, help: &str| -> Error {
         vec![Diagnostic::at("git-failed", "", message).help(help)].into()
     };
+    #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
     let mut command = Command::new("git");
     command.arg("-C").arg(at).args(args).envs(index.map(|it| ("GIT_INDEX_FILE", it)));
-    #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
-    let output = command.output();
-    let output = output.map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
+    let output =
+        command.output().map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("no reason given").trim_start_matches("fatal: ");
