@@ -310,7 +310,7 @@ pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
         (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
     });
     let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).collect();
-    wins.sort_by(|one, other| other.0.cmp(&one.0));
+    wins.sort_by_key(|it| std::cmp::Reverse(it.0));
     let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).collect();
     let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
     let cost = |row: &Row| row.cheapest().and_then(|it| row.cells[it].cost());
