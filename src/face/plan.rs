@@ -84,15 +84,7 @@ impl Plan {
             let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-            let recorded = timeline.recorded.as_ref();
-            let context = Context {
-                policy,
-                scenario: &load.name,
-                sessions: &timeline.spine.sessions,
-                recorded,
-                profile,
-                names_run: false,
-            };
+            let context = Context::alone(policy, &load.name, &timeline, profile);
             let explained = explain::explain(&timeline, policy, profile, request);
             Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
         })?;

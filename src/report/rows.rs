@@ -12,7 +12,7 @@ use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
 use crate::price::{self, Models};
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Level, Recorded, Session, TurnIx, Usage};
+use crate::timeline::{Level, Recorded, Session, Timeline, TurnIx, Usage};
 
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
@@ -32,6 +32,20 @@ pub struct Context<'a> {
     pub profile: &'a Profile,
     /// Whether each row names its run.
     pub names_run: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The context of a single run on a timeline.
+    #[must_use]
+    pub fn alone(
+        policy: &'a Policy,
+        scenario: &'a str,
+        timeline: &'a Timeline,
+        profile: &'a Profile,
+    ) -> Self {
+        let (sessions, recorded) = (&timeline.spine.sessions, timeline.recorded.as_ref());
+        Self { policy, scenario, sessions, recorded, profile, names_run: false }
+    }
 }
 
 /// The run of a row.

@@ -124,15 +124,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let (policy, profile) = (&load.policies[0], &profile);
     let n = usize::try_from(args.request).unwrap_or(usize::MAX);
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
-    let recorded = timeline.recorded.as_ref();
-    let context = Context {
-        policy,
-        scenario: &load.name,
-        sessions: &timeline.spine.sessions,
-        recorded,
-        profile,
-        names_run: false,
-    };
+    let context = Context::alone(policy, &load.name, timeline, profile);
     let text = match format {
         FormatArg::Json => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
