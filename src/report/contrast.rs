@@ -119,6 +119,19 @@ pub struct Contrast {
     pub notes: Vec<String>,
 }
 
+/// Returns whether nothing says what a load needs or asks.
+fn loses_unknown(part: &Part) -> bool {
+    let [base, _] = &part.runs;
+    !base.tally.has_needs && !base.has_tables_of_its_own()
+}
+
+/// Returns how far recorded sessions carry what is compared on them.
+fn trust(parts: &[Part]) -> Trust {
+    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).collect();
+    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[0]).collect();
+    Trust::new(&sessions, &runs)
+}
+
 /// Facts in a different state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FactsChanged {
@@ -198,13 +211,8 @@ impl Contrast {
             needs,
             facts: facts(parts),
             stages: first.stages.iter().map(|it| stage(it, parts)).collect(),
-            loses_unknown: parts
-                .iter()
-                .all(|it| !it.runs[0].tally.has_needs && !it.runs[0].has_tables_of_its_own()),
-            trust: Trust::new(
-                &parts.iter().filter_map(|it| it.session.as_ref()).collect::<Vec<_>>(),
-                &parts.iter().map(|it| &it.runs[0]).collect::<Vec<_>>(),
-            ),
+            loses_unknown: parts.iter().all(loses_unknown),
+            trust: trust(parts),
             notes,
         })
     }
