@@ -136,6 +136,7 @@ fn of_files() -> Vec<Answer> {
 fn of_lines() -> Vec<Answer> {
     let lines = [
         mistaken_lines(),
+        mistaken_files(),
         mistaken_overrides(),
         mistaken_lines_for_conversations(),
         mistyped_lines(),
@@ -270,6 +271,12 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
             "--length",
             "51",
         ],
+    ]
+}
+
+/// Returns command lines with mistakes about files other than scenarios.
+fn mistaken_files() -> Vec<Vec<&'static str>> {
+    vec![
         vec!["validate", "nowhere.ron"],
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
