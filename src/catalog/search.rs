@@ -26,24 +26,36 @@ pub struct Found {
     pub is_searched: bool,
 }
 
+/// What a name, a path, a folder or a pattern stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// The scenarios.
+    pub found: Vec<Found>,
+    /// What cannot be read, with the reason.
+    pub left_out: Vec<(PathBuf, &'static str)>,
+}
+
 impl Catalog {
     /// Returns the scenarios of a name, a path, a folder or a pattern; the name itself if nothing matches.
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn search(&self, given: &str) -> Result<Vec<Found>, Error> {
+    pub fn search(&self, given: &str) -> Result<Searched, Error> {
         let named = |name: &str| Found { name: name.to_owned(), is_searched: false };
+        let all = |found: Vec<Found>| Ok(Searched { found, left_out: Vec::new() });
         if self.entries.contains_key(&(Kind::Scenario, given.to_owned())) {
-            return Ok(vec![named(given)]);
+            return all(vec![named(given)]);
         }
         let path = at_home(given);
-        let searched = |files: Vec<PathBuf>| {
+        let searched = |search: Search| {
             let found = |it: PathBuf| Found { name: it.display().to_string(), is_searched: true };
-            files.into_iter().map(found).collect::<Vec<_>>()
+            let found = search.files.into_iter().map(found).collect();
+            Ok(Searched { found, left_out: search.left_out })
         };
         if path.is_dir() {
-            let files = files_below(&path, is_candidate)?;
-            if files.is_empty() {
+            let mut search = Search::new(is_candidate);
+            search.folder(&path, 0)?;
+            if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
                     "folder-empty",
                     "",
@@ -53,21 +65,24 @@ impl Catalog {
                 problem.place.file = given.to_owned();
                 return Err(vec![problem.help("recordings end in `.jsonl`, `.json` or `.csv`")].into());
             }
-            return Ok(searched(files));
+            return searched(search);
         }
         if path.exists() || !given.contains(['*', '?', '[']) {
-            return Ok(vec![named(&path.to_string_lossy())]);
+            return all(vec![named(&path.to_string_lossy())]);
         }
         let names: Vec<_> = self.names(Kind::Scenario).filter(|it| wildcard(given, it)).map(named).collect();
         if !names.is_empty() {
-            return Ok(names);
+            return all(names);
         }
         let mut search = Search::new(is_candidate);
         for path in glob::glob(&path.to_string_lossy()).into_iter().flatten().flatten() {
             search.path(path, 0)?;
         }
-        let files = search.files;
-        Ok(if files.is_empty() { vec![named(given)] } else { searched(files) })
+        if search.files.is_empty() && search.left_out.is_empty() {
+            all(vec![named(given)])
+        } else {
+            searched(search)
+        }
     }
 }
 
@@ -91,13 +106,15 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
 struct Search {
     is_wanted: fn(&Path) -> bool,
     files: Vec<PathBuf>,
+    /// What is wanted and cannot be read, with the reason.
+    left_out: Vec<(PathBuf, &'static str)>,
     /// Everything reached, under its real path.
     known: BTreeSet<PathBuf>,
 }
 
 impl Search {
     fn new(is_wanted: fn(&Path) -> bool) -> Self {
-        Self { is_wanted, files: Vec::new(), known: BTreeSet::new() }
+        Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known: BTreeSet::new() }
     }
 
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
@@ -117,8 +134,10 @@ impl Search {
 
     /// Adds a file, or everything below a folder, once per real path.
     fn path(&mut self, path: PathBuf, depth: usize) -> Result<(), Error> {
-        // What a broken link leads to is not there, and a pipe has no end.
-        let Ok(real) = path.canonicalize() else { return Ok(()) };
+        let Ok(real) = path.canonicalize() else {
+            self.left_out.push((path, "a link that leads nowhere"));
+            return Ok(());
+        };
         if !self.known.insert(real) {
             return Ok(());
         }
@@ -126,6 +145,8 @@ impl Search {
             self.files.push(path);
         } else if path.is_dir() && depth <= DEPTH_MAX {
             self.folder(&path, depth)?;
+        } else if !path.is_dir() {
+            self.left_out.push((path, "a pipe, a socket or a device"));
         }
         Ok(())
     }
@@ -134,7 +155,7 @@ impl Search {
 /// Returns whether a file may be a recording or a scenario.
 fn is_candidate(path: &Path) -> bool {
     let is_recording = path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known));
-    is_recording || Format::of(path).is_some() && is_scenario(path)
+    is_recording || Format::of(path).is_some() && path.is_file() && is_scenario(path)
 }
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.
