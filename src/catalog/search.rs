@@ -54,7 +54,7 @@ impl Catalog {
         };
         if path.is_dir() {
             let mut search = Search::new(is_candidate);
-            search.folder(&path, 0)?;
+            search.root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
                     "folder-empty",
@@ -98,7 +98,7 @@ fn at_home(given: &str) -> PathBuf {
 /// Returns the matching files below a folder, sorted by path; circular links are not followed.
 pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
     let mut search = Search::new(is_wanted);
-    search.folder(folder, 0)?;
+    search.root(folder)?;
     Ok(search.files)
 }
 
@@ -115,6 +115,12 @@ struct Search {
 impl Search {
     fn new(is_wanted: fn(&Path) -> bool) -> Self {
         Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known: BTreeSet::new() }
+    }
+
+    /// Searches a folder, which no link below it leads back to.
+    fn root(&mut self, folder: &Path) -> Result<(), Error> {
+        self.known.extend(folder.canonicalize());
+        self.folder(folder, 0)
     }
 
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {

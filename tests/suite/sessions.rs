@@ -167,6 +167,8 @@ fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
             ("copy.jsonl", "the same content"),
             ("empty.jsonl", "no request"),
             ("other.jsonl", "no profile covers the model `gpt-5.3-codex-spark`"),
+            #[cfg(unix)]
+            ("socket.jsonl", "a pipe, a socket or a device"),
             ("unanswered.jsonl", "no request"),
         ]
     );

@@ -133,7 +133,10 @@ fn read_up_to(path: &Path, bytes_max: u64) -> Result<String, Error> {
 /// Reads a file, up to so many bytes.
 fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
-    let too_large = || failed(io::Error::other(format!("it is larger than {} MiB", bytes_max >> 20)));
+    let too_large = || {
+        let message = format!("it is larger than {} MiB", bytes_max >> 20);
+        failed(io::Error::new(ErrorKind::FileTooLarge, message))
+    };
     let file = fs::File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     if length > bytes_max {
