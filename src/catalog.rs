@@ -23,13 +23,13 @@ use crate::input::Format;
 use crate::input::policy::wildcard;
 use crate::input::text::source::{Source, read_text};
 
-pub use files::{Files, is_same_file};
+pub use files::{Files, Streamed, is_same_file};
 pub use kind::kind_of;
 pub use load::Loaded;
 pub use origin::{Built, Memory, Origin};
 use origin::{bundled_text, plain};
 pub use revision::Revision;
-pub use search::Found;
+pub use search::{Found, Searched};
 
 /// The bundled files: path and text, sorted by path within each folder.
 #[cfg(feature = "bundled")]
@@ -267,6 +267,10 @@ impl Catalog {
         let is_recording = kind == Kind::Scenario
             && path.extension().is_some_and(|it| it == "json" || it == "jsonl" || it == "csv");
         if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
+            let is_stream = Format::of(path).is_none() && path.exists() && !path.is_file();
+            if is_stream {
+                return self.files.stream(path).map(Origin::Stream);
+            }
             return Ok(Origin::File(path.to_owned()));
         }
         let is_like_none = self.suggestions(kind, name).is_empty() && self.kind_of_name(name).is_none();
@@ -322,7 +326,8 @@ impl Catalog {
             Some(path) => bundled_text(path).map(Cow::Borrowed),
             None => {
                 let held = self.text_in_memory(file).or_else(|| self.text_of_revision(file));
-                held.or_else(|| read_text(Path::new(file)).ok()).map(Cow::Owned)
+                let path = Path::new(file);
+                held.or_else(|| path.is_file().then(|| read_text(path).ok()).flatten()).map(Cow::Owned)
             }
         }
     }

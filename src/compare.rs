@@ -36,6 +36,7 @@ mod sweep;
 mod threads;
 mod trials;
 pub mod tune;
+mod twins;
 mod unpriced;
 mod used;
 mod variants;
@@ -265,7 +266,7 @@ impl Plan {
         chosen: Option<&Vec<LeftOut>>,
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<Result<T, Skipped>>, Error> {
-        let skipped = |reason| Skipped { file: entry.loaded.origin.label(), reason };
+        let skipped = |reason| twins::skipped(&entry.loaded.origin.label(), reason);
         // What takes no part need not be read again.
         if let Some(reasons) = chosen.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
             && !reasons.is_empty()

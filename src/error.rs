@@ -137,6 +137,9 @@ fn unread(path: &Path, source: &io::Error) -> Words {
         ErrorKind::PermissionDenied => {
             ("no permission to read it", "change its permissions, or ask its owner")
         }
+        ErrorKind::FileTooLarge => {
+            return (source.to_string(), "save the part that you need in a file of its own".to_owned());
+        }
         _ => return (format!("cannot read it: {source}"), "check the path and its permissions".to_owned()),
     };
     (message.to_owned(), help.to_owned())

@@ -45,6 +45,7 @@ pub mod verdict;
 mod template;
 
 use std::hash::Hash;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -113,9 +114,33 @@ pub struct Skipped {
     pub file: String,
     /// The reason, in a few words.
     pub reason: String,
+    /// Whether it was not asked for, so that nobody misses it.
+    #[serde(skip)]
+    is_not_asked: bool,
+}
+
+impl From<(PathBuf, &str)> for Skipped {
+    fn from((path, reason): (PathBuf, &str)) -> Self {
+        Self::of(path.display().to_string(), reason)
+    }
 }
 
 impl Skipped {
+    /// The most files that are named for a reason.
+    const NAMED: usize = 3;
+
+    /// A file that is left out for a reason.
+    #[must_use]
+    pub fn of(file: String, reason: &str) -> Self {
+        Self { file, reason: reason.to_owned(), is_not_asked: false }
+    }
+
+    /// A session that is left out because it was not asked for.
+    #[must_use]
+    pub fn not_asked(file: &str, reason: String) -> Self {
+        Self { file: file.to_owned(), reason, is_not_asked: true }
+    }
+
     /// Summarises why a file that was found cannot be used.
     #[must_use]
     pub fn new(file: &str, error: Error) -> Self {
@@ -132,20 +157,33 @@ impl Skipped {
             }
             _ => problem.message,
         };
-        Self { file: file.to_owned(), reason }
+        Self::of(file.to_owned(), &reason)
     }
 
-    /// Counts the skipped files by reason, most frequent first, in words.
+    /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
     #[must_use]
     pub fn counted(skipped: &[Self]) -> String {
-        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
         for one in skipped {
-            *counts.entry(&one.reason).or_default() += 1;
+            by_reason.entry(&one.reason).or_default().push(one);
         }
-        counts.sort_by(|_, one, _, other| other.cmp(one));
-        let counts: Vec<String> =
-            counts.iter().map(|(reason, n)| format!("{reason} ({})", thousands(*n as u64))).collect();
-        counts.join("; ")
+        by_reason.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        let counts = by_reason
+            .iter()
+            .map(|(reason, all)| format!("{reason} ({}{})", thousands(all.len() as u64), Self::named(all)));
+        counts.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Names some files, each once; nothing for what was not asked for.
+    fn named(all: &[&Self]) -> String {
+        let names = all.iter().filter(|it| !it.is_not_asked);
+        let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
+        let first = names.iter().take(Self::NAMED).copied().collect::<Vec<_>>().join(", ");
+        match names.len() {
+            0 => String::new(),
+            n if n > Self::NAMED => format!(": {first}, …"),
+            _ => format!(": {first}"),
+        }
     }
 }
 

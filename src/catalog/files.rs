@@ -1,20 +1,38 @@
 //! The files that inputs are read from: none of them may be written to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Origin;
+use crate::error::Error;
+use crate::input::text::source::read_stream;
 
 /// Files on disk that were named as inputs; copies share one list.
 #[derive(Clone, Debug, Default)]
-pub struct Files(Arc<Mutex<BTreeSet<PathBuf>>>);
+pub struct Files(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    named: BTreeSet<PathBuf>,
+    /// What was read from devices and pipes, each of them once.
+    streams: BTreeMap<PathBuf, Arc<Streamed>>,
+}
+
+/// What was read from a device or a pipe.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Streamed {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
 
 impl Files {
     /// Adds a file.
     pub fn note(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        self.state().named.insert(path.to_owned());
     }
 
     /// Adds an input's file, if it is on disk.
@@ -27,8 +45,22 @@ impl Files {
     /// Returns whether a path leads to one of the files, also through links and `..`.
     #[must_use]
     pub fn contains(&self, path: &Path) -> bool {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        files.iter().any(|it| is_same_file(it, path))
+        self.state().named.iter().any(|it| is_same_file(it, path))
+    }
+
+    /// Reads a device or a pipe, when it is first named.
+    pub(super) fn stream(&self, path: &Path) -> Result<Arc<Streamed>, Error> {
+        let mut state = self.state();
+        if let Some(known) = state.streams.get(path) {
+            return Ok(Arc::clone(known));
+        }
+        let read = Arc::new(Streamed { path: path.to_owned(), bytes: read_stream(path)? });
+        state.streams.insert(path.to_owned(), Arc::clone(&read));
+        Ok(read)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -48,8 +48,8 @@ pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
 
 /// Reports a recorded session where an input file was expected, or nothing if it is not one.
 pub(super) fn recorded(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
-    let is_recorded =
-        Format::of(origin.path()).is_none() && import::detect_from(origin.reader().ok()?.as_mut()).is_some();
+    let is_recorded = Format::of(origin.path()).is_none()
+        && import::detect_from(origin.reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
     let label = origin.label();
     is_recorded.then(|| wrong_kind(asked, "recorded session", &label, &format!("ctxsim run {label}")))
 }

@@ -177,6 +177,14 @@ impl Catalog {
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
+    /// Returns the file of a recording that is named directly; nothing for any other name.
+    #[must_use]
+    pub fn recording_origin(&self, name: &str) -> Option<Origin> {
+        let origin = self.find(Kind::Scenario, name).ok()?;
+        let is_other = matches!(origin, Origin::Bundled(_) | Origin::Built(_));
+        (!is_other && Format::of(origin.path()).is_none()).then_some(origin)
+    }
+
     /// Reads a profile.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{BUNDLED, BUNDLED_MARK, Revision, is_same_file};
+use super::{BUNDLED, BUNDLED_MARK, Revision, Streamed, is_same_file};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::policy::OwnCode;
@@ -22,6 +22,8 @@ pub enum Origin {
     Bundled(&'static str),
     /// On disk.
     File(PathBuf),
+    /// A device or a pipe on disk, which is read once.
+    Stream(Arc<Streamed>),
     /// In another revision of the user's repository, at this path below its folder.
     Revision(Arc<Revision>, PathBuf),
     /// In memory, at a path that says its kind, its name and its format.
@@ -37,6 +39,15 @@ pub struct Memory {
     text: String,
     /// The code behind it: what a policy runs, or how a profile's cache works.
     code: Option<OwnCode>,
+}
+
+/// The bytes of a stream, for a reader of its own.
+struct Shared(Arc<Streamed>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
 }
 
 /// A timeline that was built in code.
@@ -84,6 +95,7 @@ impl Origin {
         match self {
             Self::Bundled(path) => Path::new(path),
             Self::File(path) | Self::Revision(_, path) => path,
+            Self::Stream(it) => &it.path,
             Self::Memory(it) => &it.path,
             Self::Built(it) => &it.name,
         }
@@ -95,6 +107,7 @@ impl Origin {
         match self {
             Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
             Self::File(path) => path.display().to_string(),
+            Self::Stream(it) => it.path.display().to_string(),
             Self::Revision(revision, path) => revision.label(path),
             Self::Memory(it) => format!("{MEMORY_MARK}{}", it.path.display()),
             Self::Built(it) => format!("{MEMORY_MARK}{}", it.name.display()),
@@ -111,6 +124,7 @@ impl Origin {
                 bundled_text(path).map(Cow::Borrowed).ok_or_else(|| missing(Path::new(path)))
             }
             Self::File(path) => read_text(path).map(Cow::Owned),
+            Self::Stream(it) => Ok(Cow::Owned(String::from_utf8_lossy(&it.bytes).into_owned())),
             Self::Revision(revision, path) => {
                 let text = revision.text(path).ok_or_else(|| missing(path))?;
                 Ok(Cow::Owned(text.to_owned()))
@@ -131,6 +145,7 @@ impl Origin {
                 Ok(Box::new(text.as_bytes()))
             }
             Self::File(path) => source::open(path),
+            Self::Stream(it) => Ok(Box::new(io::Cursor::new(Shared(Arc::clone(it))))),
             Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
                 Ok(Box::new(io::Cursor::new(self.text()?.into_owned())))
             }
@@ -153,7 +168,8 @@ impl Origin {
             }
             // What is built in code names files from the working folder on.
             Self::Memory(_) => Some(Self::File(PathBuf::from(relative))),
-            // Its recording is the timeline itself.
+            // Its recording is what was read, or the timeline itself.
+            Self::Stream(it) => Some(Self::Stream(Arc::clone(it))),
             Self::Built(it) => Some(Self::Built(Arc::clone(it))),
         }
     }
@@ -170,7 +186,7 @@ impl Origin {
     /// Reads the file as an input with a format.
     pub(super) fn source(&self) -> Result<Source, Error> {
         match self {
-            Self::Bundled(_) | Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
+            Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
                 let format = Format::of(self.path()).unwrap_or(Format::Ron);
                 Ok(Source::new(self.label(), format, self.text()?))
             }

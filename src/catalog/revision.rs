@@ -61,6 +61,7 @@ impl Origin {
         let path = match self {
             Self::File(path) => path.clone(),
             Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
+            Self::Stream(it) => it.path.clone(),
             Self::Bundled(_) | Self::Memory(_) | Self::Built(_) => return None,
         };
         path.parent().map(Path::to_owned)

@@ -26,24 +26,36 @@ pub struct Found {
     pub is_searched: bool,
 }
 
+/// What a name, a path, a folder or a pattern stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// The scenarios.
+    pub found: Vec<Found>,
+    /// What cannot be read, with the reason.
+    pub left_out: Vec<(PathBuf, &'static str)>,
+}
+
 impl Catalog {
     /// Returns the scenarios of a name, a path, a folder or a pattern; the name itself if nothing matches.
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn search(&self, given: &str) -> Result<Vec<Found>, Error> {
+    pub fn search(&self, given: &str) -> Result<Searched, Error> {
         let named = |name: &str| Found { name: name.to_owned(), is_searched: false };
+        let all = |found: Vec<Found>| Ok(Searched { found, left_out: Vec::new() });
         if self.entries.contains_key(&(Kind::Scenario, given.to_owned())) {
-            return Ok(vec![named(given)]);
+            return all(vec![named(given)]);
         }
         let path = at_home(given);
-        let searched = |files: Vec<PathBuf>| {
+        let searched = |search: Search| {
             let found = |it: PathBuf| Found { name: it.display().to_string(), is_searched: true };
-            files.into_iter().map(found).collect::<Vec<_>>()
+            let found = search.files.into_iter().map(found).collect();
+            Ok(Searched { found, left_out: search.left_out })
         };
         if path.is_dir() {
-            let files = files_below(&path, is_candidate)?;
-            if files.is_empty() {
+            let mut search = Search::new(is_candidate);
+            search.root(&path)?;
+            if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
                     "folder-empty",
                     "",
@@ -53,40 +65,42 @@ impl Catalog {
                 problem.place.file = given.to_owned();
                 return Err(vec![problem.help("recordings end in `.jsonl`, `.json` or `.csv`")].into());
             }
-            return Ok(searched(files));
+            return searched(search);
         }
         if path.exists() || !is_pattern(given) {
-            return Ok(vec![named(&path.to_string_lossy())]);
+            return all(vec![named(&path.to_string_lossy())]);
         }
         let mut search = Search::new(is_candidate);
         for path in matches(&path.to_string_lossy()) {
             search.path(path, 0)?;
         }
-        let files = search.files;
         let names = || self.matching(Kind::Scenario, given).map(|it| named(&it)).collect::<Vec<_>>();
         // What cannot be a session is meant only if nothing else is.
-        if files.iter().any(|it| is_candidate(it)) {
-            let files = files.into_iter().filter(|it| is_candidate(it)).collect();
-            return Ok(searched(files));
+        if search.files.iter().any(|it| is_candidate(it)) {
+            search.files.retain(|it| is_candidate(it));
+            return searched(search);
         }
-        Ok(match names() {
-            names if !names.is_empty() => names,
-            _ if files.is_empty() => vec![named(given)],
-            _ => searched(files),
-        })
+        match names() {
+            names if !names.is_empty() => all(names),
+            _ if search.files.is_empty() && search.left_out.is_empty() => all(vec![named(given)]),
+            _ => searched(search),
+        }
     }
 
     /// Returns what a file names as scenarios, as [`Catalog::search`] does for a command line.
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn search_of(&self, file: &Origin, given: &str) -> Result<Vec<Found>, Error> {
+    pub fn search_of(&self, file: &Origin, given: &str) -> Result<Searched, Error> {
         if let Some(path) = self.beside(file, Kind::Scenario, given) {
             return self.search(&path);
         }
         let names = self.matching(Kind::Scenario, given).map(|name| Found { name, is_searched: false });
         let names: Vec<Found> = names.collect();
-        if names.is_empty() { self.search(given) } else { Ok(names) }
+        if names.is_empty() {
+            return self.search(given);
+        }
+        Ok(Searched { found: names, left_out: Vec::new() })
     }
 
     /// Returns whether an argument in the place of another kind of input means sessions: a recording or a scenario, or a folder
@@ -164,7 +178,7 @@ fn at_home(given: &str) -> PathBuf {
 /// Returns the matching files below a folder, sorted by path; circular links are not followed.
 pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
     let mut search = Search::new(is_wanted);
-    search.folder(folder, 0)?;
+    search.root(folder)?;
     Ok(search.files)
 }
 
@@ -172,13 +186,21 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
 struct Search {
     is_wanted: fn(&Path) -> bool,
     files: Vec<PathBuf>,
+    /// What is wanted and cannot be read, with the reason.
+    left_out: Vec<(PathBuf, &'static str)>,
     /// Everything reached, under its real path.
     known: BTreeSet<PathBuf>,
 }
 
 impl Search {
     fn new(is_wanted: fn(&Path) -> bool) -> Self {
-        Self { is_wanted, files: Vec::new(), known: BTreeSet::new() }
+        Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known: BTreeSet::new() }
+    }
+
+    /// Searches a folder, which no link below it leads back to.
+    fn root(&mut self, folder: &Path) -> Result<(), Error> {
+        self.known.extend(folder.canonicalize());
+        self.folder(folder, 0)
     }
 
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
@@ -198,8 +220,10 @@ impl Search {
 
     /// Adds a file, or everything below a folder, once per real path.
     fn path(&mut self, path: PathBuf, depth: usize) -> Result<(), Error> {
-        // What a broken link leads to is not there, and a pipe has no end.
-        let Ok(real) = path.canonicalize() else { return Ok(()) };
+        let Ok(real) = path.canonicalize() else {
+            self.left_out.push((path, "a link that leads nowhere"));
+            return Ok(());
+        };
         if !self.known.insert(real) {
             return Ok(());
         }
@@ -207,6 +231,8 @@ impl Search {
             self.files.push(path);
         } else if path.is_dir() && depth <= DEPTH_MAX {
             self.folder(&path, depth)?;
+        } else if !path.is_dir() {
+            self.left_out.push((path, "a pipe, a socket or a device"));
         }
         Ok(())
     }
@@ -215,7 +241,7 @@ impl Search {
 /// Returns whether a file may be a recording or a scenario.
 fn is_candidate(path: &Path) -> bool {
     let is_recording = path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known));
-    is_recording || Format::of(path).is_some() && is_scenario(path)
+    is_recording || Format::of(path).is_some() && path.is_file() && is_scenario(path)
 }
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.

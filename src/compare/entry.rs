@@ -1,5 +1,6 @@
 //! A scenario of a plan, before and after it is opened.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::load::{self, Workload};
@@ -24,6 +25,8 @@ pub struct Entry {
     pub policies: Vec<Arc<Policy>>,
     /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub(super) is_searched: bool,
+    /// The names of its sessions that another recording holds, too.
+    pub(super) twins: BTreeSet<String>,
     /// Whether its recorded sessions run under the profiles of their own models.
     pub(super) under_own_model: bool,
     /// Whether a replay of block ids uses only the first policy, because none was requested.
@@ -62,6 +65,8 @@ pub struct Load {
     pub arguments: String,
     /// The folder of its recording; empty if not recorded.
     pub project: String,
+    /// Whether another recording holds the same session with more detail.
+    pub(super) is_twin: bool,
 }
 
 impl Entry {
@@ -74,7 +79,9 @@ impl Entry {
             let session =
                 if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
             let arguments = format!("{}{session}", self.argument());
-            Ok(Load { arguments, project: self.project(), ..load })
+            let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
+            let is_twin = session.is_some_and(|it| self.twins.contains(it));
+            Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
         workloads.into_iter().map(ready).collect()
     }
@@ -179,6 +186,7 @@ impl Entry {
             is_under_own_model: is_own,
             arguments: String::new(),
             project: String::new(),
+            is_twin: false,
         })
     }
 }

@@ -301,7 +301,7 @@ impl Inputs<'_> {
         self.set(Target::Scenario, &mut specs, |_| true);
         let mut groups: Vec<Group> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
-        for (spec, Scenario { loaded, is_searched }) in specs.iter_mut().zip(scenarios) {
+        for (spec, Scenario { loaded, is_searched, twins }) in specs.iter_mut().zip(scenarios) {
             spec.seed = seed.unwrap_or(spec.seed);
             if let Some(trials) = trials {
                 match &mut spec.load {
@@ -319,6 +319,7 @@ impl Inputs<'_> {
                     seed: spec.seed,
                     policies,
                     is_searched: *is_searched,
+                    twins: twins.clone(),
                     under_own_model: false,
                     replays_once: false,
                     loaded: loaded.clone(),

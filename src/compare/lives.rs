@@ -146,6 +146,7 @@ impl Load {
             is_under_own_model: self.is_under_own_model,
             arguments: self.arguments.clone(),
             project: self.project.clone(),
+            is_twin: self.is_twin,
         }
     }
 }

@@ -160,9 +160,9 @@ pub(super) fn workloads(
     if let Load::Recorded { path, .. } = &spec.load {
         let origin = origin_of(scenario, path, RECORDED)?;
         let text = match import::detect_from(origin.reader()?.as_mut()) {
-            Some(_) => None,
+            Ok(Some(_)) | Err(_) => None,
             // What is no text is no block trace either, and is told as an unknown recording.
-            None => origin.text().ok().filter(|it| block_trace::detect(it)),
+            Ok(None) => origin.text().ok().filter(|it| block_trace::detect(it)),
         };
         if let Some(text) = text {
             let mut block_trace = block_trace::read(&text, &spec.name).map_err(|mut it| {

@@ -1,5 +1,6 @@
 //! Resolves names to inputs, each once, and distinguishes equal names.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -9,7 +10,8 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::found::Found;
 use super::naming::{self, Names as Choices};
-use crate::catalog::{Catalog, Kind, Loaded, Origin};
+use super::twins::{self, TWIN};
+use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::{ScenarioFile, SuiteFile};
@@ -42,16 +44,27 @@ impl Names<'_> {
     }
 
     /// Reads the scenarios that they name, each once, in folders and by patterns, too.
-    pub(super) fn load_scenarios(self, catalog: &Catalog, found: &mut Found) -> Vec<Scenario> {
+    pub(super) fn load_scenarios(
+        self,
+        catalog: &Catalog,
+        found: &mut Found,
+    ) -> (Vec<Scenario>, Vec<Skipped>) {
+        let mut skipped = Vec::new();
         let search = |name: &str| {
-            let found = match self.by {
+            let Searched { found, left_out } = match self.by {
                 Some(suite) => catalog.search_of(&suite.origin, name)?,
                 None => catalog.search(name)?,
             };
+            skipped.extend(left_out.into_iter().map(Skipped::from));
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).collect())
         };
         let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
-        loaded.into_iter().map(|(loaded, is_searched)| Scenario { loaded, is_searched }).collect()
+        let scenarios = loaded.into_iter().map(|(loaded, is_searched)| Scenario {
+            loaded,
+            is_searched,
+            twins: BTreeSet::new(),
+        });
+        (scenarios.collect(), skipped)
     }
 
     fn read<T, I>(
@@ -101,6 +114,8 @@ pub(super) struct Scenario {
     pub(super) loaded: Loaded<ScenarioFile>,
     /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
     pub(super) is_searched: bool,
+    /// The names of its sessions that another file has, too; an empty one stands for the whole file.
+    pub(super) twins: BTreeSet<String>,
 }
 
 /// Keeps the first of equal inputs, and gives inputs of equal names the shortest distinct names.
@@ -122,10 +137,11 @@ pub(super) fn tell_apart<T: PartialEq>(
 }
 
 /// Does the same for scenarios, whose recordings are equal if their files are; also returns what is left out.
-pub(super) fn tell_scenarios_apart(scenarios: Vec<Scenario>) -> (Vec<Scenario>, Vec<Skipped>) {
+pub(super) fn tell_scenarios_apart(
+    (scenarios, mut skipped): (Vec<Scenario>, Vec<Skipped>),
+) -> (Vec<Scenario>, Vec<Skipped>) {
     let mut copies = Copies::of(&scenarios);
     let mut kept: Vec<Scenario> = Vec::with_capacity(scenarios.len());
-    let mut skipped = Vec::new();
     for one in scenarios {
         let is_known = match &one.loaded.source {
             None => !copies.is_new(one.loaded.origin.path()),
@@ -138,9 +154,21 @@ pub(super) fn tell_scenarios_apart(scenarios: Vec<Scenario>) -> (Vec<Scenario>, 
         if !is_known {
             kept.push(one);
         } else if one.loaded.source.is_none() {
-            skipped.push(Skipped { file: one.loaded.origin.label(), reason: "the same content".to_owned() });
+            skipped.push(Skipped::of(one.loaded.origin.label(), "the same content"));
         }
     }
+    let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
+    let twins = twins::twins(&recordings.collect::<Vec<_>>());
+    for (one, twins) in kept.iter_mut().zip(twins) {
+        one.twins = twins;
+    }
+    kept.retain(|it| {
+        let is_whole = it.twins.contains("");
+        if is_whole {
+            skipped.push(Skipped::of(it.loaded.origin.label(), TWIN));
+        }
+        !is_whole
+    });
     let choices = kept.iter().map(|it| match (&it.loaded.source, &it.loaded.origin) {
         (None, Origin::File(path)) => Choices::of_recording(path),
         (_, origin) => choices(origin, &it.loaded.spec.name),
@@ -155,7 +183,7 @@ pub(super) fn tell_scenarios_apart(scenarios: Vec<Scenario>) -> (Vec<Scenario>, 
 /// Returns the names that a file may have which says one itself.
 fn choices(origin: &Origin, name: &str) -> Choices {
     match origin {
-        Origin::Bundled(_) | Origin::Memory(_) | Origin::Built(_) => Choices::fixed(name),
+        Origin::Bundled(_) | Origin::Stream(_) | Origin::Memory(_) | Origin::Built(_) => Choices::fixed(name),
         Origin::File(path) => Choices::of_file(name, path),
         Origin::Revision(revision, _) => Choices::fixed(&format!("{name}@{}", revision.name())),
     }

@@ -2,12 +2,14 @@
 
 use super::models::ModelProfiles;
 use super::selection::{Candidate, Selection, none_left};
+use super::twins::{self, TWIN};
 use super::{Comparison, recording};
-use crate::catalog::{Catalog, Found};
+use crate::catalog::{Catalog, Found, Searched};
 use crate::error::Error;
 use crate::report::Skipped;
 use crate::report::recording::Held;
 use crate::timeline::Timeline;
+use crate::timeline::import::Imported;
 
 /// Reads the recordings that a comparison names, with what is left out and why.
 ///
@@ -22,16 +24,26 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Ve
     };
     let (mut files, mut skipped) = (Vec::new(), Vec::new());
     let mut candidates: Vec<Vec<Candidate>> = Vec::new();
+    let mut all = Vec::new();
     for given in &comparison.scenarios {
-        for Found { name, is_searched } in catalog.search(given)? {
-            match recording(catalog, &name) {
-                Ok(sessions) => {
-                    candidates.push(sessions.iter().map(|it| candidate(&it.timeline)).collect());
-                    files.push(Held::new(&name, &sessions));
-                }
-                Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
-                Err(error) => return Err(error),
+        let Searched { found, left_out } = catalog.search(given)?;
+        skipped.extend(left_out.into_iter().map(Skipped::from));
+        all.extend(found);
+    }
+    let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).collect();
+    let twins = twins::twins(&origins.iter().map(Option::as_ref).collect::<Vec<_>>());
+    for (Found { name, is_searched }, twins) in all.into_iter().zip(twins) {
+        match recording(catalog, &name) {
+            Ok(sessions) => {
+                let of = |it: &Imported| match twins.contains(&it.session) {
+                    true => Candidate::Refused(TWIN.to_owned()),
+                    false => candidate(&it.timeline),
+                };
+                candidates.push(sessions.iter().map(of).collect());
+                files.push(Held::new(&name, &sessions));
             }
+            Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
+            Err(error) => return Err(error),
         }
     }
     for (file, left_out) in files.iter_mut().zip(selection.left_out(candidates)) {
@@ -39,7 +51,7 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Ve
         file.sessions.retain(|_| match reasons.next().flatten() {
             None => true,
             Some(reason) => {
-                skipped.push(Skipped { file: file.file.clone(), reason });
+                skipped.push(twins::skipped(&file.file, reason));
                 false
             }
         });

@@ -1,5 +1,6 @@
 //! Selects recorded sessions by time, number and model.
 
+use super::twins::TWIN;
 use super::{Comparison, Load};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -91,6 +92,9 @@ impl Selection {
 
     /// Returns what a load is where only the newest sessions are asked for.
     pub(super) fn of_load(&self, load: &Load) -> Candidate {
+        if load.is_twin {
+            return Candidate::Refused(TWIN.to_owned());
+        }
         match load.workload.items().filter(|it| it.recorded.is_some()) {
             Some(timeline) => self.candidate(timeline, load.profiles.iter().map(|it| it.name.as_str())),
             None => Candidate::Always,

@@ -237,7 +237,7 @@ pub(super) fn check(entries: Vec<Entry>, problems: &mut Vec<Diagnostic>) -> (Vec
         for (world, unread, policy) in why {
             if leaves {
                 let reason = unread.problem(*world, &[policy], &[&entry.name]).message;
-                skipped.push(Skipped { file: entry.loaded.origin.label(), reason });
+                skipped.push(Skipped::of(entry.loaded.origin.label(), &reason));
                 break;
             }
             let [policies, loads] = groups.entry((*world, unread.clone())).or_default();

@@ -7,6 +7,7 @@ mod codex;
 mod content;
 mod counting;
 mod harness;
+mod identity;
 mod json;
 mod lay_out;
 mod lines;
@@ -29,6 +30,7 @@ use super::Timeline;
 use crate::diag::Diagnostic;
 use crate::input::scenario::Assume;
 
+pub use identity::{Identity, identities};
 use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
@@ -110,13 +112,19 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 /// Returns the format of a text, if it is a recorded session.
 #[must_use]
 pub fn detect(text: &str) -> Option<&'static str> {
-    detect_from(&mut text.as_bytes())
+    detect_from(&mut text.as_bytes()).ok().flatten()
 }
 
 /// Returns the format of a reader's content, from its first lines, if it is a recorded session.
-#[must_use]
-pub fn detect_from(reader: &mut dyn BufRead) -> Option<&'static str> {
-    found(Lines::new(reader).head()).map(|it| it.name)
+///
+/// # Errors
+/// One of the lines is too long.
+pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box<Diagnostic>> {
+    let lines = Lines::new(reader);
+    match (found(lines.head()), lines.too_long()) {
+        (None, Some(line)) => Err(Box::new(too_long(line))),
+        (found, _) => Ok(found.map(|it| it.name)),
+    }
 }
 
 /// Reads a recorded session; results of `file_tools` can be read again by range.
@@ -168,12 +176,15 @@ pub fn import_from(
     }
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
-        let problem = unknown(lines.head());
+        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
         return Ok(Err(vec![problem]));
     };
     let mut losses = Losses::default();
     let mut transcripts = (format.read)(&mut lines, &mut losses);
+    if let Some(line) = lines.too_long() {
+        return Ok(Err(vec![too_long(line)]));
+    }
     lines.finish(&mut losses)?;
     let refused = losses.problems();
     if !refused.is_empty() {
@@ -191,6 +202,14 @@ pub fn import_from(
         Imported { session, timeline, format: format.name, losses: losses.clone() }
     });
     Ok(Ok(all.collect()))
+}
+
+/// Reports a line that is too long to be read.
+fn too_long(line: usize) -> Diagnostic {
+    let message = format!("line {line} is longer than {} MiB", lines::LINE_BYTES_MAX >> 20);
+    let mut problem = Diagnostic::at("recording-line", "", message);
+    problem.place.line_column = Some((line, 1));
+    problem.help("write one record per line; a line holds at most one request")
 }
 
 /// Reports an unknown format.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+#[cfg(unix)]
+mod folders;
 mod import;
 #[cfg(unix)]
 mod kept;

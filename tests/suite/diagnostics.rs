@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 33] = [
+const ELSEWHERE: [(&str, &str); 34] = [
     (
         "block-trace-unknown",
         "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
     ),
+    ("recording-line", "of a file too large for the test data: tests/suite/cli/folders.rs"),
     ("domain-unknown", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-circle", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),

@@ -54,8 +54,7 @@ fn a_table_fits_its_terminal() {
 
 #[test]
 fn counts_of_what_was_skipped_have_separators() {
-    let skipped =
-        |n: usize, reason: &str| vec![Skipped { file: String::new(), reason: reason.to_owned() }; n];
+    let skipped = |n: usize, reason: &str| vec![Skipped::not_asked("", reason.to_owned()); n];
     let all = [skipped(7, "the same content"), skipped(1_320, "no request")].concat();
 
     assert_eq!(Skipped::counted(&all), "no request (1,320); the same content (7)");

@@ -33,12 +33,14 @@ const PLAIN: Session<'_> = Session {
 impl Session<'_> {
     /// Writes it: one request a model, all but the last of which call a tool.
     fn text(&self) -> String {
+        let models = self.models.join(",");
+        let id = if self.is_aside { "main".to_owned() } else { format!("{models}-{}", self.result_letters) };
         let (mut text, mut parent, mut read) = (String::new(), "null".to_owned(), 0);
         let mut line = |minute: usize, kind: &str, message: String| {
             let uuid = format!("{kind}{minute}");
             let _ = writeln!(
                 text,
-                r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"main","agentId":"helper","isSidechain":{},"timestamp":"{}T10:{minute:02}:00.000Z","version":"2.1.30","message":{message}}}"#,
+                r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"sessionId":"{id}","agentId":"helper","isSidechain":{},"timestamp":"{}T10:{minute:02}:00.000Z","version":"2.1.30","message":{message}}}"#,
                 self.is_aside, self.day
             );
             parent = format!("\"{uuid}\"");
@@ -165,6 +167,8 @@ fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
             ("copy.jsonl", "the same content"),
             ("empty.jsonl", "no request"),
             ("other.jsonl", "no profile covers the model `gpt-5.3-codex-spark`"),
+            #[cfg(unix)]
+            ("socket.jsonl", "a pipe, a socket or a device"),
             ("unanswered.jsonl", "no request"),
         ]
     );
@@ -361,7 +365,7 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     let text = table::report(&report, Layout { width: Some(100), detail: Detail::Groups });
 
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 5 skipped:"), "{text}");
+    assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 6 skipped:"), "{text}");
     assert!(text.contains("Checked against the recorded bill: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     assert!(text.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{text}");

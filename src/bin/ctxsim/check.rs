@@ -40,7 +40,8 @@ const FORMATS: Formats<'_> = Formats {
 };
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
-const NO_SESSION: [&str; 3] = ["not a recorded session", "no request", "the same content"];
+const NO_SESSION: [&str; 4] =
+    ["not a recorded session", "no request", "the same content", "the same session in another file"];
 
 /// The file in which a user lists the folders of inputs.
 const CONFIG: &str = "ctxsim.toml";

@@ -125,7 +125,11 @@ impl Revisions {
 fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
     let file = match catalog.find(Kind::Policy, policy)? {
         Origin::File(path) => path,
-        Origin::Bundled(_) | Origin::Revision(..) | Origin::Memory(_) | Origin::Built(_) => {
+        Origin::Bundled(_)
+        | Origin::Stream(_)
+        | Origin::Revision(..)
+        | Origin::Memory(_)
+        | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
             return Err(vec![Diagnostic::at("revision-bundled", "", message).help(help)].into());

@@ -74,7 +74,7 @@ fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, E
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
 fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     for given in &args.files {
-        let found = catalog.search(given)?;
+        let found = catalog.search(given)?.found;
         found
             .iter()
             .filter(|it| !it.is_searched)

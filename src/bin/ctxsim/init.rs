@@ -80,7 +80,7 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     };
     if sessions.is_some() {
         // A wrong path must leave nothing behind.
-        for found in catalog.search(&scenario)? {
+        for found in catalog.search(&scenario)?.found {
             catalog.scenario(&found.name)?;
         }
     }

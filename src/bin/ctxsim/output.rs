@@ -74,7 +74,7 @@ pub(crate) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<I
     for name in names {
         let found: Vec<String> = match kind {
             Kind::Scenario => {
-                catalog.search(name).unwrap_or_default().into_iter().map(|it| it.name).collect()
+                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).collect()
             }
             _ => catalog.expand(kind, name),
         };

@@ -3,7 +3,7 @@
 mod json;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,13 @@ use crate::input::text::spelling::spell;
 
 pub use json::json_problem;
 
-/// The largest input file, in bytes.
+/// The largest input file, in bytes: thousands of times what people write, and parsed as a whole.
+const INPUT_BYTES_MAX: u64 = 64 << 20;
+
+/// The most bytes that are taken from a device or a pipe, and held until the end.
+const STREAM_BYTES_MAX: u64 = 256 << 20;
+
+/// The largest file of data that is read as a whole, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
 
 /// An input file with its text.
@@ -52,7 +58,7 @@ impl Source {
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
         };
-        Ok(Self::new(path.display().to_string(), format, read_text(path)?))
+        Ok(Self::new(path.display().to_string(), format, read_up_to(path, INPUT_BYTES_MAX)?))
     }
 
     /// Parses the text as an input.
@@ -110,17 +116,45 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 /// # Errors
 /// The file cannot be read, is too large, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, Error> {
+    read_up_to(path, BYTES_MAX)
+}
+
+/// Reads the bytes of a device, a pipe or a socket, up to a maximum size: it can be read only once, and may have no end.
+///
+/// # Errors
+/// It cannot be read, or has no end within that size.
+pub fn read_stream(path: &Path) -> Result<Vec<u8>, Error> {
+    read_bytes(path, STREAM_BYTES_MAX)
+}
+
+/// Reads a file as text, up to so many bytes, whatever its metadata say of its length.
+fn read_up_to(path: &Path, bytes_max: u64) -> Result<String, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
-    let bytes = fs::metadata(path).map_err(failed)?.len();
-    if bytes > BYTES_MAX {
-        return Err(failed(std::io::Error::other("the file is larger than 1 GiB")));
-    }
-    let mut text = fs::read_to_string(path).map_err(failed)?;
+    let bytes = read_bytes(path, bytes_max)?;
+    let mut text =
+        String::from_utf8(bytes).map_err(|it| failed(io::Error::new(ErrorKind::InvalidData, it)))?;
     // A byte order mark (BOM) is no part of the text.
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// Reads a file, up to so many bytes.
+fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
+    let failed = |source| Error::Read { path: path.to_owned(), source };
+    let too_large = || {
+        let message = format!("it is larger than {} MiB", bytes_max >> 20);
+        failed(io::Error::new(ErrorKind::FileTooLarge, message))
+    };
+    let file = fs::File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    if length > bytes_max {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > bytes_max { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Returns the line and the column of a byte, both from 1.

@@ -1,7 +1,7 @@
 //! A recording read line by line, holding only one line and the beginning.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_128;
@@ -13,6 +13,13 @@ const HEAD_LINES: usize = 1_000;
 
 /// The most bytes of them, unless the first line alone is longer.
 const HEAD_BYTES: usize = 1 << 20;
+
+/// The longest line, in bytes. A line holds at most one request, and the providers take no request of more than 50 MB; its
+/// text is held several times over while it is parsed.
+pub(super) const LINE_BYTES_MAX: u64 = 64 << 20;
+
+/// The longest document that is read as a whole, in bytes.
+const DOCUMENT_BYTES_MAX: usize = 1 << 30;
 
 /// A recording that is being read.
 pub(super) struct Lines<'r> {
@@ -30,6 +37,10 @@ pub(super) struct Lines<'r> {
     /// What lines have been read that represent themselves.
     known: IndexSet<u128>,
     failed: Option<io::Error>,
+    /// The lines that were read from the reader.
+    n_filled: usize,
+    /// The line that is too long; nothing is read from it on.
+    too_long: Option<usize>,
 }
 
 /// A line and its number, from 1.
@@ -44,6 +55,11 @@ pub(super) struct Line<'l> {
 impl<'r> Lines<'r> {
     /// Begins to read, and holds what the format is found by.
     pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
+        Self::with_head(reader, HEAD_BYTES)
+    }
+
+    /// The same, with a front of a few bytes.
+    pub(super) fn with_head(reader: &'r mut dyn BufRead, head_bytes: usize) -> Self {
         let mut lines = Self {
             reader,
             head: String::new(),
@@ -54,9 +70,11 @@ impl<'r> Lines<'r> {
             broken: Vec::new(),
             known: IndexSet::new(),
             failed: None,
+            n_filled: 0,
+            too_long: None,
         };
         for number in 1..=HEAD_LINES {
-            if lines.head.len() >= HEAD_BYTES || !lines.fill() {
+            if lines.head.len() >= head_bytes || !lines.fill() {
                 break;
             }
             let line = decoded(&lines.line, number, &mut lines.broken);
@@ -117,8 +135,17 @@ impl<'r> Lines<'r> {
         let mut text = String::new();
         while self.next().is_some() {
             text.push_str(&self.text);
+            if text.len() > DOCUMENT_BYTES_MAX {
+                self.failed = Some(io::Error::other("the document is longer than 1 GiB"));
+                break;
+            }
         }
         text
+    }
+
+    /// Returns the number of the line at which reading ended because it is too long.
+    pub(super) fn too_long(&self) -> Option<usize> {
+        self.too_long
     }
 
     /// Reports lines that were not text, or says why reading failed.
@@ -132,7 +159,16 @@ impl<'r> Lines<'r> {
     /// Reads a line as bytes; returns whether there was one.
     fn fill(&mut self) -> bool {
         self.line.clear();
-        match self.reader.read_until(b'\n', &mut self.line) {
+        if self.too_long.is_some() {
+            return false;
+        }
+        self.n_filled += 1;
+        match (&mut *self.reader).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.line) {
+            Ok(n) if n as u64 > LINE_BYTES_MAX => {
+                self.too_long = Some(self.n_filled);
+                self.line = Vec::new();
+                false
+            }
             Ok(n) => n > 0,
             Err(error) => {
                 self.failed = Some(error);

@@ -68,9 +68,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             continue;
         };
         let n_surplus = row.fields.len().saturating_sub(columns.len());
-        let file = row.text("file").unwrap_or_default();
-        let name = if file.is_empty() { row.text("session").unwrap_or_default() } else { file };
-        let session = sessions.entry(name.to_owned()).or_default();
+        let session = sessions.entry(row.name().to_owned()).or_default();
         let is_late = session.requests.last().is_some_and(|it| it.place > request.place);
         session.requests.push(request);
         if n_surplus > 0 {
@@ -81,6 +79,23 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
         }
     }
     sessions.into_iter().map(|(name, session)| session.into_transcript(name)).collect()
+}
+
+/// Returns the names and the ids of the sessions, in the order of their first rows.
+pub(super) fn sessions(lines: &mut Lines<'_>) -> IndexMap<String, String> {
+    let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
+    let columns: IndexMap<&str, usize> =
+        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let mut sessions = IndexMap::new();
+    while let Some(line) = lines.next() {
+        let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
+        if let Some(id) =
+            row.text("session").filter(|it| !it.is_empty() && !sessions.contains_key(row.name()))
+        {
+            sessions.insert(row.name().to_owned(), id.to_owned());
+        }
+    }
+    sessions
 }
 
 /// The rows of a session.
@@ -137,6 +152,12 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn text(&self, column: &str) -> Option<&'a str> {
         self.fields.get(*self.columns.get(column)?).copied()
+    }
+
+    /// Returns the name of its session within the file.
+    fn name(&self) -> &'a str {
+        let named = self.text("file").filter(|it| !it.is_empty());
+        named.or(self.text("session")).unwrap_or_default()
     }
 
     fn number(&self, column: &str) -> Option<u64> {

@@ -43,7 +43,9 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
             let text = out(it) + &String::from_utf8_lossy(&it.stderr);
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        assert!(told(&newest).contains("3 skipped: not a recorded session (2); older than the newest 1 (1)"));
+        assert!(told(&newest).contains(
+            "3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"
+        ));
         assert!(
             told(&sonnet).contains("pi-session")
                 && told(&sonnet).contains("recorded with an unknown model (1)")

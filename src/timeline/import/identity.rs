@@ -1,0 +1,83 @@
+//! Which sessions a recording holds, by the ids in its log: found in a small part of the file, before it is read.
+
+use std::io::BufRead;
+
+use super::lines::Lines;
+use super::values::Text;
+use super::{json, usage_csv};
+
+/// How much of a file is searched for an id.
+const HEAD_BYTES: usize = 128 << 10;
+
+/// A session of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its id in the log, with that of the sub-agent if it is one's session.
+    pub id: String,
+    /// Its name within the file; empty for a single session.
+    pub name: String,
+    /// Whether the recording has the texts of the session, and not only its usage.
+    pub has_texts: bool,
+}
+
+/// What records of any format say about their session.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Text<'a>,
+    #[serde(borrow, rename = "agentId")]
+    agent_id: Text<'a>,
+    #[serde(rename = "isSidechain")]
+    is_sidechain: Option<bool>,
+    #[serde(borrow)]
+    payload: Option<Payload<'a>>,
+}
+
+/// What a record of a rollout holds.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+}
+
+/// Returns the sessions of a recording whose log names them.
+#[must_use]
+pub fn identities(reader: &mut dyn BufRead) -> Vec<Identity> {
+    let mut lines = Lines::with_head(reader, HEAD_BYTES);
+    if usage_csv::detect(lines.head()) {
+        let sessions = usage_csv::sessions(&mut lines).into_iter();
+        return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
+    }
+    let mut of_agent = None;
+    for record in lines.head().lines().filter_map(json::first::<Record<'_>>) {
+        match id(&record) {
+            // A session's file may begin with what its sub-agents did.
+            Some(id) if record.is_sidechain == Some(true) => {
+                of_agent.get_or_insert_with(|| format!("{id}/{}", record.agent_id.0));
+            }
+            Some(id) => return vec![of_log(id.to_owned())],
+            None => {}
+        }
+    }
+    of_agent.map(of_log).into_iter().collect()
+}
+
+fn of_log(id: String) -> Identity {
+    Identity { id, name: String::new(), has_texts: true }
+}
+
+/// Returns the id of the session that a record names.
+fn id<'r>(record: &'r Record<'_>) -> Option<&'r str> {
+    let id = match record.kind.0.as_ref() {
+        "session_meta" => &record.payload.as_ref()?.id.0,
+        "session" => &record.id.0,
+        _ => &record.session_id.0,
+    };
+    (!id.is_empty()).then_some(id)
+}

@@ -1,0 +1,164 @@
+//! Folders as people have them: every session is counted once, what is left out is named, and nothing fills the memory.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::{data, out, refused};
+
+/// The most memory that a command may take, in KiB: half of what a file of 300 MB would take twice.
+const MEMORY_MAX_KIB: u64 = 1 << 20;
+
+/// The bytes of a file with a single line.
+const LONG: u64 = 300_000_000;
+
+/// Runs ctxsim where no more memory is to be had.
+fn bounded(folder: &Path, line: &str) -> Output {
+    let limited = format!("ulimit -v {MEMORY_MAX_KIB}; exec \"$0\" {line}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_ctxsim")]).current_dir(folder);
+    shell.stdin(Stdio::null()).output().unwrap()
+}
+
+fn recording() -> PathBuf {
+    data("../../scenarios/recorded/claude-code-session.jsonl")
+}
+
+/// Returns a log of the session with an id.
+fn log(id: &str) -> String {
+    let text = fs::read_to_string(recording()).unwrap();
+    text.replace("{\"type\":\"user\",", &format!("{{\"type\":\"user\",\"sessionId\":\"{id}\","))
+}
+
+/// Writes two sessions as usage: the one of the recording, and another one.
+fn usage(path: &Path) {
+    let header = "file,session,idx,version,model,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,\
+        output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars";
+    let row = |file: &str, session: &str| {
+        format!("{file},{session},0,2.1.7,claude-opus-4-5,100.0,101.0,102.0,10,0,20000,50,100,0,100")
+    };
+    let rows = [header.to_owned(), row("recorded", "session-1"), row("other", "another-session")];
+    fs::write(path, rows.join("\n")).unwrap();
+}
+
+fn long_line(path: &Path) {
+    let mut file = File::create(path).unwrap();
+    write!(file, "{{\"type\":\"user\",\"text\":\"").unwrap();
+    // Nothing is written: the file has a hole of zeros.
+    file.set_len(LONG).unwrap();
+}
+
+#[test]
+fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = log("session-1");
+    fs::write(at("session.jsonl"), &text).unwrap();
+    fs::write(at("copy.jsonl"), &text).unwrap();
+    // What the log was some time earlier.
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(at("earlier.jsonl"), lines[..lines.len() - 4].join("\n")).unwrap();
+    usage(&at("usage.csv"));
+    let negative = log("session-2").replace("\"cache_read_input_tokens\":", "\"cache_read_input_tokens\":-");
+    fs::write(at("negative.jsonl"), negative).unwrap();
+    fs::write(at("empty.jsonl"), "").unwrap();
+    long_line(&at("long.jsonl"));
+    assert!(Command::new("mkfifo").arg(at("pipe.jsonl")).status().unwrap().success());
+    symlink(".", at("loop")).unwrap();
+    symlink("itself.jsonl", at("itself.jsonl")).unwrap();
+
+    let told = out(&bounded(folder.path(), ". --policy identity"));
+    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+
+    let mut sessions: Vec<&str> =
+        report["sessions"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    // Usage that cannot be is told by another rule, which may leave the session out.
+    sessions.retain(|it| *it != "negative");
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    assert!(sessions.iter().any(|it| it.contains("other")), "{sessions:?}");
+    let skipped: Vec<(&str, &str)> = report["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["file"].as_str().unwrap(), it["reason"].as_str().unwrap()))
+        .collect();
+    let mut files: Vec<String> =
+        skipped.iter().map(|(file, reason)| format!("{}: {reason}", file.trim_start_matches("./"))).collect();
+    files.retain(|it| !it.starts_with("negative"));
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "earlier.jsonl: the same session in another file",
+            "empty.jsonl: no request",
+            "itself.jsonl: a link that leads nowhere",
+            "long.jsonl: line 1 is longer than 64 MiB",
+            "pipe.jsonl: a pipe, a socket or a device",
+            "session.jsonl: the same content",
+            "usage.csv: the same session in another file",
+        ]
+    );
+    for (file, reason) in &skipped {
+        let name = file.trim_start_matches("./");
+        let head = told.split("Under ").next().unwrap().replace('\n', " ");
+        assert!(head.contains(name) && head.contains(reason), "{name}: {reason} is not in {head}");
+    }
+}
+
+#[test]
+fn a_transcript_is_kept_whichever_file_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = log("session-1");
+    fs::write(at("b.jsonl"), &text).unwrap();
+    usage(&at("a.csv"));
+    usage(&at("c.csv"));
+    let requests = |line: &str| -> u64 {
+        let json = out(&bounded(folder.path(), line));
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        report["sessions"].as_array().unwrap().iter().map(|it| it["requests"].as_u64().unwrap()).sum()
+    };
+    let alone = requests("b.jsonl --policy identity --format json");
+
+    for files in ["a.csv b.jsonl", "b.jsonl a.csv", "a.csv b.jsonl b.jsonl"] {
+        assert_eq!(requests(&format!("{files} --policy identity --format json")), alone + 1, "{files}");
+    }
+    for command in ["import", "run --policy identity"] {
+        let json = out(&bounded(folder.path(), &format!("{command} a.csv b.jsonl --format json")));
+        assert!(!json.contains("\"requests\": 2,") || command == "import", "{json}");
+    }
+    let imported = out(&bounded(folder.path(), "import a.csv b.jsonl --format json"));
+    let imported: serde_json::Value = serde_json::from_str(&imported).unwrap();
+    let sessions: usize =
+        imported["files"].as_array().unwrap().iter().map(|it| it["sessions"].as_array().unwrap().len()).sum();
+    assert_eq!(sessions, 2);
+}
+
+#[test]
+fn a_line_without_end_and_a_device_without_end_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    long_line(&folder.path().join("long.jsonl"));
+
+    let told = refused(&bounded(folder.path(), "long.jsonl"));
+    assert!(told.contains("error[recording-line]: line 1 is longer than 64 MiB"), "{told}");
+    assert!(told.contains("--> long.jsonl:1:1"), "{told}");
+    for line in ["/dev/zero", "run --policy identity --scenario /dev/zero", "import /dev/zero"] {
+        let told = refused(&bounded(folder.path(), line));
+        assert!(told.contains("it is larger than 256 MiB"), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_pipe_that_is_named_is_read_once_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recording();
+    let file = out(&bounded(folder.path(), &format!("{} --policy identity --format csv", path.display())));
+    let shell = format!("cat '{}' | \"$0\" /dev/stdin --policy identity --format csv", path.display());
+    let piped = Command::new("sh").args(["-c", &shell, env!("CARGO_BIN_EXE_ctxsim")]).output().unwrap();
+
+    let numbers = |text: &str| text.replace("claude-code-session", "stdin");
+    assert_eq!(out(&piped), numbers(&file));
+}
