@@ -1,49 +1,72 @@
 //! Sessions that several recordings hold, found by the ids in their logs: each is counted once.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::io::BufRead;
 use std::path::Path;
 
 use indexmap::IndexMap;
 
 use crate::catalog::Origin;
+use crate::input::scenario::Assume;
 use crate::report::Skipped;
-use crate::timeline::import::{Identity, identities};
+use crate::timeline::import::{Identity, identities, import_from};
 
 /// Why a session takes no part.
 pub(super) const TWIN: &str = "the same session in another file";
 
-/// Returns for each recording the names of its sessions that another one holds with more detail: texts before usage alone, then
-/// the longer file, then the first one. `None` stands for what is not a recording.
+/// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
+/// cannot, texts before usage alone, then the longer file, then the first one. `None` stands for what is not a recording.
 pub(super) fn twins(recordings: &[Option<&Origin>]) -> Vec<BTreeSet<String>> {
     let mut twins = vec![BTreeSet::new(); recordings.len()];
     if recordings.iter().flatten().nth(1).is_none() {
         return twins;
     }
-    let mut best: IndexMap<String, (Detail, usize, String)> = IndexMap::new();
+    let mut holders: IndexMap<String, Vec<Holder<'_>>> = IndexMap::new();
     for (index, origin) in recordings.iter().enumerate() {
         let Some(origin) = origin else { continue };
         for Identity { id, name, has_texts } in held(origin) {
-            let own = ((has_texts, length(origin.path())), index, name);
-            match best.get_mut(&id) {
-                None => drop(best.insert(id, own)),
-                Some((_, at, _)) if *at == index => {}
-                Some(known) => {
-                    let other = if own.0 > known.0 { std::mem::replace(known, own) } else { own };
-                    twins[other.1].insert(other.2);
-                }
+            let all = holders.entry(id).or_default();
+            if all.iter().all(|it| it.index != index) {
+                all.push(Holder { origin, index, name, has_texts });
             }
         }
     }
+    // Only a session that is there twice has its files read for this.
+    let mut is_readable: IndexMap<usize, bool> = IndexMap::new();
+    for all in holders.into_values().filter(|it| it.len() > 1) {
+        let mut detail = |it: &Holder<'_>| {
+            let is_readable = *is_readable.entry(it.index).or_insert_with(|| can_be_read(it.origin));
+            (is_readable, it.has_texts, length(it.origin.path()), Reverse(it.index))
+        };
+        let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
+        for it in all.into_iter().filter(|it| Some(it.index) != kept) {
+            twins[it.index].insert(it.name);
+        }
+    }
     twins
+}
+
+/// A recording that holds a session.
+struct Holder<'o> {
+    origin: &'o Origin,
+    /// Its place among the recordings.
+    index: usize,
+    /// The name of the session within it.
+    name: String,
+    has_texts: bool,
+}
+
+/// Returns whether a recording can be used, under any scenario's assumptions.
+fn can_be_read(origin: &Origin) -> bool {
+    let read = |mut it: Box<dyn BufRead>| import_from(it.as_mut(), "", &Assume::default(), &[]).ok();
+    origin.reader().ok().and_then(read).is_some_and(|it| it.is_ok())
 }
 
 /// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
 pub(super) fn skipped(file: &str, reason: String) -> Skipped {
     if reason == TWIN { Skipped::of(file.to_owned(), TWIN) } else { Skipped::not_asked(file, reason) }
 }
-
-/// Whether a recording has texts, and how long it is.
-type Detail = (bool, u64);
 
 /// Returns the sessions of a recording; none of one that cannot be read, which is told when it is opened.
 fn held(origin: &Origin) -> Vec<Identity> {

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::Workload;
-use ctxsim::compare::{Comparison, Plan};
+use ctxsim::compare::{Cell, Comparison, Plan, Workload};
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_sampled};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};
@@ -89,7 +88,8 @@ fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
         let (mut told, mut played) = (0.0, 0.0);
         for (entry, runs) in plan.scenarios.iter().zip(report.runs.chunks(POLICIES.len())) {
             let load = plan.open(entry).unwrap().remove(0);
-            let Workload::Items(timeline) = &load.workload else { unreachable!("a recording has items") };
+            let lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: nth });
+            let timeline = &*lived.expect("a recording has items");
             let cost = runs[nth].tally.costs.total().unwrap();
             let (mean, error) = mean(&drawn(timeline, &load.policies[nth], profile));
             let most = (SHARE_MAX * mean).max(3.0 * error);

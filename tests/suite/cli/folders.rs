@@ -109,6 +109,23 @@ fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out()
 }
 
 #[test]
+fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = log("session-1");
+    fs::write(folder.path().join("good.jsonl"), &text).unwrap();
+    // Longer, and its bills are no counts.
+    let field = "\"cache_read_input_tokens\":";
+    fs::write(folder.path().join("broken.jsonl"), text.replace(field, &format!("{field}-1"))).unwrap();
+
+    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
+
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(report["sessions"][0]["name"], "good");
+    assert!(json.contains("broken.jsonl"), "what is left out is named: {json}");
+}
+
+#[test]
 fn a_transcript_is_kept_whichever_file_comes_first() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
