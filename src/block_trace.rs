@@ -11,7 +11,7 @@ use crate::cache::lru::Lru;
 use crate::diag::Diagnostic;
 use crate::input::{CacheRules, Limits};
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 
 /// All formats; the first one that recognises a text reads it.
 const FORMATS: [Format; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
@@ -120,7 +120,7 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
         }
         _ => None,
     };
-    let turns_requested = u32::try_from(trace.requests.len()).unwrap_or(u32::MAX);
+    let turns_requested = ix(trace.requests.len());
     let mut outcome = Outcome { turns_requested, ..Outcome::default() };
     let mut hits = BlockHits { n_subagents: trace.n_subagents, ..BlockHits::default() };
     for (request, step) in trace.requests.iter().zip(0_u32..) {

@@ -12,7 +12,7 @@ use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow, Role};
 use crate::price;
-use crate::quantity::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens, or_unlimited};
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
 
 use compaction::{Aftermath, HiddenFile, Outcome};
@@ -77,7 +77,7 @@ impl Calibration {
         let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
         let usages = timeline.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
-        let undone_from = timeline.recorded.as_ref().and_then(|it| it.undone_from).unwrap_or(StepIx::MAX);
+        let undone_from = or_unlimited(timeline.recorded.as_ref().and_then(|it| it.undone_from));
         for row in rows.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
             let usage = usages.get(row.step as usize).copied().flatten();
             if let (Some(before), Some(billed)) = (before, usage) {

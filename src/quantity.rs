@@ -1,9 +1,13 @@
 //! Quantities of the simulator: exact decimals, rates, costs. Arithmetic is exact and never wraps.
 
+mod narrow;
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use narrow::{Whole, ix, or_unlimited, saturated};
 
 /// A number of tokens: plain and unsigned, because every formula of the engine uses it.
 pub type Tokens = u64;
@@ -44,10 +48,7 @@ impl Decimal {
         let fraction = fraction.trim_end_matches('0');
         let digits = format!("{whole}{fraction}");
         let plain = !whole.is_empty() && digits.len() <= 18 && digits.bytes().all(|it| it.is_ascii_digit());
-        plain
-            .then(|| digits.parse().ok())
-            .flatten()
-            .map(|digits| Self { digits, scale: u32::try_from(fraction.len()).unwrap_or(u32::MAX) })
+        plain.then(|| digits.parse().ok()).flatten().map(|digits| Self { digits, scale: ix(fraction.len()) })
     }
 
     /// Returns the product with a number of tokens, rounded down; an unlimited number stays unlimited.
@@ -57,7 +58,7 @@ impl Decimal {
             return UNLIMITED;
         }
         let product = u128::from(self.digits) * u128::from(tokens) / 10_u128.pow(self.scale);
-        Tokens::try_from(product).unwrap_or(UNLIMITED)
+        saturated(product)
     }
 
     /// Returns the value times `10^places`, if that is a whole number.

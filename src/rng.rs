@@ -104,7 +104,7 @@ impl Stream {
     /// Draws one of several things, or nothing from an empty list.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         let last = things.len().checked_sub(1)?;
-        let index = self.between(0, u64::try_from(last).unwrap_or(u64::MAX));
+        let index = self.between(0, last as u64);
         things.get(usize::try_from(index).ok()?)
     }
 }

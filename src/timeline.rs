@@ -21,7 +21,7 @@ use indexmap::IndexSet;
 use crate::input::TtlClass;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
-use crate::quantity::{Cost, Decimal, Tokens};
+use crate::quantity::{Cost, Decimal, Tokens, ix};
 
 pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TimelineBuilder};
@@ -271,7 +271,7 @@ impl Spine {
     #[must_use]
     pub fn step_at(&self, at: When) -> StepIx {
         let row = self.turns.get(at.turn_ix as usize);
-        let end = StepIx::try_from(self.steps.len()).unwrap_or(StepIx::MAX);
+        let end = ix(self.steps.len());
         match (at.phase, row) {
             (Phase::Request(step), _) => step,
             (Phase::SessionStart | Phase::TurnOpen | Phase::TurnStart, Some(row)) => row.steps.start,

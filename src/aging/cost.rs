@@ -7,6 +7,7 @@ use crate::input::Policy;
 use crate::input::policy::{SessionKeep, SessionRecall};
 use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
 use crate::memory::{Memory, Recalled};
+use crate::quantity::saturated;
 
 /// The requests of a stream under one memory.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Requests {
             let after = log.sessions.get(at + 1).map_or(0, |it| it.memory_tokens);
             if let Some(said) = compacted(keep, own, history, assumed) {
                 let seen = if matches!(keep, SessionKeep::Summary(_)) { memory } else { None };
-                writer.request(said, u32::try_from(after).unwrap_or(u32::MAX), seen);
+                writer.request(said, saturated(after), seen);
                 n_compactions += 1;
             }
             writer.pause(assumed.session_seconds.saturating_mul(1_000));
@@ -72,7 +73,7 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
             tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0)
         }
     };
-    let tokens = u32::try_from(tokens).unwrap_or(ITEM_MAX).min(ITEM_MAX);
+    let tokens = saturated::<u32>(tokens).min(ITEM_MAX);
     (tokens > 0).then_some(Recalled { tokens, digest })
 }
 

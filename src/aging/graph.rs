@@ -4,6 +4,7 @@
 mod export;
 
 use crate::diag::Diagnostic;
+use crate::quantity::ix;
 
 pub use export::export;
 
@@ -132,7 +133,7 @@ impl Graph {
             return Err(Box::new(Diagnostic::at("domain-unknown", "records", message).help(help)));
         }
         self.records.push(Record { session, domain });
-        Ok(index(self.records.len() - 1))
+        Ok(ix(self.records.len() - 1))
     }
 
     /// Says something new in a record.
@@ -187,22 +188,22 @@ impl Graph {
 
     /// Says two facts that could be confused, and that they could.
     pub fn confuse(&mut self, facts: [FactIx; 2]) {
-        let pair = u16::try_from(self.pairs.len()).unwrap_or(u16::MAX);
+        let pair = ix(self.pairs.len());
         facts.iter().for_each(|it| self.facts[*it as usize].pair = Some(pair));
         self.pairs.push(facts);
     }
 
     /// Notes what a question depends on, as it is now.
     pub fn depend(&mut self, session: u32, relation: Relation, facts: Vec<FactIx>) -> u32 {
-        let depth = |it: &FactIx| u16::try_from(self.chain(*it).count()).unwrap_or(u16::MAX);
+        let depth = |it: &FactIx| ix(self.chain(*it).count());
         let chain_depth = facts.iter().map(depth).max().unwrap_or(0);
         self.edges.push(Edge { session, relation, facts, chain_depth });
-        index(self.edges.len() - 1)
+        ix(self.edges.len() - 1)
     }
 
     fn push(&mut self, fact: Fact) -> FactIx {
         self.facts.push(fact);
-        index(self.facts.len() - 1)
+        ix(self.facts.len() - 1)
     }
 
     /// Returns the versions of a fact, the first one first; a circle is walked once.
@@ -284,9 +285,4 @@ impl Graph {
             Says::Subject => format!("{domain} record {} is about topic {}", it.record, it.record),
         }
     }
-}
-
-/// Returns a place as an index.
-fn index(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -12,6 +12,7 @@ use super::stream::{Aging, Ask, Stream};
 use crate::input::Policy;
 use crate::input::policy::Aging as Spec;
 use crate::input::scenario::AgingEvent;
+use crate::quantity::ix;
 use crate::rng::{Seed, Stream as Draws};
 
 /// Which parts of the pipeline are replaced by ones that lose nothing.
@@ -161,7 +162,7 @@ impl<'a> Player<'a> {
         begins_at_one: bool,
     ) -> Self {
         let facts = &stream.graph.facts;
-        let places = || 0..u32::try_from(facts.len()).unwrap_or(u32::MAX);
+        let places = || 0..ix(facts.len());
         let draws = stream.seed.stream("aging chance hit", 0);
         let said_in = |it: FactIx| facts[it as usize].session;
         let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|it| {

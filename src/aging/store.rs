@@ -12,6 +12,7 @@ use super::rules::Rules;
 use super::stream::Stream;
 use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, Totals};
+use crate::quantity::ix;
 use crate::rng::Stream as Draws;
 
 /// What sessions say: where the facts and the records of each begin, and after the last where they end.
@@ -24,8 +25,8 @@ impl Said {
     /// Looks where each session of a stream begins.
     pub(super) fn new(stream: &Stream) -> Self {
         let graph = &stream.graph;
-        let facts = |at: u32| place(graph.facts.partition_point(|it| it.session < at));
-        let records = |at: u32| place(graph.records.partition_point(|it| it.session < at));
+        let facts = |at: u32| ix(graph.facts.partition_point(|it| it.session < at));
+        let records = |at: u32| ix(graph.records.partition_point(|it| it.session < at));
         let sessions = 0..=stream.n_sessions();
         Self { facts: sessions.clone().map(facts).collect(), records: sessions.map(records).collect() }
     }
@@ -90,7 +91,7 @@ impl<'a> Store<'a> {
         let of = |purpose: &str| stream.seed.stream(purpose, 0);
         let graph = &stream.graph;
         let taken_up = of("aging extract");
-        let extract = (0..place(graph.facts.len())).map(|it| taken_up.unit_of(it.into(), 0)).collect();
+        let extract = (0..graph.facts.len() as u64).map(|it| taken_up.unit_of(it, 0)).collect();
         let mut store = Self {
             stream,
             said,
@@ -107,7 +108,7 @@ impl<'a> Store<'a> {
             words: None,
             passes: 0,
             order: 0,
-            retracted: (0..place(graph.facts.len()))
+            retracted: (0..ix(graph.facts.len()))
                 .filter(|it| graph.facts[*it as usize].invalidated_at.is_some())
                 .collect(),
             extract,
@@ -296,9 +297,4 @@ impl<'a> Store<'a> {
         let graph = &self.stream.graph;
         graph.pairs.iter().flatten().filter(|it| self.is_exact[**it as usize]).count()
     }
-}
-
-/// Returns a place as an index.
-fn place(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -6,6 +6,7 @@ use super::generate;
 use super::graph::{FactIx, Graph};
 use crate::input::Scenario;
 use crate::input::scenario::{AgingEvent, AgingLoad, BeforeFirst};
+use crate::quantity::ix;
 use crate::rng::Seed;
 
 /// Sessions with what they say and ask.
@@ -106,7 +107,7 @@ impl Stream {
     /// Returns how many sessions there are.
     #[must_use]
     pub fn n_sessions(&self) -> u32 {
-        u32::try_from(self.sessions.len()).unwrap_or(u32::MAX)
+        ix(self.sessions.len())
     }
 }
 

@@ -1,8 +1,7 @@
 //! What later needs and probes ask of each item, and until when: full knowledge, which no agent has.
 
-use crate::timeline::{
-    Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, TurnIx, When,
-};
+use crate::quantity::ix;
+use crate::timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, When};
 
 /// Until when something is asked of an item; `None` when it is not, or no more.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +32,7 @@ pub(super) fn asked(timeline: &Timeline) -> Vec<Asked> {
     let mut asked = vec![Asked::default(); spine.items.len()];
     for (index, row) in spine.turns.iter().enumerate() {
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
-        let turn_ix = TurnIx::try_from(index).unwrap_or(TurnIx::MAX);
+        let turn_ix = ix(index);
         let before_answer = if row.steps.is_empty() { None } else { spine.steps.get(last as usize) };
         let before_answer = before_answer.map_or(row.items.end, |it| it.reply.start);
         let moments = [

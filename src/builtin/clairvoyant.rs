@@ -7,6 +7,7 @@ use crate::input::policy::Moment;
 use crate::projection::prompt::Shown;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
+use crate::quantity::{ix, saturated};
 use crate::timeline::{ItemIx, Kind, NO_ITEM, Preserve, Spine, StepIx, Timeline};
 
 use super::asked::{Asked, REQUEST, Time, asked};
@@ -41,7 +42,7 @@ impl Projector for Clairvoyant {
         if moment != Moment::Request {
             return;
         }
-        let step = StepIx::try_from(edit.prompt().arrived().steps).unwrap_or(StepIx::MAX);
+        let step: StepIx = saturated(edit.prompt().arrived().steps);
         while self.n_reviewed <= step as usize {
             let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
             self.n_reviewed += 1;
@@ -95,7 +96,7 @@ fn reviews(spine: &Spine, asked: &[Asked]) -> Vec<Vec<ItemIx>> {
         }
     }
     for (index, asked) in asked.iter().enumerate() {
-        let item = ItemIx::try_from(index).unwrap_or(ItemIx::MAX);
+        let item = ix(index);
         let read_at = spine.items[index].step_ix.saturating_add(2);
         for (step, _) in [asked.whole, asked.exact, asked.handle].into_iter().flatten() {
             at(step.saturating_add(1).max(read_at), item);

@@ -10,7 +10,7 @@ use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::input::profile;
 use crate::ledger::CacheUse;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.
 pub(super) struct Blocks {
@@ -43,11 +43,11 @@ impl CacheRule for Blocks {
         for link in request.chain.links() {
             while (n_blocks + 1) * self.block_tokens <= link.tokens {
                 let (number, _) = self.known.insert_full((link.digest, n_blocks));
-                self.prompt.push(u32::try_from(number).unwrap_or(u32::MAX));
+                self.prompt.push(ix(number));
                 n_blocks += 1;
             }
         }
-        self.store.reserve(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
+        self.store.reserve(ix(self.known.len()));
         let read = (self.store.submit(&self.prompt) as Tokens * self.block_tokens).min(request.prompt);
         let broke_at = request.chain.links().iter().find(|it| it.tokens > read).map(|it| it.slot);
         CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
@@ -61,7 +61,7 @@ impl CacheRule for Blocks {
         for end in ends.take_while(|end| links.last().is_some_and(|it| *end <= it.tokens)) {
             let at = links.partition_point(|it| it.tokens < end);
             let Some(number) = self.known.get_index_of(&(links[at].digest, n_known)) else { break };
-            if n_held.is_none() && !self.store.holds(u32::try_from(number).unwrap_or(u32::MAX)) {
+            if n_held.is_none() && !self.store.holds(ix(number)) {
                 n_held = Some(n_known);
             }
             n_known += 1;

@@ -6,7 +6,7 @@ use crate::input::profile::price::{Prices, Rates};
 use crate::input::scenario::refetch::{Bound, Terms};
 use crate::ledger::{RequestRow, Role, TokenUse};
 use crate::price;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix, or_unlimited};
 use crate::timeline::{Kind, StepIx, Timeline};
 
 /// One compaction: its prediction, and what followed.
@@ -160,9 +160,9 @@ impl Study<'_> {
     /// Returns the step at which the window of a compaction ends: it is over, the session is, or what the compaction left went too.
     fn end(&self, step: StepIx) -> StepIx {
         let spine = &self.timeline.spine;
-        let n_steps = StepIx::try_from(spine.steps.len()).unwrap_or(StepIx::MAX);
+        let n_steps = ix(spine.steps.len());
         let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
-        let gone = self.gone.get(first as usize).copied().unwrap_or(StepIx::MAX);
+        let gone = or_unlimited(self.gone.get(first as usize).copied());
         let end = step.saturating_add(self.forecast.window_requests).min(n_steps).min(gone);
         // What follows a second compaction follows that one.
         let next = self.steps.iter().copied().find(|it| *it > step);

@@ -12,6 +12,7 @@ use crate::aging::generate::Pressure;
 use crate::aging::{Aging, Log, Observed, Played, Player, Rules, Stream, Summary};
 use crate::input::Policy;
 use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::quantity::saturated;
 use crate::report::{Assumed, Run};
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
@@ -65,7 +66,7 @@ impl Load {
 
     /// Plays every stream under every policy.
     fn observed(&self, aging: &Aging, progress: Progress<'_>) -> Observations {
-        let n_trials = usize::try_from(aging.n_trials()).unwrap_or(usize::MAX);
+        let n_trials = saturated(aging.n_trials());
         let n_done = AtomicUsize::new(0);
         let of_trials = in_order(n_trials, |trial| {
             let one = self.observe(aging, &aging.stream(trial as u64));

@@ -11,6 +11,7 @@ use super::threads::in_order;
 use super::world::World;
 use super::{Cell, Load, Progress};
 use crate::input::Policy;
+use crate::quantity::saturated;
 use crate::report::{Assumed, Run};
 use crate::rng::Seed;
 use crate::runner::{self, Chats, Log, Numbers, Observed, Ordering, Player, Source, Summary};
@@ -97,7 +98,7 @@ impl Load {
 
     /// Plays every trial under every runner.
     fn observed_by_runners(&self, progress: Progress<'_>) -> Vec<Observed> {
-        let n_trials = usize::try_from(self.n_chats()).unwrap_or(usize::MAX);
+        let n_trials = saturated(self.n_chats());
         let n_done = AtomicUsize::new(0);
         let of_trials = in_order(n_trials, |trial| {
             let chats = self.chats(trial as u64);
@@ -166,7 +167,7 @@ impl Load {
             Workload::Chats(chats) => chats.chats(trial),
             Workload::Aging(aging) => of(Source::Stream(Cow::Owned(aging.stream(trial)))),
             Workload::Conversations(all) => {
-                let nth = usize::try_from(trial).unwrap_or(usize::MAX);
+                let nth = saturated(trial);
                 of(Source::Plane(&all.timeline(&all.trial(nth))))
             }
             Workload::Items(timeline) => of(Source::Plane(timeline)),

@@ -6,6 +6,7 @@ use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::wildcard;
 use crate::input::profile::calendar;
+use crate::quantity::or_unlimited;
 use crate::report::Skipped;
 use crate::report::numbers::thousands;
 use crate::timeline::Timeline;
@@ -117,7 +118,7 @@ impl Selection {
             Candidate::At(time) => Some(*time),
             _ => None,
         });
-        let limit = self.limit.unwrap_or(usize::MAX);
+        let limit = or_unlimited(self.limit);
         let mut is_new = newest(limit, &times.collect::<Vec<_>>()).into_iter();
         let older = || format!("older than the newest {}", thousands(limit as u64));
         let mut left_out = |it| match it {

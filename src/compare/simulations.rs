@@ -16,6 +16,7 @@ use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Sink, Sums};
 use crate::price::PriceRows;
+use crate::quantity::saturated;
 use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
 use crate::rng::Seed;
 use crate::timeline::Timeline;
@@ -286,11 +287,7 @@ fn find<'a>(
                     limits,
                     cache,
                     seed: Seed(load.seed),
-                    n_trials: if load.is_sampled {
-                        usize::try_from(load.trials).unwrap_or(usize::MAX)
-                    } else {
-                        1
-                    },
+                    n_trials: if load.is_sampled { saturated(load.trials) } else { 1 },
                     is_drawn: load.is_sampled,
                 });
             }

@@ -13,7 +13,7 @@ use crate::input::policy::Moment;
 use crate::ledger::{FailureKind, NeedRow, Sink};
 use crate::projection::prompt::{Shown, SlotIx};
 use crate::projection::{Projector, Prompt, State};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::recovery::{Source, Terms, item_state};
 use crate::rng::Seed;
 use crate::timeline::evidence::Recover;
@@ -242,7 +242,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         let asked =
             spine.items.get(old.pair as usize).copied().unwrap_or(Item { kind: Kind::ToolCall, ..old });
         let call_tokens = self.ways[0].recovery.terms().map_or(asked.raw, |it| it.call_tokens);
-        let fetched = u32::try_from(call.tokens).unwrap_or(u32::MAX);
+        let fetched = saturated(call.tokens);
         let id = [call.id, nth].map(u64::to_le_bytes).concat();
         let new = |item: Item, raw: u32, part| Item {
             digest: xxh3_64_with_seed(&id, old.digest ^ part),

@@ -7,7 +7,7 @@ use crate::memory::Edited;
 use crate::projection::chain::Chain;
 use crate::projection::change::Purpose;
 use crate::projection::{Editor, Projector, SideRequest};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 use crate::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
 use super::fault::Fault;
@@ -15,7 +15,7 @@ use super::fault::Fault;
 impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
         let spine = &self.timeline.spine;
-        self.outcome.turns_requested = u32::try_from(spine.turns.len()).unwrap_or(u32::MAX);
+        self.outcome.turns_requested = ix(spine.turns.len());
         for (nth, session) in spine.sessions.iter().enumerate() {
             if let Err(failure) = self.play_session(nth, session) {
                 self.outcome.failure = Some(failure);

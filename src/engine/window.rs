@@ -11,7 +11,7 @@ use crate::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResul
 use crate::memory::{AnyMemory, MemoryRun, View};
 use crate::projection::Window;
 use crate::projection::num::Known;
-use crate::quantity::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens, ix};
 use crate::timeline::conversation::{Message, Step, Trial};
 use crate::timeline::{ItemIx, Kind, When};
 
@@ -90,7 +90,7 @@ impl<'r> Shown<'r> {
 
 impl View for Shown<'_> {
     fn n_items(&self) -> ItemIx {
-        self.trial.n_stable + u32::try_from(self.to).unwrap_or(u32::MAX)
+        self.trial.n_stable + ix::<u32>(self.to)
     }
 
     fn standing(&self, item: ItemIx) -> State {
@@ -171,7 +171,7 @@ impl Run<'_> {
         }
         self.sink.request(&RequestRow {
             turn_ix: self.outcome.turns_requested - 1,
-            step: u32::try_from(nth).unwrap_or(u32::MAX),
+            step: ix(nth),
             role: Role::Main,
             at_ms: step.at_ms(self.trial),
             prompt,

@@ -6,6 +6,7 @@ use crate::cache::own::{Make, OwnRule};
 use crate::input::policy::OwnCode;
 use crate::input::profile::written::{Cache, Rules, Ttls};
 use crate::input::text::duration::Duration as Written;
+use crate::quantity::saturated;
 
 /// The rules of a provider's prompt cache.
 ///
@@ -58,7 +59,7 @@ impl CacheRules {
     /// Sets how long an entry lives after its last use. For a cache in code, this is only what policies see as its lifetime.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        let ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let ms = saturated(ttl.as_millis());
         self.rules.ttl = Ttls(vec![Written(ms)]);
         self
     }

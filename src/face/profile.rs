@@ -9,6 +9,7 @@ use crate::input::profile::written::{Assumptions, Cache, Limits, Price};
 use crate::input::text::decode::encode;
 use crate::input::text::duration::Duration as Written;
 use crate::input::{Format, Profile as Checked, ProfileFile};
+use crate::quantity::saturated;
 
 /// A model at a provider: its limits, its prices and the rules of its cache.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ impl ProfileBuilder {
     /// Sets the price of input that is written to the cache with a given lifetime, per million tokens; the price of plain input by default.
     #[must_use]
     pub fn cache_write(mut self, ttl: Duration, usd: impl Into<Usd>) -> Self {
-        let ttl = Written(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)).to_string();
+        let ttl = Written(saturated(ttl.as_millis())).to_string();
         if let Some(usd) = self.amount(&usd.into(), &format!("prices.0.cache_write.{ttl}")) {
             self.prices().cache_write.insert(ttl, usd);
         }

@@ -10,7 +10,7 @@ use crate::face::{Catalog, Error, Kind, Text};
 use crate::input::scenario::{self as input, Assume, Load};
 use crate::input::{Scenario as Checked, ScenarioFile};
 use crate::own::{Entry, Made};
-use crate::quantity::Decimal;
+use crate::quantity::{Decimal, saturated};
 use crate::timeline::evidence::Recover;
 use crate::timeline::scripted::sizes_of;
 use crate::timeline::{
@@ -392,5 +392,5 @@ impl Step {
 
 /// Returns a moment some time later.
 fn after(at_ms: i64, pause: Duration) -> i64 {
-    at_ms.saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+    at_ms.saturating_add(saturated(pause.as_millis()))
 }

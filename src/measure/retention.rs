@@ -83,7 +83,7 @@ impl Retention {
             lengths.entry(trial.length.to_string()).or_default().push(*trial);
         }
         Self {
-            trials: u64::try_from(trials.len()).unwrap_or(u64::MAX),
+            trials: trials.len() as u64,
             messages: trials.iter().map(|it| it.length).sum(),
             needles_total: trials.iter().map(|it| u64::from(it.needles().total)).sum(),
             needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),

@@ -7,7 +7,7 @@ use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, Models, PriceIndex};
-use crate::quantity::Cost;
+use crate::quantity::{Cost, or_unlimited};
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = Part::ALL.len();
@@ -60,7 +60,7 @@ impl Sensitivity {
             }
             Sort::Cost => order.sort_by(|left, right| cost(left).total_cmp(&cost(right))),
         }
-        order.truncate(top.unwrap_or(usize::MAX));
+        order.truncate(or_unlimited(top));
         self.n_left_out += self.profiles.len() - order.len();
         self.profiles = order.iter().map(|it| self.profiles[*it].clone()).collect();
         for grid in &mut self.grids {

@@ -75,7 +75,7 @@ pub(super) type Resample<'a> = &'a mut dyn Iterator<Item = usize>;
 /// Resamples a number of sessions, always in the same way, and returns a value for each resample.
 pub(super) fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> Vec<T> {
     let stream: Stream = Seed(0).stream(PURPOSE, 0);
-    let last = u64::try_from(n.saturating_sub(1)).unwrap_or(u64::MAX);
+    let last = n.saturating_sub(1) as u64;
     let resample = |nth| {
         let mut draw = stream.nth(0, nth);
         one(&mut (0..n).map(|_| usize::try_from(draw.next_between(0, last)).unwrap_or(0)))

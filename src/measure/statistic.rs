@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::quantity::saturated;
+
 /// Statistics of a number over trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistic {
@@ -76,7 +78,7 @@ impl Statistic {
 
 /// Returns Student's quantile at 97.5%; beyond the table by an expansion that is accurate to four digits.
 fn student(freedom: u64) -> f64 {
-    let index = usize::try_from(freedom.saturating_sub(1)).unwrap_or(usize::MAX);
+    let index: usize = saturated(freedom.saturating_sub(1));
     STUDENT.get(index).copied().unwrap_or_else(|| {
         let (normal, freedom) = (1.959_964_f64, freedom as f64);
         normal + (normal.powi(3) + normal) / (4.0 * freedom)

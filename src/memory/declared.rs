@@ -8,7 +8,7 @@ use super::write::Writer;
 use super::{Call, Memory, Recalled, View, r#use};
 use crate::input::policy::memory::{self, Memory as Rules, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::timeline::Lifecycle;
 use crate::timeline::facts::{FactPlane, Plant};
 
@@ -108,7 +108,7 @@ impl<'t> Declared<'t> {
     fn digest(&self) -> u64 {
         let is_index = self.rules.read == memory::Read::ByKey;
         let newest = match self.rules.read {
-            memory::Read::Last(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            memory::Read::Last(count) => saturated(count),
             memory::Read::All | memory::Read::ByKey => usize::MAX,
         };
         let facts = self.store.newest(newest);
@@ -126,7 +126,7 @@ impl Memory for Declared<'_> {
     fn recall(&mut self) -> Option<Recalled> {
         let now = self.store.n_changes();
         if self.recalled.0 != now {
-            let tokens = u32::try_from(self.tokens()).unwrap_or(u32::MAX);
+            let tokens = saturated(self.tokens());
             let recalled = (tokens > 0).then(|| Recalled { tokens, digest: self.digest() });
             if recalled.is_some() && recalled != self.recalled.1 {
                 self.call(MemoryKind::Read, tokens.into());

@@ -5,7 +5,7 @@ use super::store::Store;
 use super::write::Writer;
 use crate::input::policy::memory::{self, Memory as Rules, Part, State};
 use crate::ledger::Loss;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::timeline::facts::{FactPlane, Plant};
 
 /// What can be read when probes are due.
@@ -22,7 +22,7 @@ impl Read {
         let newest = match rules.read {
             memory::Read::Last(count) if !is_oracle(rules, Part::Read) => {
                 let mut is_read = vec![false; plane.facts.len()];
-                for fact in store.newest(usize::try_from(count).unwrap_or(usize::MAX)) {
+                for fact in store.newest(saturated(count)) {
                     is_read[fact as usize] = true;
                 }
                 Some(is_read)
@@ -57,7 +57,7 @@ impl Read {
 
 /// Returns a memory's size in the prompt: the facts it shows, or its index.
 pub(super) fn tokens(rules: &Rules, store: &Store<'_>) -> Tokens {
-    let held = u64::try_from(store.n_held()).unwrap_or(u64::MAX);
+    let held = store.n_held() as u64;
     let shown = match rules.read {
         memory::Read::Last(count) => held.min(count),
         memory::Read::All | memory::Read::ByKey => held,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::is_oracle;
 use crate::input::policy::memory::{Memory as Rules, Part};
 use crate::ledger::KeptRow;
+use crate::quantity::saturated;
 use crate::timeline::Lifecycle;
 use crate::timeline::facts::{FactIx, FactPlane};
 
@@ -40,7 +41,7 @@ impl<'t> Store<'t> {
             banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],
             of_category: plane.categories.iter().map(bank_of).collect(),
-            capacity: capacity.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX)),
+            capacity: capacity.map_or(usize::MAX, |it| saturated(it)),
             n_held: 0,
             n_written: 0,
             n_changes: 0,
@@ -104,9 +105,9 @@ impl<'t> Store<'t> {
     pub(super) fn happen(&mut self, event: Lifecycle) {
         match event {
             Lifecycle::Flush => self.keep_newest(0),
-            Lifecycle::Reset { keep } => self.keep_newest(usize::try_from(keep).unwrap_or(usize::MAX)),
+            Lifecycle::Reset { keep } => self.keep_newest(saturated(keep)),
             Lifecycle::Budget { entries } => {
-                self.capacity = usize::try_from(entries).unwrap_or(usize::MAX);
+                self.capacity = saturated(entries);
                 for bank in 0..self.banks.len() {
                     let over = self.banks[bank].len().saturating_sub(self.capacity);
                     (0..over).for_each(|_| self.evict(bank));

@@ -11,7 +11,7 @@ use crate::projection::change::Purpose;
 use crate::projection::edit::Manner;
 use crate::projection::rendition::Rendered;
 use crate::projection::{self, Ambient, EditFault, SideRequest, SlotIx, State, Wrong};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 
 /// Code that edits the prompt slot by slot; its edits persist.
 pub trait Projector: Send {
@@ -146,7 +146,7 @@ impl Prompted for projection::Editor<'_, '_> {
             prompt: it.input,
             chain,
             output: it.output,
-            items: u32::try_from(at.len()).unwrap_or(u32::MAX),
+            items: ix(at.len()),
             purpose: Purpose::Summary,
         });
         self.summarise_as(at, text, request);

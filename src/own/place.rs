@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::view::{ItemId, Kind, Part, PartForm};
 use super::{ModelCall, Text};
 use crate::projection::SlotIx;
+use crate::quantity::ix;
 
 /// An entry that a view can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +195,7 @@ fn inserted<'p>(
             return Err(Misplaced::Kind(*kind));
         }
         if let Some(call) = part.written_by {
-            let n_replaced = u32::try_from(part.replaces.len()).unwrap_or(u32::MAX);
+            let n_replaced = ix(part.replaces.len());
             placed.calls.push((text, call, n_replaced));
         }
         let until = parts[nth..].iter().find_map(slot_of).map_or(gaps.end, |it| it.slot);

@@ -6,7 +6,7 @@ use super::chain::Chain;
 use super::fault::EditFault;
 use super::prompt::Prompt;
 use super::slot::{Slot, SlotIx, UNDO};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, or_unlimited};
 
 /// A policy's edits between two requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl ChangeLog {
     #[must_use]
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
         let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
-        self.intact.unwrap_or(Tokens::MAX).min(stable)
+        or_unlimited(self.intact).min(stable)
     }
 
     /// Takes the requests that the policy has made.

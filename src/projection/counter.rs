@@ -3,7 +3,7 @@
 use super::num::{Known, Num};
 use super::prompt::{Prompt, Slot, SlotIx};
 use crate::input::policy;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::timeline::{Item, Kind};
 
 /// How many kinds of items there are.
@@ -25,7 +25,7 @@ impl Counter {
         let mut adds = [0; KINDS];
         for (kind, size) in declared.iter().flat_map(|it| &it.adds) {
             let tokens = Num::fixed(Some(size), known).unwrap_or(0);
-            adds[*kind as usize] = u32::try_from(tokens).unwrap_or(u32::MAX);
+            adds[*kind as usize] = saturated(tokens);
         }
         Self { adds, from: 0, to: 0, sum: 0, seen_edits: 0 }
     }

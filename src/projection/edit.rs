@@ -13,7 +13,7 @@ use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
 use super::tracker::Tracker;
 use crate::input::policy::{Changes, Moment};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 use crate::timeline::Kind;
 
 /// How a stage's edits are meant.
@@ -284,7 +284,7 @@ impl<'p, 't> Editor<'p, 't> {
     pub(super) fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
-            self.log.note(host, u32::try_from(slots.len()).unwrap_or(u32::MAX), self.manner.stage);
+            self.log.note(host, ix(slots.len()), self.manner.stage);
         } else {
             for index in slots {
                 let before = *self.prompt.slot(*index);

@@ -3,6 +3,7 @@
 use super::num::{Known, Num};
 use super::prompt::{Prompt, Shown, Slot, SlotIx};
 use crate::input::policy::{Scope, matches_any};
+use crate::quantity::saturated;
 use crate::timeline::{Item, Kind, Preserve, Spine};
 
 /// Which tools match, by their place in the timeline's list.
@@ -128,7 +129,7 @@ impl Filter {
             tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
             shown: ClassMask::of_shown(&scope.shown),
-            raw_min: larger.map_or(0, |it| u32::try_from(it).unwrap_or(u32::MAX)),
+            raw_min: larger.map_or(0, |it| saturated(it)),
             takes_all: false,
         };
         filter.takes_all = filter.has_every_slot();

@@ -2,7 +2,7 @@
 
 use crate::input::Limits;
 use crate::input::policy::{Size, WindowKind};
-use crate::quantity::{Decimal, Tokens, UNLIMITED};
+use crate::quantity::{Decimal, Tokens, UNLIMITED, saturated};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,5 +162,5 @@ pub(super) fn tokens_of_chars(chars: u64, chars_per_token: Decimal) -> Tokens {
         return UNLIMITED;
     }
     let (milli, chars) = ((ratio * 1000.0) as u128, u128::from(chars) * 1000);
-    Tokens::try_from(chars.div_ceil(milli.max(1))).unwrap_or(UNLIMITED)
+    saturated(chars.div_ceil(milli.max(1)))
 }

@@ -10,7 +10,7 @@ use super::test::{Activation, Context, Test};
 use super::writer::Writer;
 use super::{Ambient, Left, Projector, text_as_it_came};
 use crate::input::policy::{Lasts, Moment, Pause, Policy, Prefix, Stage};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix, or_unlimited};
 use crate::timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
@@ -66,7 +66,7 @@ impl Program {
             let context = Context { known, stages: policy.stages(), own: index };
             let parts = Parts { stage, policy, timeline, context, writer: writer.as_ref() };
             CompiledStage {
-                index: u16::try_from(index).unwrap_or(u16::MAX),
+                index: ix(index),
                 pause: stage.pause,
                 when: match (&stage.when, stage.pause) {
                     (None, None) => Test::Always,
@@ -99,7 +99,7 @@ impl Program {
         let by_moment = MOMENTS.map(considered);
         let wakes = std::array::from_fn(|moment| {
             let stages = by_moment[moment].iter().map(|it| stages[*it].wakes_at());
-            stages.min().unwrap_or(Tokens::MAX)
+            or_unlimited(stages.min())
         });
         Self { stages, by_moment, wakes, marks }
     }

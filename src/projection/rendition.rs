@@ -13,7 +13,7 @@ use super::prompt::{Prompt, Shown, SlotIx};
 use super::text::{Content, Text};
 use super::writer::{Writer, Written, WrittenSizes};
 use crate::input::policy::{Rendition, Size, TableRow, Template};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::timeline::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
@@ -126,7 +126,7 @@ fn cut_by_rank(sizes: &[Num; 2], item: &Item) -> [u32; 2] {
 
 /// Returns the first of two sizes, and their sum.
 fn narrow([head, tail]: [Tokens; 2]) -> [u32; 2] {
-    [head, head.saturating_add(tail)].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
+    [head, head.saturating_add(tail)].map(|it| saturated(it))
 }
 
 /// The rows of a table as a program holds them.
@@ -165,7 +165,7 @@ impl Rows {
             tools: ToolMask::new(&row.tools, &[], spine),
             preserve: ClassMask::of_preserve(&row.preserve),
             larger_than: Num::fixed(row.larger_than.as_ref(), known)
-                .map_or(0, |it| u32::try_from(it.saturating_add(1)).unwrap_or(u32::MAX)),
+                .map_or(0, |it| saturated(it.saturating_add(1))),
             render: Render::new(&row.shown_as, row.exact, known),
             over_budget: Render::new(row.over_budget(), row.exact, known),
             charged: row.charged,

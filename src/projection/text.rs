@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::num::tokens_of_chars;
 use crate::input::scenario::TokenizerName;
-use crate::quantity::Decimal;
+use crate::quantity::{Decimal, saturated};
 use crate::timeline::{Item, Timeline};
 use crate::tokens;
 
@@ -74,10 +74,10 @@ impl Text {
         let tokens = match tokenizer.and_then(tokens::tokenizer) {
             Some(tokenizer) => tokenizer.count(words),
             None => {
-                let chars = u64::try_from(words.chars().count()).unwrap_or(u64::MAX);
+                let chars = words.chars().count() as u64;
                 tokens_of_chars(chars, chars_per_token)
             }
         };
-        Self { tokens: u32::try_from(tokens).unwrap_or(u32::MAX), content: Content::of_words(words) }
+        Self { tokens: saturated(tokens), content: Content::of_words(words) }
     }
 }

@@ -5,6 +5,7 @@ mod lines;
 use std::fmt::Write as _;
 
 use super::distinct;
+use crate::quantity::or_unlimited;
 use lines::{Room, name_lines, word_lines};
 
 /// The space between two columns.
@@ -54,7 +55,7 @@ pub(super) fn draw(
     width: Option<usize>,
 ) -> Fitted {
     let mut rooms = rooms(columns, rows);
-    let room = width.unwrap_or(usize::MAX);
+    let room = or_unlimited(width);
     let (kept, hidden) = kept(columns, &rooms, room);
     let hidden = hidden.into_iter().map(|it| columns[it].heading.clone()).collect();
     squeeze(&mut rooms, &kept, room);

@@ -1,8 +1,10 @@
 //! Sentences as paragraphs of a terminal.
 
+use crate::quantity::or_unlimited;
+
 /// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has.
 pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
-    let width = width.unwrap_or(usize::MAX);
+    let width = or_unlimited(width);
     let indent = " ".repeat(mark.chars().count());
     let mut column = indent.len();
     text.push_str(mark);

@@ -11,7 +11,7 @@ use crate::measure::Tally;
 use crate::measure::probe::Probe;
 use crate::measure::trial::Trial;
 use crate::price::{self, Models};
-use crate::quantity::{Cost, Tokens};
+use crate::quantity::{Cost, Tokens, ix};
 use crate::timeline::{Level, Recorded, Session, Timeline, TurnIx, Usage};
 
 /// What rows call a policy's own code, which has no stages.
@@ -260,7 +260,7 @@ impl Context<'_> {
     fn session(&self, turn: TurnIx) -> u32 {
         let before = self.sessions.partition_point(|it| it.turns.end <= turn);
         let last = self.sessions.len().saturating_sub(1);
-        u32::try_from(before.min(last)).unwrap_or(u32::MAX)
+        ix(before.min(last))
     }
 
     /// Returns what was recorded for the agent's first request of a step.

@@ -10,6 +10,7 @@ use super::run::Desk;
 use crate::aging::graph::FactIx;
 use crate::input::policy::ServiceCall;
 use crate::ledger::Loss;
+use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
 
 /// Draws of one question.
@@ -47,8 +48,8 @@ fn answer(desk: &mut Desk<'_, '_>, question: &Question, nth: usize) {
     let loss = lost(desk, question, &needed, &reading, &draws);
     let is_right = question.is_echoed || loss.is_ok();
     desk.answered(Answered {
-        user: u32::try_from(desk.user_ix).unwrap_or(u32::MAX),
-        question: u32::try_from(nth).unwrap_or(u32::MAX),
+        user: ix(desk.user_ix),
+        question: ix(nth),
         kind: question.kind,
         is_right,
         loss: loss.err().flatten().filter(|_| !is_right),

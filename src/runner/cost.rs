@@ -9,7 +9,7 @@ use crate::input::Policy;
 use crate::ledger::MemoryKind;
 use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
 use crate::memory::{Call, Recalled};
-use crate::quantity::Cost;
+use crate::quantity::{Cost, saturated};
 use crate::runner::ServiceSpec;
 
 /// Lays out the requests of a log; each is a session of its own after the same system prompt.
@@ -44,5 +44,5 @@ pub fn of_service(log: &Log, policy: &Policy) -> Cost {
 }
 
 fn short(tokens: u64) -> u32 {
-    u32::try_from(tokens).unwrap_or(ITEM_MAX).min(ITEM_MAX)
+    saturated::<u32>(tokens).min(ITEM_MAX)
 }

@@ -14,7 +14,7 @@ use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
-use crate::quantity::{Cost, Decimal, Tokens};
+use crate::quantity::{Cost, Decimal, Tokens, ix};
 
 pub use item::{NewItem, Sizes};
 
@@ -145,7 +145,7 @@ impl TimelineBuilder {
     }
 
     fn n_turns(&self) -> TurnIx {
-        TurnIx::try_from(self.timeline.spine.turns.len()).unwrap_or(TurnIx::MAX)
+        ix(self.timeline.spine.turns.len())
     }
 
     /// Begins a turn with the user's items and ends the previous one.
@@ -311,7 +311,7 @@ impl TimelineBuilder {
     /// Returns the index of the open turn.
     #[must_use]
     pub fn turn_ix(&self) -> TurnIx {
-        TurnIx::try_from(self.timeline.spine.turns.len().saturating_sub(1)).unwrap_or(TurnIx::MAX)
+        ix(self.timeline.spine.turns.len().saturating_sub(1))
     }
 
     /// Ends the timeline.
@@ -372,9 +372,9 @@ impl TimelineBuilder {
             handle: new.sizes.handle,
             pair,
             origin: index,
-            turn_ix: TurnIx::try_from(spine.turns.len().saturating_sub(1)).unwrap_or(TurnIx::MAX),
-            step_ix: u32::try_from(spine.steps.len()).unwrap_or(u32::MAX),
-            tool: u16::try_from(tool).unwrap_or(u16::MAX),
+            turn_ix: ix(spine.turns.len().saturating_sub(1)),
+            step_ix: ix(spine.steps.len()),
+            tool: ix(tool),
             kind: new.kind,
             preserve: new.preserve,
             rank: if is_result { self.n_results } else { 0 },
@@ -398,13 +398,13 @@ impl TimelineBuilder {
     /// Returns the place of the item that comes next.
     #[must_use]
     pub fn next_item(&self) -> u32 {
-        u32::try_from(self.timeline.spine.items.len()).unwrap_or(u32::MAX)
+        ix(self.timeline.spine.items.len())
     }
 
     /// Returns the index of the next step.
     #[must_use]
     pub fn next_step(&self) -> u32 {
-        u32::try_from(self.timeline.spine.steps.len()).unwrap_or(u32::MAX)
+        ix(self.timeline.spine.steps.len())
     }
 }
 
@@ -414,5 +414,5 @@ fn before_request(turns: &[TurnRow], step: StepIx) -> When {
     let at = turns.partition_point(|it| it.steps.start < step && it.steps.end <= step);
     let is_first = turns.get(at).is_some_and(|it| it.steps.start >= step);
     let phase = if is_first { Phase::TurnStart } else { Phase::Request(step) };
-    When { turn_ix: TurnIx::try_from(at).unwrap_or(TurnIx::MAX), phase }
+    When { turn_ix: ix(at), phase }
 }

@@ -12,7 +12,7 @@ use super::scripted::{self, narrow};
 use super::{NewItem, Timeline};
 use crate::input::Scenario;
 use crate::input::scenario::{Conversations, Random};
-use crate::quantity::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens, saturated};
 use crate::rng::{Cpython, Seed, StrHash};
 use crate::timeline::Kind;
 
@@ -96,9 +96,9 @@ impl Conversation {
             needle_density: Share::new(spec.needle_density, spec.random),
             implicit_ratio: spec.implicit_ratio,
             budget_ratio: Share::new(spec.context_budget_ratio, spec.random),
-            message_ms: i64::try_from(spec.message_seconds.saturating_mul(1_000)).unwrap_or(i64::MAX),
+            message_ms: saturated(spec.message_seconds.saturating_mul(1_000)),
             chars_per_token: scripted::begin(scenario).finish().chars_per_token,
-            n_domains: u64::try_from(spec.domains.len()).unwrap_or(u64::MAX),
+            n_domains: spec.domains.len() as u64,
             categories: spec.categories.iter().map(|(_, keys)| Category::new(keys)).collect(),
             category_names: spec.categories.keys().cloned().collect(),
             source,
@@ -114,7 +114,7 @@ impl Conversation {
     /// Returns how many conversations there are.
     #[must_use]
     pub fn n_trials(&self) -> usize {
-        usize::try_from(self.trials).unwrap_or(usize::MAX).saturating_mul(self.lengths.len())
+        saturated::<usize>(self.trials).saturating_mul(self.lengths.len())
     }
 
     /// Returns how many conversations there are of each length.
@@ -153,7 +153,7 @@ impl Conversation {
     /// Generates one conversation; all of one length precede all of the next.
     #[must_use]
     pub fn trial(&self, index: usize) -> Trial {
-        let index = u64::try_from(index).unwrap_or(u64::MAX);
+        let index = index as u64;
         let (nth, trial) = (index / self.trials, index % self.trials);
         let length = usize::try_from(nth).ok().and_then(|it| self.lengths.get(it)).copied().unwrap_or(1);
         let n_needles = self.needle_density.of(length).max(1);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{Item, ItemIx, Kind, Preserve, StepIx, TurnIx};
 pub use crate::input::scenario::Level;
+use crate::quantity::ix;
 
 /// The moment of a turn at which a need is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,10 +119,9 @@ impl Needs {
         mentions: &[ItemIx],
     ) {
         debug_assert!(self.of_items.last().is_none_or(|it| it.inferred.step <= inferred.step));
-        let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let start = place(self.mentions.len());
+        let start = ix(self.mentions.len());
         self.mentions.extend(mentions);
-        let mentions = start..place(self.mentions.len());
+        let mentions = start..ix(self.mentions.len());
         self.of_items.push(ItemNeed { inferred, need, evidence, mentions });
     }
 
@@ -143,7 +143,7 @@ impl Needs {
     pub(super) fn push_turn(&mut self, by_moment: [Vec<Need>; 3]) {
         let ends = by_moment.map(|needs| {
             self.needs.extend(needs);
-            u32::try_from(self.needs.len()).unwrap_or(u32::MAX)
+            ix(self.needs.len())
         });
         self.ends.push(ends);
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{ItemIx, When};
+use crate::quantity::saturated;
 use crate::rng::{Cpython, Seed};
 
 /// A fact's index in its plane.
@@ -63,7 +64,7 @@ impl Share {
     #[must_use]
     pub fn in_tokens(self, tokens: u32) -> u32 {
         let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
-        u32::try_from(at).unwrap_or(u32::MAX)
+        saturated(at)
     }
 }
 

@@ -9,8 +9,9 @@ mod same_path;
 
 use indexmap::IndexMap;
 
-use super::{Inferred, ItemIx, Kind, NO_ITEM, Need, StepIx, Timeline, TurnEvidence};
+use super::{Inferred, ItemIx, Kind, NO_ITEM, Need, Timeline, TurnEvidence};
 use crate::input::scenario::NeedRule;
+use crate::quantity::ix;
 use history::{Call, History};
 
 /// The rules; of equal weights, the first wins.
@@ -72,11 +73,7 @@ pub(super) fn infer_needs(
             active.n_found += 1;
             let row = &timeline.spine.items[item as usize];
             let level = active.spec.level.unwrap_or(super::Level::ExactEvidence);
-            let inferred = Inferred {
-                rule: active.rule.name,
-                step: StepIx::try_from(step).unwrap_or(StepIx::MAX),
-                item,
-            };
+            let inferred = Inferred { rule: active.rule.name, step: ix(step), item };
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
             let mentions = history.mentions(item, &of_handles);

@@ -7,7 +7,7 @@ use super::facts::{Form, Share};
 use super::{Due, Kind, Level, Need, NewItem, Sizes, Timeline, TimelineBuilder};
 use crate::input::scenario::{Amount, Call, Draws, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
 use crate::input::{Scenario, ScenarioFile};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::rng::{Seed, SplitMix64, Stream};
 
 /// The longest default summary of a result.
@@ -157,10 +157,9 @@ impl Writer {
 
     /// Says when the response to the last request starts, and waits for the next request.
     fn wait(&mut self, [response_ms, gap_ms]: [&Amount; 2], at: (u64, u64)) {
-        let after = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
-        let response_ms = self.at_ms.saturating_add(after(self.value(response_ms, at.0, at.1)));
+        let response_ms = self.at_ms.saturating_add(saturated(self.value(response_ms, at.0, at.1)));
         self.builder.response(response_ms, response_ms);
-        self.at_ms = self.at_ms.saturating_add(after(self.value(gap_ms, at.0, at.1)));
+        self.at_ms = self.at_ms.saturating_add(saturated(self.value(gap_ms, at.0, at.1)));
     }
 
     /// Records that the last item states facts.
@@ -236,5 +235,5 @@ fn recover(spec: &Call) -> Recover {
 
 /// Narrows a checked size.
 pub(super) fn narrow(tokens: Tokens) -> u32 {
-    u32::try_from(tokens.min(ITEM_TOKENS_MAX)).unwrap_or(u32::MAX)
+    saturated(tokens.min(ITEM_TOKENS_MAX))
 }

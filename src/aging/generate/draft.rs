@@ -5,6 +5,7 @@ use crate::aging::assumed::Numbers;
 use crate::aging::graph::{Accumulator, Delta, FactIx, Graph, RecordIx, Relation, Says};
 use crate::aging::stream::{Ask, Probe, Scoring, Session, Stream};
 use crate::input::scenario::AgingLoad;
+use crate::quantity::{ix, saturated};
 use crate::rng::{Seed, Stream as Draws};
 
 /// Of questions over several facts where some fact was changed: those that follow a change.
@@ -62,7 +63,7 @@ impl<'a> Draft<'a> {
     /// Returns the number of sessions the load asks for.
     #[must_use]
     pub fn n_sessions(&self) -> u32 {
-        u32::try_from(self.load.sessions).unwrap_or(u32::MAX)
+        saturated(self.load.sessions)
     }
 
     /// Returns whether the session that is being written says anything new.
@@ -78,7 +79,7 @@ impl<'a> Draft<'a> {
 
     /// Says that the records so far are in the profile that the agent was given.
     pub fn end_profile(&mut self) {
-        self.stream.profile_records = u32::try_from(self.graph().records.len()).unwrap_or(u32::MAX);
+        self.stream.profile_records = ix(self.graph().records.len());
     }
 
     /// Returns draws of the session that is being written, for one purpose.
@@ -130,7 +131,7 @@ impl<'a> Draft<'a> {
     pub fn total(&mut self, initial: i64, domain: u16) -> u32 {
         let totals = &mut self.stream.graph.accumulators;
         totals.push(Accumulator { initial, domain, deltas: Vec::new() });
-        u32::try_from(totals.len() - 1).unwrap_or(u32::MAX)
+        ix(totals.len() - 1)
     }
 
     /// Changes a running total in a record.
@@ -305,7 +306,7 @@ impl<'a> Draft<'a> {
 
 /// Returns every fact of a graph that questions may go over: those that are tracked.
 fn facts(graph: &Graph) -> impl Iterator<Item = FactIx> {
-    let n = u32::try_from(graph.facts.len()).unwrap_or(u32::MAX);
+    let n = ix(graph.facts.len());
     (0..n).filter(|it| graph.facts[*it as usize].is_tracked)
 }
 

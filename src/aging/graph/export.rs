@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Accumulator, Edge, Fact, FactIx, Graph, Relation, Says, index};
+use super::{Accumulator, Edge, Fact, FactIx, Graph, Relation, Says};
+use crate::quantity::ix;
 
 /// Returns a graph as the benchmark writes one: tasks, facts by their first version, pairs, totals.
 #[must_use]
 pub fn export(graph: &Graph) -> Value {
     let roots = (0..graph.facts.len()).filter(|it| graph.facts[*it].replaces.is_none());
-    let facts: Map<String, Value> = roots.map(|it| (id(index(it)), fact(graph, index(it)))).collect();
+    let facts: Map<String, Value> = roots.map(|it| (id(ix(it)), fact(graph, ix(it)))).collect();
     let tasks: Map<String, Value> = graph.edges.iter().enumerate().map(|it| task(graph, it)).collect();
     let totals: Map<String, Value> = (0..graph.accumulators.len()).map(|it| total(graph, it)).collect();
     let pairs = graph.pairs.iter().enumerate().map(|(nth, pair)| {

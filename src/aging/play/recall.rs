@@ -5,6 +5,7 @@ use crate::aging::graph::RecordIx;
 use crate::aging::similar::{best, normal};
 use crate::input::policy::memory::Part;
 use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::quantity::{ix, saturated};
 use crate::rng::Seed;
 
 /// What a question brings back.
@@ -40,17 +41,17 @@ impl Run<'_> {
             SessionRecall::All => return View::All,
             SessionRecall::Last(n) if is_files => return View::Domains(self.last_domains(n)),
             SessionRecall::Last(n) => {
-                let n = usize::try_from(n).unwrap_or(usize::MAX).min(self.store.records.len());
+                let n = saturated::<usize>(n).min(self.store.records.len());
                 return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
             }
-            SessionRecall::Top { n, .. } => usize::try_from(n).unwrap_or(usize::MAX),
+            SessionRecall::Top { n, .. } => saturated(n),
         };
         // A question that is asked again in another session, or after records were put in another order, meets other noise.
         let draws = Seed(self.player.draws.similarity.bits_of(asking(asked), 0)).stream("record", 0);
         let noise = |place: u64| normal(draws.bits_of(place, self.store.order.into()));
         let fitted = self.player.numbers.fitted.similarity_margin;
         if is_files {
-            let domains = 0..u16::try_from(self.player.stream.graph.domains.len()).unwrap_or(u16::MAX);
+            let domains = 0..ix(self.player.stream.graph.domains.len());
             let domain = |it: &RecordIx| self.player.stream.graph.records[*it as usize].domain;
             let wanted: Vec<u16> = needed.iter().map(domain).collect();
             let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };

@@ -5,6 +5,7 @@ use crate::aging::assumed::Model;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::input::policy::SessionKeep;
 use crate::input::scenario::Happening;
+use crate::quantity::saturated;
 
 impl Store<'_> {
     /// Lets something happen before a session.
@@ -59,8 +60,7 @@ impl Store<'_> {
 
     /// Keeps the first words alone.
     fn truncate(&mut self, words: u64) {
-        let n =
-            usize::try_from(words / self.numbers.assumed.words_per_statement.max(1)).unwrap_or(usize::MAX);
+        let n = saturated(words / self.numbers.assumed.words_per_statement.max(1));
         self.exact.sort_unstable();
         let gone: Vec<FactIx> = self.exact.get(n..).unwrap_or_default().to_vec();
         self.release(|it| gone.binary_search(&it).is_ok());

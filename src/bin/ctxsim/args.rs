@@ -10,6 +10,7 @@ use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::output::{ForceArgs, OutputArgs};
 use crate::run::FORMATS as RUN_FORMATS;
+use ctxsim::quantity::saturated;
 
 /// The profile used when nothing names a model.
 pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
@@ -129,7 +130,7 @@ impl SelectArgs {
     pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
-            limit: self.limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
+            limit: self.limit.map(|it| saturated(it)),
             model: self.model.clone(),
             ..comparison
         }

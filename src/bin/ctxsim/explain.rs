@@ -14,6 +14,7 @@ use crate::format::Formats;
 use crate::output::OutputArgs;
 use crate::run::given_width;
 use crate::{git, output};
+use ctxsim::quantity::saturated;
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
@@ -122,7 +123,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         ));
     }
     let (policy, profile) = (&load.policies[0], &profile);
-    let n = usize::try_from(args.request).unwrap_or(usize::MAX);
+    let n = saturated(args.request);
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
     let context = Context::alone(policy, &load.name, timeline, profile);
     let text = match format {

@@ -1,13 +1,14 @@
 //! The totals of written turns: how many there are of each, and the sizes at their places.
 
 use super::{Amount, Call, Choice, Generate, Places, Turn};
+use crate::quantity::or_unlimited;
 
 impl Generate {
     /// Returns the patterns with their numbers of turns: repeated `scale` times, or the smallest scale that
     /// yields enough turns, cut to that number.
     pub fn taken(&self) -> impl Iterator<Item = (&Turn, u64)> {
         let n_turns = self.patterns.iter().fold(0_u64, |sum, it| sum.saturating_add(it.times));
-        let mut left = self.turns.unwrap_or(u64::MAX);
+        let mut left = or_unlimited(self.turns);
         let scale = self.turns.map_or(self.scale.unwrap_or(1), |turns| turns.div_ceil(n_turns.max(1)));
         self.patterns.iter().map(move |pattern| {
             let taken = left.min(pattern.times.saturating_mul(scale));
@@ -29,7 +30,7 @@ impl Amount {
                 range.first.saturating_add(draw(count))
             }
             Self::Choice(Choice { one_of }) => {
-                let place = draw(u64::try_from(one_of.len()).unwrap_or(u64::MAX));
+                let place = draw(one_of.len() as u64);
                 usize::try_from(place).ok().and_then(|it| one_of.get(it)).copied().unwrap_or_default()
             }
             Self::Cycle(cycle) => {

@@ -19,7 +19,7 @@ use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
 use crate::projection::text::Content;
 use crate::projection::writer::{Passage, Writer};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix, saturated};
 use crate::timeline::{Kind, Spine};
 
 /// A fold as a program holds it.
@@ -120,7 +120,7 @@ pub(super) fn fold(
         for slot in &units {
             taken.take(edit.prompt(), *slot);
         }
-        n_folded += u32::try_from(draft.fates.len()).unwrap_or(u32::MAX);
+        n_folded += ix::<u32>(draft.fates.len());
         draft.make(edit);
     }
     rung.units = units;
@@ -261,7 +261,7 @@ impl Draft {
 
     /// Puts the summary into the first slot that does not stay.
     fn make(self, edit: &mut Editor<'_, '_>) {
-        let tokens = u32::try_from(self.output).unwrap_or(u32::MAX);
+        let tokens = saturated(self.output);
         for (slot, fate) in &self.fates {
             if let Fate::Told(Some(rendered)) = fate {
                 edit.resize(*slot, *rendered);

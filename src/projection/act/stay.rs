@@ -6,7 +6,7 @@ use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{Prompt, Shown, SlotIx, State};
 use crate::projection::rendition::{Render, Rendered};
 use crate::projection::same::Files;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, saturated};
 use crate::timeline::{Kind, Timeline};
 
 /// What stays beside a summary.
@@ -112,7 +112,7 @@ fn fit(stands: Tokens, room: &mut Tokens) -> Option<Tokens> {
 
 /// The beginning of an item.
 fn cut(tokens: Tokens) -> Rendered {
-    Rendered::sized(Shown::Truncate, u32::try_from(tokens).unwrap_or(u32::MAX), false)
+    Rendered::sized(Shown::Truncate, saturated(tokens), false)
 }
 
 /// Files that are coming back, from the last used on.
@@ -131,7 +131,7 @@ impl<'a> Back<'a> {
             seen: Vec::new(),
             each: restore.each.eval(env),
             room: restore.all.eval(env),
-            name: u32::try_from(restore.name.eval(env)).unwrap_or(u32::MAX),
+            name: saturated(restore.name.eval(env)),
         }
     }
 

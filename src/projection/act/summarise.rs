@@ -18,7 +18,7 @@ use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
 use crate::projection::text::Text;
 use crate::projection::tracker::unit_of;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix, saturated};
 use crate::timeline::{Kind, TurnIx};
 
 /// Puts a summary in the place of the shortest run of units whose predicted result meets the goal, or of all.
@@ -201,12 +201,12 @@ impl CompiledSummary {
         for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
             edit.resize(*slot, *rendered);
         }
-        let tokens = u32::try_from(result.stands()).unwrap_or(u32::MAX);
+        let tokens = saturated(result.stands());
         match content {
             Some(digest) => edit.absorb_as(slots, Text::sized(tokens, digest), None),
             None => edit.absorb(slots, tokens, None),
         }
-        u32::try_from(slots.len()).unwrap_or(u32::MAX)
+        ix(slots.len())
     }
 }
 
@@ -258,7 +258,7 @@ impl Batch {
         let Some(left) = left else { return self.n_turns };
         let mut turns: Vec<TurnIx> = left.replaced.iter().map(|it| prompt.item(*it).turn_ix).collect();
         turns.dedup();
-        u32::try_from(turns.len()).unwrap_or(u32::MAX)
+        ix(turns.len())
     }
 
     /// Adds the slots of a unit; what is copied stays as it is.

@@ -3,6 +3,7 @@
 use crate::aging::graph::FactIx;
 use crate::aging::similar::{best, normal};
 use crate::input::policy::Found;
+use crate::quantity::saturated;
 use crate::rng::Stream;
 use crate::runner::chats::Question;
 use crate::runner::document::Document;
@@ -81,11 +82,11 @@ pub(super) fn pass(
     let open =
         |(at, _): &(usize, f64)| vault.entries[*at].visible_ms <= now_ms && !reading.entries.contains(at);
     let scored = noisy(0, entry_margins).filter(open).map(|(at, score)| (score, at));
-    let entries = best(scored.collect(), count(found.entries));
+    let entries = best(scored.collect(), saturated(found.entries));
     let open =
         |(at, _): &(usize, f64)| vault.shards[*at].visible_ms <= now_ms && !reading.shards.contains(at);
     let scored = noisy(1, shard_margins).filter(open).map(|(at, score)| (score, at));
-    let shards = best(scored.collect(), count(found.shards));
+    let shards = best(scored.collect(), saturated(found.shards));
     let mut words = 0;
     for at in entries {
         words += vault.entries[at].words;
@@ -125,8 +126,4 @@ fn margins(desk: &Desk<'_, '_>, question: &Question) -> [Vec<f64>; 2] {
         }
     }
     [of_entries, of_shards]
-}
-
-fn count(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
 }

@@ -2,6 +2,7 @@
 
 use super::{Question, QuestionKind, Said, Session, StatementKind, User, Versions};
 use crate::aging::graph::{FactIx, Says};
+use crate::quantity::ix;
 
 /// A user that is being written.
 pub struct Draft {
@@ -25,7 +26,7 @@ impl Draft {
     /// Returns how many sessions there are.
     #[must_use]
     pub fn n_sessions(&self) -> u32 {
-        u32::try_from(self.user.sessions.len()).unwrap_or(u32::MAX)
+        ix(self.user.sessions.len())
     }
 
     /// Says something new in a session that has begun.

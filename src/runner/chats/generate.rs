@@ -3,6 +3,7 @@
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
 use crate::aging::graph::FactIx;
 use crate::input::scenario::GeneratedChats;
+use crate::quantity::saturated;
 use crate::rng::{Seed, Stream};
 use crate::runner::Numbers;
 
@@ -181,5 +182,5 @@ impl Writer<'_> {
 
 /// Returns a count as it is held.
 fn short(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    saturated(number)
 }

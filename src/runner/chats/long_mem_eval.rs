@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
 use crate::aging::graph::FactIx;
 use crate::diag::{Diagnostic, Problems};
+use crate::quantity::{ix, saturated};
 use crate::runner::Numbers;
 
 /// A question with its user's sessions.
@@ -117,7 +118,7 @@ fn user(written: &Written, numbers: &Numbers) -> User {
         let turns = &written.haystack_sessions[at];
         let words = turns.iter().map(|it| count(&it.content)).sum();
         let session = draft.n_sessions();
-        draft.session(short(turns.len()).max(1), words);
+        draft.session(ix::<u32>(turns.len()).max(1), words);
         let is_evidence = written.answer_session_ids.contains(&written.haystack_session_ids[at]);
         for (message, turn) in turns.iter().enumerate() {
             let answers = is_evidence && holds_answer(turns, turn);
@@ -125,7 +126,7 @@ fn user(written: &Written, numbers: &Numbers) -> User {
                 continue;
             }
             let kind_of = if answers { statement } else { StatementKind::Detail };
-            let said = said(turn, kind_of, short(message), numbers);
+            let said = said(turn, kind_of, ix(message), numbers);
             let is_change = kind == QuestionKind::KnowledgeUpdate && !is_abstention;
             let old = evidence.last().copied().filter(|_| answers && is_change);
             let fact = match old {
@@ -166,14 +167,10 @@ fn order(dates: &[String], n: usize) -> Vec<usize> {
 
 fn said(turn: &Turn, kind: StatementKind, message: u32, numbers: &Numbers) -> Said {
     let most = u64::from(numbers.sizes.statement_words);
-    let words = u32::try_from(count(&turn.content).clamp(1, most.max(1))).unwrap_or(u32::MAX);
+    let words = saturated(count(&turn.content).clamp(1, most.max(1)));
     Said { message, kind, words, text: Some(turn.content.as_str().into()) }
 }
 
 fn count(text: &str) -> u64 {
     text.split_whitespace().count() as u64
-}
-
-fn short(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

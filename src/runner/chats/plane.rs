@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
+use crate::quantity::ix;
 use crate::runner::Numbers;
 use crate::timeline::facts::{FactPlane, Form};
 use crate::timeline::{ItemIx, Kind, Timeline, TurnIx};
@@ -72,5 +73,5 @@ fn said(
 fn session_of(timeline: &Timeline, turn: TurnIx) -> u32 {
     let sessions = &timeline.spine.sessions;
     let at = sessions.partition_point(|it| it.turns.end <= turn).min(sessions.len().saturating_sub(1));
-    u32::try_from(at).unwrap_or(u32::MAX)
+    ix(at)
 }

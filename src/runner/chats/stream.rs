@@ -4,6 +4,7 @@ use super::{Question, QuestionKind, Said, Session, StatementKind, User, Versions
 use crate::aging::Stream;
 use crate::aging::graph::{FactIx, Relation};
 use crate::aging::stream::{Ask, Probe};
+use crate::quantity::ix;
 use crate::runner::Numbers;
 
 /// Returns a stream's one user. What a stream tracks is a fact, what it says beside that is said in passing.
@@ -15,12 +16,12 @@ pub(super) fn user(stream: &Stream, numbers: &Numbers) -> User {
     for (at, fact) in graph.facts.iter().enumerate() {
         let message = (fact.record as usize).saturating_sub(first_of(fact.session));
         let kind = if fact.is_tracked { StatementKind::Fact } else { StatementKind::Detail };
-        said.push(Said::new(kind, short(message), numbers.sizes.statement_words));
+        said.push(Said::new(kind, ix(message), numbers.sizes.statement_words));
         if let Some(session) = sessions.get_mut(fact.session as usize) {
-            session.facts.push(short(at));
+            session.facts.push(ix(at));
         }
         if let Some(session) = fact.invalidated_at.and_then(|it| sessions.get_mut(it as usize)) {
-            session.ends.push(short(at));
+            session.ends.push(ix(at));
         }
     }
     for session in &mut sessions {
@@ -93,8 +94,4 @@ fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
             Question { versions: Versions::Named, ..of(QuestionKind::Counting, due) }
         }
     })
-}
-
-fn short(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -2,6 +2,7 @@
 
 use super::{Document, Holds, Item};
 use crate::input::policy::{ContextDocument, Section};
+use crate::quantity::saturated;
 
 /// What is protected: recent facts, the whole timeline, key entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +26,10 @@ impl Protect {
     /// Takes what a policy declares.
     #[must_use]
     pub fn new(spec: &ContextDocument) -> Self {
-        let short = |it: u64| u32::try_from(it).unwrap_or(u32::MAX);
-        Self { recent_sessions: short(spec.recent_sessions), key_references: short(spec.key_references) }
+        Self {
+            recent_sessions: saturated(spec.recent_sessions),
+            key_references: saturated(spec.key_references),
+        }
     }
 
     /// Returns whether a line is protected in a session.

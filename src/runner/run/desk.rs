@@ -2,6 +2,7 @@
 
 use crate::aging::graph::FactIx;
 use crate::input::policy::{ContextDocument, Section, ServiceCall};
+use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
 use crate::runner::assumed::Rules;
 use crate::runner::chats::{Chats, Session, StatementKind, User};
@@ -289,7 +290,7 @@ impl Desk<'_, '_> {
     }
 
     fn pass(&mut self, ms: u64, waited_ms: u64, what: What) {
-        let user = u32::try_from(self.user_ix).unwrap_or(u32::MAX);
+        let user = ix(self.user_ix);
         let State { session, phase, now_ms, .. } = *self.state;
         self.log.events.push(Event { user, session, phase, at_ms: now_ms, ms, waited_ms, what });
         self.state.now_ms = now_ms.saturating_add(ms);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{TimelineBuilder, before_request};
+use crate::quantity::ix;
 use crate::rng::Seed;
-use crate::timeline::facts::{DrawSource, Fact, FactIx, FactPlane, Form, Plant, Probe, Share};
+use crate::timeline::facts::{DrawSource, Fact, FactPlane, Form, Plant, Probe, Share};
 use crate::timeline::{ItemIx, StepIx, When};
 
 /// Facts as they come.
@@ -29,10 +30,10 @@ impl TimelineBuilder {
     pub fn plant(&mut self, fact: &str, form: Form, delta: i32) {
         let item = self.next_item().saturating_sub(1);
         let facts = &mut self.facts;
-        let nth = u32::try_from(facts.plants.len()).unwrap_or(u32::MAX);
+        let nth = ix(facts.plants.len());
         let (fact, before) = facts.last.insert_full(fact.to_owned(), nth);
         let version = before.map_or(0, |it| facts.plants[it as usize].version).saturating_add(1);
-        let fact = FactIx::try_from(fact).unwrap_or(FactIx::MAX);
+        let fact = ix(fact);
         facts.plants.push(Plant { version, delta, ..Plant::new(fact, item, form) });
     }
 

@@ -54,6 +54,6 @@ impl Dice for Draw {
 /// Draws one of several alternatives.
 #[inline]
 pub(super) fn choice(count: usize, dice: &mut impl Dice) -> usize {
-    let drawn = dice.below(u64::try_from(count).unwrap_or(u64::MAX));
+    let drawn = dice.below(count as u64);
     usize::try_from(drawn).unwrap_or(0)
 }

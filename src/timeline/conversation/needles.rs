@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::dice::{Dice, choice};
 use crate::input::scenario::Values;
+use crate::quantity::ix;
 use crate::timeline::facts::Form;
 
 /// In how many ways a fact is said in passing.
@@ -85,8 +86,8 @@ impl Needle {
     }
 
     fn new(category: usize, key: usize, value: Value, message: u64) -> Self {
-        let category = u16::try_from(category).unwrap_or(u16::MAX);
-        Self { message, category, key: u32::try_from(key).unwrap_or(u32::MAX), value }
+        let category = ix(category);
+        Self { message, category, key: ix(key), value }
     }
 
     /// Returns the number of words it takes to say it.
@@ -130,7 +131,7 @@ impl Needle {
 
 /// Counts words.
 fn words(text: &str) -> u64 {
-    u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX)
+    text.split_whitespace().count() as u64
 }
 
 /// Draws a value.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::needles::Needle;
 use super::{Conversation, Share, message};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 use crate::timeline::facts::{DrawSource, Fact, FactIx, FactPlane, Form, Plant, Probe};
 use crate::timeline::{ItemIx, Kind, When};
 
@@ -144,7 +144,7 @@ impl Writer {
             },
             message_ms: of.message_ms,
             stable_tokens: stable.iter().map(|it| it.tokens).sum(),
-            n_stable: u32::try_from(stable.len()).unwrap_or(u32::MAX),
+            n_stable: ix(stable.len()),
             total_tokens: 0,
             budget_tokens: 0,
             needles: Vec::with_capacity(n_needles),
@@ -181,10 +181,10 @@ impl Writer {
     fn plant_known(&mut self, fact: usize, form: Form) {
         let n_messages = self.made.messages.len();
         let plane = &mut self.made.facts;
-        let plant = u32::try_from(plane.plants.len()).unwrap_or(u32::MAX);
-        let quartile = u64::try_from(n_messages).unwrap_or(u64::MAX).saturating_mul(4) / self.made.length;
-        let item = self.made.n_stable.saturating_add(u32::try_from(n_messages).unwrap_or(u32::MAX));
-        plane.plants.push(Plant::new(FactIx::try_from(fact).unwrap_or(FactIx::MAX), item, form));
+        let plant = ix(plane.plants.len());
+        let quartile = (n_messages as u64).saturating_mul(4) / self.made.length;
+        let item = self.made.n_stable.saturating_add(ix(n_messages));
+        plane.plants.push(Plant::new(ix(fact), item, form));
         plane.probes.push(Probe { plant, quartile: u8::try_from(quartile).unwrap_or(3), at: When::END });
     }
 
@@ -196,7 +196,7 @@ impl Writer {
         made.total_tokens += Tokens::from(message.tokens);
         made.before.push(made.total_tokens);
         made.messages.push(message);
-        let end = u32::try_from(made.messages.len()).unwrap_or(u32::MAX);
+        let end: u32 = ix(made.messages.len());
         let begin = end.saturating_sub(1);
         match (kind, made.steps.last_mut()) {
             // What the user says after another message begins a turn; several messages of the user are one.

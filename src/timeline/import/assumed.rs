@@ -9,7 +9,7 @@ use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
 use crate::input::scenario::{Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume};
-use crate::quantity::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens, saturated};
 use crate::timeline::evidence::Recover;
 use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};
 use crate::tokens;
@@ -131,7 +131,7 @@ impl Assumed {
     }
 
     fn result<'b>(&self, tool: &'b str, answers: usize, raw: u32, rule: Option<&ToolAssume>) -> NewItem<'b> {
-        let at_most = |tokens: u32, max| tokens.min(u32::try_from(max).unwrap_or(u32::MAX));
+        let at_most = |tokens: u32, max| tokens.min(saturated(max));
         let summary = at_most(raw, self.summary_tokens_max);
         let handle = at_most(summary, self.handle_tokens_max);
         let excerpt = match self.exact_excerpt {

@@ -1,6 +1,6 @@
 //! What characters weigh where no recording says, and how a total is split over parts.
 
-use crate::quantity::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens, saturated};
 
 /// What is assumed of sizes that no recording says.
 #[derive(Clone, Copy, Debug)]
@@ -52,12 +52,12 @@ pub(super) fn apportion(total: Tokens, weights: &[u64]) -> Vec<Tokens> {
     let mut shares = Vec::with_capacity(weights.len());
     let mut remainders = Vec::with_capacity(weights.len());
     for (index, product) in products.enumerate() {
-        shares.push(Tokens::try_from(product / sum).unwrap_or(Tokens::MAX));
+        shares.push(saturated(product / sum));
         remainders.push((std::cmp::Reverse(product % sum), index));
     }
     remainders.sort_unstable();
     let placed = shares.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
-    let left = usize::try_from(total.saturating_sub(placed)).unwrap_or(usize::MAX);
+    let left = saturated(total.saturating_sub(placed));
     for (_, index) in remainders.iter().take(left) {
         shares[*index] += 1;
     }
@@ -69,7 +69,7 @@ fn tokens_of(characters: u64, chars_per_token: Decimal) -> Tokens {
     let fraction = (0..=18).find_map(|places| Some((chars_per_token.scaled(places)?, places)));
     let Some((digits, places)) = fraction.filter(|(digits, _)| *digits > 0) else { return characters };
     let tokens = (u128::from(characters) * 10_u128.pow(places)).div_ceil(u128::from(digits));
-    Tokens::try_from(tokens).unwrap_or(Tokens::MAX)
+    saturated(tokens)
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::{Assume, Resets as Keeping, TokenizerName};
-use crate::quantity::{Decimal, Tokens};
+use crate::quantity::{Decimal, Tokens, ix, saturated};
 use crate::timeline::infer_needs::infer_needs;
-use crate::timeline::{Compaction, ItemIx, Kind, NewItem, RecordedModel, StepIx, Timeline, TimelineBuilder};
+use crate::timeline::{Compaction, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
 use crate::tokens;
 
 impl Transcript {
@@ -84,7 +84,7 @@ impl Transcript {
             builder.assume(sentence);
         }
         for (kind, tokens) in conduct.front() {
-            builder.stable(*kind, u32::try_from(*tokens).unwrap_or(u32::MAX));
+            builder.stable(*kind, saturated(*tokens));
         }
         let mut clock = Clock::default();
         builder.harness(assumed.harness(&self, &conduct));
@@ -162,7 +162,7 @@ impl Transcript {
         // Some harnesses say the summary like a user, in front of what they attach again.
         let tokens = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
         builder.compaction(Compaction {
-            items: u32::try_from(n_turns + usize::from(nth > 0)).unwrap_or(u32::MAX),
+            items: ix(n_turns + usize::from(nth > 0)),
             instruction: assumed.compaction_instruction_tokens,
             output: if tokens > 0 { tokens } else { assumed.compaction_summary_tokens },
         });
@@ -171,11 +171,10 @@ impl Transcript {
     /// Notes where the harness compacted the history, and from where on that is undone.
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
-        let step = |it: usize| StepIx::try_from(it).unwrap_or(StepIx::MAX);
-        recorded.compactions = self.compacted().into_iter().map(step).collect();
-        recorded.summarised = self.summarised().into_iter().map(step).collect();
+        recorded.compactions = self.compacted().into_iter().map(ix).collect();
+        recorded.summarised = self.summarised().into_iter().map(ix).collect();
         recorded.avoided_below = self.compacted_at(margin);
-        recorded.undone_from = undone.first.map(step);
+        recorded.undone_from = undone.first.map(ix);
     }
 
     /// Tells the builder what was billed for the request of the last step.
@@ -239,7 +238,7 @@ impl Models {
         models[number].requests += 1;
         models[number].input += input;
         if std::mem::replace(last, number) != number {
-            builder.change(Setting::Model, u32::try_from(number).unwrap_or(u32::MAX));
+            builder.change(Setting::Model, ix(number));
         }
     }
 }
@@ -310,7 +309,7 @@ impl<'a> Resets<'a> {
     fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
         let reset =
             self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
-        Some(NewItem::plain(Kind::Summary, u32::try_from(reset.carried).unwrap_or(u32::MAX)))
+        Some(NewItem::plain(Kind::Summary, saturated(reset.carried)))
     }
 
     /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.

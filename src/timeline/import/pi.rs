@@ -15,7 +15,7 @@ use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
 use super::values::{Block, MessageContent};
 use crate::input::TtlClass;
-use crate::quantity::Cost;
+use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
 
 /// Returns whether one of the first lines is a session's header or a message.
@@ -257,7 +257,7 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                         "compactions whose first kept entry is not on the branch; nothing is kept",
                     );
                 }
-                assembler.compacted(stays.unwrap_or(usize::MAX), Cause::Harness);
+                assembler.compacted(or_unlimited(stays), Cause::Harness);
                 assembler.stood_in(line, at_ms, summary);
             }
         }

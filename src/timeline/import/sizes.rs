@@ -3,7 +3,7 @@
 
 use super::counting::{Counting, apportion};
 use super::transcript::{Part, Transcript};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, or_unlimited, saturated};
 use crate::timeline::{Kind, Usage};
 
 /// What the parts of a recording weigh.
@@ -103,7 +103,7 @@ fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
         let parts = exchange.user().iter().chain(&exchange.reply).chain(&exchange.results);
         characters.extend(parts.map(|it| it.characters));
     }
-    rooms.into_iter().skip(1).min().unwrap_or(Tokens::MAX)
+    or_unlimited(rooms.into_iter().skip(1).min())
 }
 
 /// A request whose prompt is known.
@@ -278,7 +278,7 @@ impl State {
         let mut of_user = self.open.split_off(n_gone);
         self.push_estimates();
         self.open.append(&mut of_user);
-        let (n_stable, stays) = (self.n_stable, request.compacts.unwrap_or(usize::MAX));
+        let (n_stable, stays) = (self.n_stable, or_unlimited(request.compacts));
         if is_rewind {
             self.kept.truncate(n_kept);
         } else {
@@ -307,7 +307,7 @@ impl State {
         let n_gone = self.open.len() - self.n_user.min(self.open.len());
         let mut of_user = self.open.split_off(n_gone);
         self.push_estimates();
-        let (n_stable, stays) = (self.n_stable, request.compacts.unwrap_or(usize::MAX));
+        let (n_stable, stays) = (self.n_stable, or_unlimited(request.compacts));
         self.kept.retain(|it| it.part < n_stable || it.part >= stays);
         self.carried = 0;
         self.known = self.known.map(|_| self.standing());
@@ -364,7 +364,7 @@ impl State {
             if !open.is_forgotten {
                 self.kept.push(Kept { part, tokens: *tokens, is_reasoning: open.is_reasoning });
             }
-            self.allotment.tokens.push(u32::try_from(*tokens).unwrap_or(u32::MAX));
+            self.allotment.tokens.push(saturated(*tokens));
         }
     }
 }

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::result_of;
 use crate::digest::ByDigest;
+use crate::quantity::ix;
 use crate::timeline::tool_form::{self, ToolForm};
 use crate::timeline::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
 
@@ -140,7 +141,7 @@ impl<'t> History<'t> {
             next: 0,
         };
         for index in 0..timeline.spine.items.len() {
-            let Some(call) = history.call(ItemIx::try_from(index).unwrap_or(ItemIx::MAX)) else { continue };
+            let Some(call) = history.call(ix(index)) else { continue };
             for Argument { value, .. } in &call.arguments {
                 for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
                     history.places.entry(key(word)).or_default();

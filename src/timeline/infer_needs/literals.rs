@@ -2,11 +2,12 @@
 
 use super::history::{Call, History, words};
 use crate::input::scenario::NeedRule;
+use crate::quantity::saturated;
 use crate::timeline::{ItemIx, Kind};
 
 /// Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.
 pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
-    let n_min = usize::try_from(spec.characters_min.unwrap_or_default()).unwrap_or(usize::MAX);
+    let n_min = saturated(spec.characters_min.unwrap_or_default());
     let mut results = Vec::new();
     for value in call.others(&[]) {
         let literals = words(value).filter(|it| is_literal(it, n_min));

@@ -2,12 +2,13 @@
 
 use super::history::{Call, History};
 use crate::input::scenario::NeedRule;
+use crate::quantity::saturated;
 use crate::timeline::{ItemIx, Kind};
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.
 pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
     let names = spec.arguments.as_deref().unwrap_or_default();
-    let n_min = usize::try_from(spec.characters_min.unwrap_or_default()).unwrap_or(usize::MAX);
+    let n_min: usize = saturated(spec.characters_min.unwrap_or_default());
     let olds: Vec<&str> = call.named(names).filter(|it| it.trim().chars().count() >= n_min.max(1)).collect();
     if olds.is_empty() {
         return Vec::new();

@@ -6,6 +6,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, State, UndefinedBehavior};
 
 use super::Fault;
+use crate::quantity::saturated;
 
 /// Characters that a preview keeps for each token it may have, and how many at least; selfonomy/duckagent @06550f4.
 const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
@@ -103,7 +104,7 @@ fn preview(state: &State<'_, '_>, text: &str, tokens: u64) -> String {
         return one_line(text);
     }
     let most = tokens.saturating_mul(PREVIEW_CHARS_PER_TOKEN).max(PREVIEW_CHARS_MIN);
-    let head: String = text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
+    let head: String = text.chars().take(saturated(most)).collect();
     one_line(&format!("{head} ..."))
 }
 

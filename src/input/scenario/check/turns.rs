@@ -58,7 +58,7 @@ fn check_turns<'a>(
     turns: impl Iterator<Item = (&'a Turn, u64)>,
     problems: &mut Problems,
 ) {
-    let mut n_parts = u64::try_from(spec.stable.len()).unwrap_or(u64::MAX);
+    let mut n_parts = spec.stable.len() as u64;
     let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
     let mut turns = turns.enumerate().peekable();
     if turns.peek().is_none() {
@@ -90,7 +90,7 @@ fn check_turns<'a>(
 /// Returns the number of items, revisits and facts in a number of turns.
 fn parts(turn: &Turn, taken: u64) -> u64 {
     let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
-    let count = |lists: &[usize]| u64::try_from(lists.iter().sum::<usize>()).unwrap_or(u64::MAX);
+    let count = |lists: &[usize]| lists.iter().sum::<usize>() as u64;
     // A message and an answer; a call and a result.
     let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
     let of_calls = turn.calls.iter().map(|call| {

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::{Occasion, Rewrite, Rules, Seen, Trigger, Version};
 use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, ix};
 use crate::timeline::import::sizes::{Allotment, Reset};
 use crate::timeline::import::transcript::{Exchange, Transcript};
 use crate::timeline::{Kind, TimelineBuilder};
@@ -59,7 +59,7 @@ impl Conduct {
     /// Tells the builder what changed before a request.
     pub(in crate::floors::timeline::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
         if let Ok(at) = self.rewrites.binary_search_by_key(&request, |it| it.0) {
-            builder.change(self.rewrites[at].1, u32::try_from(at).unwrap_or(u32::MAX).saturating_add(1));
+            builder.change(self.rewrites[at].1, ix::<u32>(at).saturating_add(1));
         }
         let changed = self.lifetimes.iter().skip(1).find(|it| it.0 == request);
         if let Some((_, ttl)) = changed {
