@@ -6,6 +6,9 @@ mod mooncake;
 
 use std::ops::Range;
 
+use serde::de::{self, Error as _, Unexpected};
+use serde::{Deserialize, Deserializer};
+
 use crate::cache::HitDraws;
 use crate::cache::lru::Lru;
 use crate::diag::Diagnostic;
@@ -71,7 +74,10 @@ pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
         let problem = Diagnostic::at("block-trace-unknown", "", "not a block trace of a known format");
         return Err(Box::new(problem.help("supported formats: Mooncake JSON lines, kv-cache-tester JSON")));
     };
-    let trace = (format.read)(text)?;
+    let trace = (format.read)(text).map_err(|mut it| {
+        name_field(text, &mut it);
+        it
+    })?;
     if trace.requests.is_empty() {
         let problem = Diagnostic::at("block-trace-empty", "", "the block trace contains no requests");
         return Err(Box::new(problem.help("add at least one request with its block ids")));
@@ -152,6 +158,43 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
     }
     outcome.blocks = Some(hits);
     outcome
+}
+
+/// The most tokens that a trace may count: a hundred times the largest window of any model.
+const TOKENS_MAX: Tokens = 100_000_000;
+
+/// The most seconds or milliseconds between two requests of a trace.
+const TIME_MAX: f64 = 1e15;
+
+/// Reads a count of tokens.
+fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {
+    Tokens::deserialize(deserializer).and_then(believed)
+}
+
+/// The same for a count that may be missing.
+fn tokens_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Tokens>, D::Error> {
+    Option::<Tokens>::deserialize(deserializer)?.map(believed).transpose()
+}
+
+fn believed<E: de::Error>(tokens: Tokens) -> Result<Tokens, E> {
+    let wrong = || E::invalid_value(Unexpected::Unsigned(tokens), &"at most 100,000,000 tokens");
+    if tokens > TOKENS_MAX { Err(wrong()) } else { Ok(tokens) }
+}
+
+/// Reads a time.
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let wrong = |it: f64| D::Error::invalid_value(Unexpected::Float(it), &"at most 1e15");
+    f64::deserialize(deserializer).and_then(|it| if it.abs() > TIME_MAX { Err(wrong(it)) } else { Ok(it) })
+}
+
+/// Says which field a parser stopped at: the key before the number.
+fn name_field(text: &str, problem: &mut Diagnostic) {
+    let before = problem.place.span.as_ref().and_then(|it| text.get(..it.start)).unwrap_or_default();
+    let number = before.trim_end_matches(|it: char| it.is_ascii_digit() || "+-.eE".contains(it)).trim_end();
+    let key = number.strip_suffix(':').and_then(|it| it.trim_end().strip_suffix('"'));
+    if let Some((_, key)) = key.and_then(|it| it.rsplit_once('"')) {
+        key.clone_into(&mut problem.place.field);
+    }
 }
 
 /// Returns the beginning of a text, which is enough to detect its format.

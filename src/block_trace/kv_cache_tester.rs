@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::fast_ids::{FastIds, Numbers, fast_ids};
-use super::{BlockRequest, BlockTrace, Format, head};
+use super::{BlockRequest, BlockTrace, Format, head, time, tokens, tokens_if_any};
 use crate::diag::Diagnostic;
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format { detect, read };
 /// A session as written; `I` are the ids of a request, or the index of the array that was lifted.
 #[derive(Debug, Deserialize)]
 struct Session<I> {
+    #[serde(deserialize_with = "tokens")]
     block_size: Tokens,
     requests: Vec<Entry<I>>,
 }
@@ -24,11 +25,11 @@ struct Session<I> {
 #[derive(Debug, Deserialize)]
 struct Entry<I> {
     /// Seconds since the session, or the sub-agent, began.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "time")]
     t: f64,
-    #[serde(rename = "in")]
+    #[serde(rename = "in", default, deserialize_with = "tokens_if_any")]
     prompt: Option<Tokens>,
-    #[serde(rename = "out", default)]
+    #[serde(rename = "out", default, deserialize_with = "tokens")]
     output: Tokens,
     hash_ids: Option<I>,
     requests: Option<Vec<Entry<I>>>,

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::fast_ids::{FastIds, Numbers, fast_ids};
-use super::{BlockRequest, BlockTrace, Format, head};
+use super::{BlockRequest, BlockTrace, Format, head, time, tokens};
 use crate::diag::Diagnostic;
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
@@ -20,10 +20,11 @@ pub(super) const FORMAT: Format = Format { detect, read };
 #[derive(Debug, Deserialize)]
 struct Line<I> {
     /// Milliseconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "time")]
     timestamp: f64,
+    #[serde(deserialize_with = "tokens")]
     input_length: Tokens,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tokens")]
     output_length: Tokens,
     hash_ids: I,
 }

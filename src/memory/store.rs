@@ -41,7 +41,7 @@ impl<'t> Store<'t> {
             banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],
             of_category: plane.categories.iter().map(bank_of).collect(),
-            capacity: capacity.map_or(usize::MAX, |it| saturated(it)),
+            capacity: capacity.map_or(usize::MAX, saturated),
             n_held: 0,
             n_written: 0,
             n_changes: 0,

@@ -129,7 +129,7 @@ impl Filter {
             tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
             shown: ClassMask::of_shown(&scope.shown),
-            raw_min: larger.map_or(0, |it| saturated(it)),
+            raw_min: larger.map_or(0, saturated),
             takes_all: false,
         };
         filter.takes_all = filter.has_every_slot();

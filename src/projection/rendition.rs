@@ -126,7 +126,7 @@ fn cut_by_rank(sizes: &[Num; 2], item: &Item) -> [u32; 2] {
 
 /// Returns the first of two sizes, and their sum.
 fn narrow([head, tail]: [Tokens; 2]) -> [u32; 2] {
-    [head, head.saturating_add(tail)].map(|it| saturated(it))
+    [head, head.saturating_add(tail)].map(saturated)
 }
 
 /// The rows of a table as a program holds them.

@@ -14,7 +14,7 @@ use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
-use crate::quantity::{Cost, Decimal, Tokens, ix};
+use crate::quantity::{Cost, Decimal, Tokens, ix, saturated};
 
 pub use item::{NewItem, Sizes};
 
@@ -374,7 +374,7 @@ impl TimelineBuilder {
             origin: index,
             turn_ix: ix(spine.turns.len().saturating_sub(1)),
             step_ix: ix(spine.steps.len()),
-            tool: ix(tool),
+            tool: saturated(tool),
             kind: new.kind,
             preserve: new.preserve,
             rank: if is_result { self.n_results } else { 0 },

@@ -28,7 +28,8 @@ use std::io::{self, BufRead};
 
 use super::Timeline;
 use crate::diag::Diagnostic;
-use crate::input::scenario::Assume;
+use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
+use crate::quantity::Tokens;
 
 pub use identity::{Identity, identities};
 use lines::Lines;
@@ -199,9 +200,25 @@ pub fn import_from(
         let session = transcript.name.clone();
         let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
         let timeline = transcript.into_timeline(&name, format.name, assume, file_tools);
-        Imported { session, timeline, format: format.name, losses: losses.clone() }
+        too_many(&timeline)?;
+        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
     });
-    Ok(Ok(all.collect()))
+    Ok(all.collect())
+}
+
+/// Refuses what the numbers of a timeline cannot say: too many tools, or an item that is too large.
+fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
+    let (tools, items) = (&timeline.spine.tools, &timeline.spine.items);
+    if tools.len() >= usize::from(u16::MAX) {
+        let message = format!("{} different tool names are too many", tools.len());
+        return Err(vec![Diagnostic::at("tools-too-many", "", message).help("split the recording")]);
+    }
+    if items.iter().any(|it| Tokens::from(it.raw) > ITEM_TOKENS_MAX) {
+        let message = format!("makes an item of more than {ITEM_TOKENS_MAX} tokens");
+        let problem = Diagnostic::at("size-too-large", "chars_per_token", message);
+        return Err(vec![problem.help("write how many characters a token has, such as `3.5`")]);
+    }
+    Ok(())
 }
 
 /// Reports a line that is too long to be read.

@@ -52,6 +52,30 @@ fn a_store_with_a_capacity_reads_less_of_a_mooncake_trace() {
 }
 
 #[test]
+fn a_number_that_no_request_can_have_is_refused_with_line_and_field() {
+    let second = |number: &str| {
+        let line = |it: &str| format!(r#"{{"timestamp": 1, "input_length": {it}, "hash_ids": [7]}}"#);
+        read(&format!("{}\n{}", line("5"), line(number)), "t")
+    };
+    assert!(second("100000000").is_ok());
+    for number in ["100000001", "18446744073709551615", "-1"] {
+        let problem = second(number).unwrap_err();
+
+        assert_eq!(problem.place.field, "input_length", "{problem}");
+        assert_eq!(problem.place.line_column.unwrap().0, 2, "{problem}");
+        assert!(problem.message.contains(number), "{problem}");
+    }
+    for field in ["block_size", "in", "out", "t"] {
+        let key = format!("\"{field}\":");
+        let at = KV_CACHE_TESTER.find(&key).unwrap() + key.len();
+        let digits = KV_CACHE_TESTER[at..].find([',', '}', '\n']).unwrap();
+        let text = [&KV_CACHE_TESTER[..at], "9000000000000000000", &KV_CACHE_TESTER[at + digits..]].concat();
+
+        assert_eq!(read(&text, "t").unwrap_err().place.field, field);
+    }
+}
+
+#[test]
 fn a_trace_is_given_as_it_is_and_reports_its_blocks() {
     let args =
         ["run", "--scenario", "mooncake.jsonl", "--profile", "open/blocks-512-lru", "--format", "json"];

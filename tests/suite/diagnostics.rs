@@ -44,7 +44,7 @@ const ELSEWHERE: [(&str, &str); 34] = [
     ("scenario-not-run", "of a folder: tests/suite/checks.rs"),
     ("store-differs", "of a folder: tests/suite/cli.rs"),
     ("store-input-missing", "of a folder: tests/suite/cli.rs"),
-    ("tools-too-many", "needs 65,535 tools"),
+    ("tools-too-many", "needs 65,535 tools: tests/suite/import/usage.rs"),
     ("unwritable", "of a report that cannot be written"),
 ];
 
@@ -253,6 +253,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ]
         .concat(),
         vec!["run", "--scenario", "blocks_negative.jsonl"],
+        vec!["run", "--scenario", "blocks_too_large.jsonl"],
         vec!["run", "--scenario", "blocks_cut.json"],
         vec!["run", "--scenario", "nowhere.jsonl"],
         vec!["run", "nowhere.jsonl", "--policy", "idenity", "--profile", "opuss"],

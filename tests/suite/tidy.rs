@@ -35,6 +35,10 @@ const NAMELESS: [&str; 5] = ["src/engine", "src/projection", "src/cache.", "src/
 /// The one file of the library that starts programs and keeps deadlines.
 const PROGRAMS: &str = "src/own/process/child.rs";
 
+/// The one file that narrows numbers, and how often the others saturate one. A further use needs a reason: a count that was
+/// read from a file is checked there, and a place in a list is narrowed with `ix`.
+const NARROW: (&str, usize) = ("src/quantity/narrow.rs", 61);
+
 /// Types and modules that reach the network, the clock or other programs.
 const OUTSIDE: [&str; 8] = [
     "std::net",
@@ -195,6 +199,26 @@ fn the_library_reaches_neither_network_nor_clock() {
         let allowed: &[&str] = if name == PROGRAMS { &["Instant::now", "Command::new"] } else { &[] };
         assert_eq!(reached, allowed, "{name}");
     }
+}
+
+#[test]
+fn a_number_beyond_its_range_saturates_only_by_name_and_no_more_often_than_is_written_down() {
+    let (home, n_written) = NARROW;
+    let (mut bare, mut n_found) = (Vec::new(), 0);
+    for (name, text) in sources("src").iter().filter(|it| it.0 != home) {
+        let code = code(text);
+        let defaults = code.split("unwrap_or(").skip(1).filter_map(|it| it.split_once(')'));
+        bare.extend(
+            defaults
+                .filter(|it| ["::MAX", "ITEM_MAX"].iter().any(|most| it.0.ends_with(most)))
+                .map(|it| format!("{name}: unwrap_or({})", it.0)),
+        );
+        let calls = code.lines().filter(|it| !it.trim_start().contains("use "));
+        n_found += calls.map(|it| it.matches("saturated").count()).sum::<usize>();
+    }
+
+    assert_eq!(bare, Vec::<String>::new());
+    assert_eq!(n_found, n_written, "uses of `saturated`");
 }
 
 #[test]

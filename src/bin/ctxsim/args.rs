@@ -130,7 +130,7 @@ impl SelectArgs {
     pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
-            limit: self.limit.map(|it| saturated(it)),
+            limit: self.limit.map(saturated),
             model: self.model.clone(),
             ..comparison
         }

@@ -40,7 +40,7 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let PolicyFile { params, counter, .. } = &mut file;
     let resolver = Resolver { params, stages: &[] };
     for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
-        problems.within(format_args!("counter.adds.{}", kind.name()), |to| resolver.size(size, to));
+        resolver.item_in(&format!("counter.adds.{}", kind.name()), Some(size), problems);
     }
     problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);

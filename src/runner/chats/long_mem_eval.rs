@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
 use crate::aging::graph::FactIx;
 use crate::diag::{Diagnostic, Problems};
+use crate::input::text::source::json_problem;
 use crate::quantity::{ix, saturated};
 use crate::runner::Numbers;
 
@@ -53,7 +54,7 @@ pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic
     let all: Vec<Written> = serde_json::from_str(text).map_err(|fault| {
         let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
             `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
-        vec![Diagnostic::at("chats-json", "", fault.to_string()).help(help)]
+        vec![Diagnostic { code: "chats-json", ..json_problem(text, &fault) }.help(help)]
     })?;
     let mut problems = Problems::default();
     if all.is_empty() {

@@ -30,7 +30,7 @@ impl fmt::Display for Loss {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     by_reason: IndexMap<String, Vec<usize>>,
-    /// Fields that are refused, and why: where each stands first, and on how many lines.
+    /// Fields that are refused, and why: where each stands first (in column 0 until it is located), and on how many lines.
     refused: IndexMap<(String, &'static str), (usize, usize, usize)>,
 }
 
@@ -42,19 +42,19 @@ impl Losses {
 
     /// Refuses the recording for a field of a line.
     pub(super) fn refuse(&mut self, line: usize, field: String, why: &'static str) {
-        self.refused.entry((field, why)).or_insert((line, 1, 0)).2 += 1;
+        self.refused.entry((field, why)).or_insert((line, 0, 0)).2 += 1;
     }
 
     /// Finds in a line the columns of the fields that are refused there first.
     pub(super) fn locate(&mut self, line: usize, text: &str) {
+        self.locate_by(line, |field| (line, column_of(text, member(text, field))));
+    }
+
+    /// Says where the fields stand that were refused last, on a line, from what they are called.
+    pub(super) fn locate_by<'f>(&'f mut self, line: usize, mut place: impl FnMut(&'f str) -> (usize, usize)) {
         for ((field, _), (first, column, _)) in &mut self.refused {
-            if *first == line {
-                let keys = field.split('.').filter(|it| !it.is_empty());
-                let place = keys.fold(0, |from, key| {
-                    let found = text.get(from..).and_then(|it| it.find(&format!("\"{key}\"")));
-                    found.map_or(from, |it| from + it)
-                });
-                *column = text.get(..place).map_or(1, |it| it.chars().count() + 1);
+            if *first == line && *column == 0 {
+                (*first, *column) = place(field);
             }
         }
     }
@@ -70,7 +70,7 @@ impl Losses {
             let mut problem = problem.help(
                 "a count of tokens is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
             );
-            problem.place.line_column = Some((*line, *column));
+            problem.place.line_column = Some((*line, (*column).max(1)));
             problem
         });
         problems.collect()
@@ -96,4 +96,17 @@ impl Losses {
         losses.sort_by_key(|it| it.line);
         losses
     }
+}
+
+/// Returns the rest of a JSON text from the key of a member on, given by the keys that lead there.
+pub(super) fn member<'t>(text: &'t str, field: &str) -> &'t str {
+    field.split('.').filter(|it| !it.is_empty()).fold(text, |text, key| {
+        text.find(&format!("\"{key}\"")).and_then(|it| text.get(it..)).unwrap_or(text)
+    })
+}
+
+/// Returns the column, in characters from 1, at which a part of a line begins.
+pub(super) fn column_of(line: &str, part: &str) -> usize {
+    let before = (part.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize);
+    line.get(..before).map_or(0, |it| it.chars().count()) + 1
 }

@@ -12,7 +12,7 @@ use self::session::Session;
 use self::walk::{Found, Walk};
 use super::json;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, member};
 use super::transcript::Transcript;
 
 /// Returns whether the front is JSON that holds messages.
@@ -100,6 +100,7 @@ impl<'t> Log<'t> {
             let mut session = Session::default();
             while let Some(Found::Value(line, message)) = self.walk.element() {
                 session.message(line, message, losses);
+                losses.locate_by(line, |field| self.walk.place_of(member(message, field)));
             }
             self.sessions.push(session);
         }
@@ -114,7 +115,8 @@ impl<'t> Log<'t> {
                 self.sessions.push(Session::default());
                 self.sessions.len() - 1
             });
-            return self.sessions[loose].message(line, value, losses);
+            self.sessions[loose].message(line, value, losses);
+            return losses.locate_by(line, |field| self.walk.place_of(member(value, field)));
         }
         let Some((record, (request, list))) = record.and_then(|it| it.list().map(|list| (it, list))) else {
             return losses.add(line, "values without messages");
@@ -131,10 +133,14 @@ impl<'t> Log<'t> {
         session.front(line, &request, losses);
         session.go_on(&record);
         for message in list.iter().skip(n_known) {
-            session.message(self.walk.line_of(message.get()), message.get(), losses);
+            let line = self.walk.line_of(message.get());
+            session.message(line, message.get(), losses);
+            losses.locate_by(line, |field| self.walk.place_of(member(message.get(), field)));
         }
         if let Some(reply) = record.response.or(request.response) {
-            session.reply(self.walk.line_of(reply.get()), reply, &record, losses);
+            let line = self.walk.line_of(reply.get());
+            session.reply(line, reply, &record, losses);
+            losses.locate_by(line, |field| self.walk.place_of(member(reply.get(), field)));
         }
         if let Some(history) = histories.last() {
             self.by_history.insert(*history, index);

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::claude_code::HARNESS;
 use super::harness::Version;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, column_of};
 use super::transcript::{Cause, Compaction, Exchange, Part, Transcript};
 use super::usage::{Bill, TOKENS_MAX};
 use super::values::Count;
@@ -33,6 +33,9 @@ const AFTER_COMPACTION: &str = "after-compaction";
 
 /// The columns of what was billed.
 const BILLED: [&str; 5] = ["input", "cache_read", "cache_write_total", "cache_write_1h", "output_logged_max"];
+
+/// The column of a request's place in its session.
+const PLACE: &str = "idx";
 
 /// The columns of the texts' sizes.
 const TEXTS: [&str; 5] = [
@@ -63,6 +66,9 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
         }
         let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
         row.check(number, losses);
+        losses.locate_by(number, |column| {
+            (number, column_of(line.text, row.text(column).unwrap_or(line.text)))
+        });
         let Some(request) = row.request() else {
             losses.add(number, "rows with a missing number");
             continue;
@@ -167,15 +173,21 @@ impl<'a> Row<'a> {
     /// Reports fields that are there but are not counts.
     fn check(&self, line: usize, losses: &mut Losses) {
         let written = |column: &str| self.text(column).filter(|it| !it.is_empty());
-        let sizes = TEXTS.into_iter().filter(|it| written(it).is_some());
-        if sizes.into_iter().any(|it| self.number(it).is_none()) {
-            losses.add(line, "sizes of texts that are not counts; these texts are left out");
-        }
+        let count = |column| Some((column, Count::of_text(written(column)?)));
+        let is_large = |it: &(&str, Count)| matches!(it.1.0, Ok(it) if it > TOKENS_MAX);
         let mut bill = Bill::new(line, "", losses);
-        for column in BILLED {
-            if let Some(text) = written(column) {
-                bill.count(column, Count::of_text(text));
-            }
+        for (column, count) in BILLED.into_iter().filter_map(count) {
+            bill.count(column, count);
+        }
+        // A place says nothing about tokens, and neither does a text's size.
+        for (column, _) in TEXTS.into_iter().chain([PLACE]).filter_map(count).filter(is_large) {
+            bill.refuse(column, "more than 100,000,000");
+        }
+        if let Some((Err(why), place)) = count(PLACE).map(|it| (it.1.0, it.0)) {
+            bill.refuse(place, why);
+        }
+        if TEXTS.into_iter().filter_map(count).any(|it| !is_large(&it) && self.number(it.0).is_none()) {
+            losses.add(line, "sizes of texts that are not counts; these texts are left out");
         }
     }
 
@@ -191,7 +203,7 @@ impl<'a> Row<'a> {
     fn request(&self) -> Option<Request> {
         let user = self.part(Kind::User, "new_user_chars");
         let result = self.part(Kind::ToolResult, "new_tool_result_chars");
-        let place = self.number("idx").unwrap_or(0);
+        let place = self.number(PLACE).unwrap_or(0);
         Some(Request { place, exchange: self.exchange()?, came: [user, result] })
     }
 
@@ -234,7 +246,7 @@ impl<'a> Row<'a> {
     /// Makes a part of a number of characters; its place makes it unique.
     fn part(&self, kind: Kind, column: &str) -> Option<Part> {
         let characters = self.number(column).filter(|it| *it > 0)?;
-        let digest = self.number("idx").unwrap_or(0) << 32 | characters & 0xffff_ffff;
+        let digest = self.number(PLACE).unwrap_or(0) << 32 | characters & 0xffff_ffff;
         Some(Part::new(kind, characters, digest))
     }
 }

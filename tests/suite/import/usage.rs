@@ -1,6 +1,7 @@
 //! What was billed: a number that is not a count refuses the recording, and a missing one is told as an estimate.
 
 use ctxsim::diag::Diagnostic;
+use ctxsim::quantity::Decimal;
 
 use super::*;
 
@@ -69,13 +70,65 @@ fn a_number_that_is_not_a_count_refuses_the_recording_with_line_and_field_in_eve
             assert!(first.help.is_some(), "{told}");
             let place = first.place.line_column.unwrap();
             assert_eq!(place.0, line, "{told}");
-            if text.lines().count() > 3 {
-                let key = format!("\"{}\"", field.rsplit('.').next().unwrap());
-                let rest: String = wrong.lines().nth(line - 1).unwrap().chars().skip(place.1 - 1).collect();
-                assert!(rest.starts_with(&key), "{told}");
-            }
+            let key = format!("\"{}\"", field.rsplit('.').next().unwrap());
+            let rest: String = wrong.lines().nth(line - 1).unwrap().chars().skip(place.1 - 1).collect();
+            assert!(rest.starts_with(if is_table { number } else { &key }), "{told}");
         }
     }
+}
+
+#[test]
+fn a_log_of_messages_says_where_each_wrong_number_stands_however_its_lines_are_broken() {
+    let reply = r#"{"role":"assistant","content":"ä \"usage\" {\"input_tokens\":1}","usage":{"input_tokens":-1,"output_tokens":3}}"#;
+    let user = r#"{"role":"user","content":"hello"}"#;
+    let pretty = reply.replace(',', ",\n  ");
+    for reply in [reply, &pretty] {
+        for text in [
+            format!("{user}\n{reply}"),
+            format!("[{user}, {reply}]"),
+            format!("{{\"messages\": [{user}, {reply}]}}"),
+            format!("{{\"messages\": [{user}],\n \"response\": {reply}}}"),
+        ] {
+            let found = problems(&text);
+
+            let (line, column) = found[0].place.line_column.unwrap();
+            let rest: String = text.lines().nth(line - 1).unwrap().chars().skip(column - 1).collect();
+            assert!(rest.starts_with("\"input_tokens\":-1"), "{text}\n{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cell_of_a_table_is_told_by_the_column_where_it_starts() {
+    let wide = CSV.replace("a,1,2.1.0,4.0", "ä, 123456789012 ,2.1.0,4.0").replace("0,40,8", "0,7e9,8");
+
+    let found = problems(&wide);
+
+    let told: Vec<_> = found.iter().map(|it| (it.place.field.as_str(), it.place.line_column)).collect();
+    assert_eq!(told, [("new_tool_result_chars", Some((3, 50))), ("idx", Some((3, 4)))]);
+    assert!(found.iter().all(|it| it.message == "more than 100,000,000"), "{found:?}");
+}
+
+#[test]
+fn an_item_that_is_larger_than_any_request_is_an_error_of_what_makes_it_so() {
+    let assume = Assume { chars_per_token: Decimal::parse("0.000000001"), ..Assume::default() };
+
+    let found = import(CSV, "test", &assume, &[]).unwrap_err();
+
+    assert_eq!((found[0].code, found[0].place.field.as_str()), ("size-too-large", "chars_per_token"));
+}
+
+#[test]
+#[ignore = "slow: 65,536 tools"]
+fn a_recording_with_more_tools_than_can_be_told_apart_is_refused() {
+    let call = |it: usize| {
+        let call = format!(r#"{{"id":"c{it}","function":{{"name":"tool_{it}","arguments":"{{}}"}}}}"#);
+        format!(r#"{{"role":"assistant","content":"","tool_calls":[{call}]}}"#)
+    };
+    let text: Vec<String> = (0..65_536).map(call).collect();
+
+    assert_eq!(problems(&text.join("\n"))[0].code, "tools-too-many");
+    assert!(import(&text[..100].join("\n"), "test", &Assume::default(), &[]).is_ok());
 }
 
 #[test]

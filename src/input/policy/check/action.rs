@@ -21,7 +21,7 @@ impl StageCheck<'_> {
             Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
                 fold::check(it, scope, problems);
-                self.resolver.size_in("frame", it.frame.as_mut(), problems);
+                self.resolver.item_in("frame", it.frame.as_mut(), problems);
                 self.resolver.size_in("each", it.each.as_mut(), problems);
                 self.template(it.template.as_ref(), problems);
                 if let Some(FoldedResults { rows, template, budget }) = &mut it.results {

@@ -34,6 +34,14 @@ pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
             let message = format!("{size} exceeds the largest document size");
             problems.push_at("cap-range", "cap", message, format!("write at most {CAP_MAX}"));
         }
+        let protected = [
+            ("recent_sessions", spec.document.recent_sessions),
+            ("key_references", spec.document.key_references),
+        ];
+        for (field, _) in protected.into_iter().filter(|it| it.1 > CAP_MAX) {
+            let help = format!("write at most {CAP_MAX}");
+            problems.push_at("size-too-large", field, "no document holds as many", help);
+        }
         sections(&spec.document.sections, problems);
     });
     let search = &spec.search;

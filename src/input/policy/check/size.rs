@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::among;
 use crate::diag::{Problems, nearest};
 use crate::input::policy::{Bound, Cond, Count, Extent, Size};
+use crate::input::scenario::ITEM_TOKENS_MAX;
 use crate::quantity::Decimal;
 
 /// Replaces the names of parameters by their values.
@@ -28,6 +29,16 @@ impl Resolver<'_> {
     pub(super) fn size_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
         if let Some(size) = size {
             problems.within(field, |to| self.size(size, to));
+        }
+    }
+
+    /// Resolves the size of what is counted as one item, if it is set.
+    pub(super) fn item_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        let Some(size) = size else { return };
+        self.size_in(field, Some(size), problems);
+        if matches!(size, Size::Tokens(tokens) if *tokens > ITEM_TOKENS_MAX) {
+            let help = format!("write at most `tokens({ITEM_TOKENS_MAX})`");
+            problems.push_at("size-too-large", field, "no item is as large as this", help);
         }
     }
 

@@ -126,7 +126,7 @@ fn sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Proble
         }
         resolver.size_in("each", restore.each.as_mut(), problems);
         resolver.size_in("all", restore.all.as_mut(), problems);
-        resolver.size_in("name", restore.name.as_mut(), problems);
+        resolver.item_in("name", restore.name.as_mut(), problems);
         resolver.size_in("more", restore.more.as_mut(), problems);
     });
 }

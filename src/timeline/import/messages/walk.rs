@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::timeline::import::json::reason;
+use crate::timeline::import::losses::column_of;
 
 /// The members under which logs keep their messages.
 const LISTS: [&str; 5] = ["messages", "traj", "history", "conversation", "input"];
@@ -43,6 +44,13 @@ impl<'t> Walk<'t> {
     pub(super) fn line_of(&mut self, value: &str) -> usize {
         let place = (value.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.line_at(place.min(self.text.len()))
+    }
+
+    /// Returns line and column of a part of this text.
+    pub(super) fn place_of(&mut self, part: &str) -> (usize, usize) {
+        let line = self.line_of(part);
+        let before = &self.text[..self.counted.0];
+        (line, column_of(&self.text[before.rfind('\n').map_or(0, |it| it + 1)..], part))
     }
 
     fn line_at(&mut self, place: usize) -> usize {
