@@ -119,7 +119,7 @@ fn an_item_that_is_larger_than_any_request_is_an_error_of_what_makes_it_so() {
 }
 
 #[test]
-#[ignore = "slow: 65,536 tools"]
+#[ignore = "slow: .ci/run runs it"]
 fn a_recording_with_more_tools_than_can_be_told_apart_is_refused() {
     let call = |it: usize| {
         let call = format!(r#"{{"id":"c{it}","function":{{"name":"tool_{it}","arguments":"{{}}"}}}}"#);
