@@ -96,6 +96,7 @@ mod floors {
     pub mod rng;
     pub mod diag;
     pub mod error;
+    pub mod grid;
     pub mod input;
     pub mod tokens;
     pub mod timeline;

@@ -1,7 +1,6 @@
 //! A report: the runs of a comparison and their context, for people and for programs.
 
 mod aging;
-mod aligned;
 pub mod calibration;
 mod card;
 pub mod carried;
@@ -16,16 +15,15 @@ pub mod explain;
 mod failures;
 pub mod firings;
 mod figures;
-mod fit;
 pub mod guards;
 pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod memory_runners;
 pub mod metric;
+mod names;
 pub mod numbers;
 pub mod places;
-mod prose;
 mod reasons;
 pub mod remembered;
 mod resets;
@@ -53,6 +51,7 @@ use indexmap::{IndexMap, IndexSet};
 use self::numbers::thousands;
 use crate::aging::Summary;
 use crate::error::Error;
+use crate::grid::Grid;
 use crate::input::Profile;
 use crate::input::policy::Apply;
 use crate::input::profile::written::RecoveryPrice;
@@ -308,7 +307,7 @@ impl Report {
 
     /// Returns the additional tables of some loads: of planted facts, of ageing memories, of memory runners.
     #[must_use]
-    pub fn grids(&self) -> Vec<retention::Grid> {
+    pub fn grids(&self) -> Vec<Grid> {
         let facts = self.retention_grids().into_iter().chain(self.aging_grids());
         facts.chain(self.runner_grids()).collect()
     }

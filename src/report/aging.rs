@@ -3,9 +3,9 @@
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
 use super::numbers::{NONE, thousands};
-use super::retention::Grid;
-use super::{Report, Run, distinct};
+use super::{Report, Run};
 use crate::aging::Summary;
+use crate::grid::Grid;
 
 /// A run with how its memory ages.
 type Aged<'r> = (&'r Run, &'r Summary);
@@ -26,66 +26,24 @@ impl Report {
     /// Returns the tables of loads of many sessions.
     #[must_use]
     pub fn aging_grids(&self) -> Vec<Grid> {
-        let aged: Vec<Aged<'_>> =
-            self.runs.iter().filter_map(|run| Some((run, run.aging.as_deref()?))).collect();
-        let is_group = |one: &Aged<'_>, other: &Aged<'_>| {
-            one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
-        };
-        let of_group = |it: &[Aged<'_>]| [self.curves(it), costs(it)];
-        let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(of_group).collect();
-        let scenarios = distinct(aged.iter().map(|it| it.0.scenario.as_str()));
-        if !scenarios.is_empty() {
-            grids.push(matrix(&aged));
-        }
+        let aged = self.aged();
+        let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(|it| [curves(it), costs(it)]).collect();
+        grids.extend((!aged.is_empty()).then(|| matrix(&aged)));
         grids.extend(self.figures_grid());
         grids
     }
 
-    /// Returns a line for each policy of a scenario, with its curve as a chart.
-    fn curves(&self, runs: &[Aged<'_>]) -> Grid {
-        let subject = subject(runs);
-        let columns = [
-            "policy",
-            "first",
-            "final",
-            "± 95%",
-            "slope",
-            "half-life",
-            "never halved",
-            "floor",
-            "ceiling",
-            "error in totals",
-            "USD per session",
-        ];
-        let rows = runs.iter().map(|(run, it)| {
-            let reach = it.number("final").and_then(crate::measure::Statistic::reach);
-            vec![
-                run.policy.clone(),
-                written(it.mean("m0"), 3),
-                written(it.mean("final"), 3),
-                written(reach, 3),
-                written(it.mean("slope"), 4),
-                written(it.mean("half_life"), 1),
-                format!("{} of {}", it.half_life_infinite, run.trials),
-                written(it.floor.last().copied().flatten(), 3),
-                written(it.ceiling.last().copied().flatten(), 3),
-                written(it.mean("accumulator_error"), 1),
-                written(it.usd_per_session, 4),
-            ]
-        });
-        let metric = runs.first().map_or("", |it| it.1.metric.as_str());
-        let title = format!("Aging by {metric}: {subject}");
-        Grid {
-            title: title.clone(),
-            columns: columns.map(str::to_owned).to_vec(),
-            n_names: 1,
-            rows: rows.collect(),
-            chart: Some(self.chart(title, subject, runs)),
-        }
+    /// Returns the curves of the first table as charts.
+    pub(super) fn aging_charts(&self) -> Vec<Lines> {
+        self.aged().chunk_by(is_group).map(|it| self.curves(it)).collect()
+    }
+
+    fn aged(&self) -> Vec<Aged<'_>> {
+        self.runs.iter().filter_map(|run| Some((run, run.aging.as_deref()?))).collect()
     }
 
     /// Returns the curves of the policies, with their lower and upper bounds.
-    fn chart(&self, title: String, subject: String, runs: &[Aged<'_>]) -> Lines {
+    fn curves(&self, runs: &[Aged<'_>]) -> Lines {
         let names = Names::new(self);
         let n_places = runs.iter().map(|it| it.1.curve.len()).max().unwrap_or(0);
         let lines = runs.iter().map(|(run, it)| Line {
@@ -95,17 +53,62 @@ impl Report {
         });
         Lines {
             axis: Places::Session,
-            title,
-            subject,
+            title: title(runs),
+            subject: subject(runs),
             places: (0..n_places).map(|it| it.to_string()).collect(),
             lines: lines.collect(),
         }
     }
 }
 
+/// Returns what the curves of a scenario show.
+fn title(runs: &[Aged<'_>]) -> String {
+    let metric = runs.first().map_or("", |it| it.1.metric.as_str());
+    format!("Aging by {metric}: {}", subject(runs))
+}
+
+/// Returns whether two runs are of one scenario and profile.
+fn is_group(one: &Aged<'_>, other: &Aged<'_>) -> bool {
+    one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
+}
+
 /// Returns the scenario and the profile of runs.
 fn subject(runs: &[Aged<'_>]) -> String {
     runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default()
+}
+
+/// Returns a line for each policy of a scenario.
+fn curves(runs: &[Aged<'_>]) -> Grid {
+    let columns = [
+        "policy",
+        "first",
+        "final",
+        "± 95%",
+        "slope",
+        "half-life",
+        "never halved",
+        "floor",
+        "ceiling",
+        "error in totals",
+        "USD per session",
+    ];
+    let rows = runs.iter().map(|(run, it)| {
+        let reach = it.number("final").and_then(crate::measure::Statistic::reach);
+        vec![
+            run.policy.clone(),
+            written(it.mean("m0"), 3),
+            written(it.mean("final"), 3),
+            written(reach, 3),
+            written(it.mean("slope"), 4),
+            written(it.mean("half_life"), 1),
+            format!("{} of {}", it.half_life_infinite, run.trials),
+            written(it.floor.last().copied().flatten(), 3),
+            written(it.ceiling.last().copied().flatten(), 3),
+            written(it.mean("accumulator_error"), 1),
+            written(it.usd_per_session, 4),
+        ]
+    });
+    Grid::new(title(runs), 1, &columns, rows)
 }
 
 /// Returns a line for each policy of a scenario: the cost of remembering.
@@ -130,13 +133,7 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
             written(it.usd_per_session, 4),
         ]
     });
-    Grid {
-        title: format!("Cost of remembering: {}", subject(runs)),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 1,
-        rows: rows.collect(),
-        chart: None,
-    }
+    Grid::new(format!("Cost of remembering: {}", subject(runs)), 1, &columns, rows)
 }
 
 /// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.
@@ -148,17 +145,15 @@ fn matrix(runs: &[Aged<'_>]) -> Grid {
         let candidate = it.attribution.as_ref().and_then(|it| it.candidate);
         let candidate = candidate.and_then(|it| Some(serde_json::to_value(it).ok()?.as_str()?.to_owned()));
         let front = [run.policy.clone(), run.scenario.clone(), it.model.clone()];
-        front.into_iter().chain(numbers).chain([candidate.unwrap_or_else(|| NONE.to_owned())]).collect()
+        front
+            .into_iter()
+            .chain(numbers)
+            .chain([candidate.unwrap_or_else(|| NONE.to_owned())])
+            .collect::<Vec<_>>()
     };
     let front = ["policy", "scenario", "model"].into_iter();
     let columns = front.chain(MECHANISMS.iter().map(|it| it.0)).chain(["candidate stage"]);
-    Grid {
-        title: "Diagnostic matrix".to_owned(),
-        columns: columns.map(str::to_owned).collect(),
-        n_names: 3,
-        rows: runs.iter().map(row).collect(),
-        chart: None,
-    }
+    Grid::new("Diagnostic matrix", 3, &columns.collect::<Vec<_>>(), runs.iter().map(row))
 }
 
 /// Writes a number with some decimals.

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::aligned::Aligned;
-use super::aligned::Column::{Left, Right};
 use super::compactions;
 use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
+use crate::grid::terminal::whole;
+use crate::grid::{Grid, Kind};
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
 
@@ -193,9 +193,8 @@ fn table(sessions: &[Calibration]) -> String {
 
 /// Returns the number of requests in each class, by session.
 fn counts(sessions: &[Calibration], all: &Calibration) -> String {
-    let mut rows = vec![
-        ["session", "requests", "exact", "within", "exceeded", "missed", "read error"].map(str::to_owned),
-    ];
+    let head = ["session", "requests", "exact", "within", "exceeded", "missed", "read error"];
+    let mut rows = Vec::new();
     let several = (sessions.len() > 1).then_some(all);
     for calibration in sessions.iter().chain(several) {
         let [exact, within, exceeded, missed] = CLASSES.map(|it| calibration.count(it).to_string());
@@ -208,7 +207,7 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
     let [exact, within, exceeded, missed] = CLASSES.map(share);
     let none = String::new;
     rows.push([none(), none(), exact, within, exceeded, missed, none()]);
-    Aligned::new([Left(7), Right(8), Right(7), Right(7), Right(8), Right(7), Right(10)], rows).text()
+    whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Returns the predicted and billed totals.
@@ -219,7 +218,6 @@ fn sums(it: &Summary<'_>) -> String {
     };
     let (predicted, billed) = (it.predicted_input_usd, it.billed_input_usd);
     let rows = [
-        ["", "predicted", "billed", "difference"].map(str::to_owned),
         tokens("read", it.predicted_read_tokens, it.billed_read_tokens),
         tokens("written", it.predicted_write_tokens, it.billed_write_tokens),
         [
@@ -229,7 +227,7 @@ fn sums(it: &Summary<'_>) -> String {
             difference(predicted, billed),
         ],
     ];
-    Aligned::new([Left(9), Right(14), Right(14), Right(12)], rows).text()
+    whole(&Grid::new("", 1, &["", "predicted", "billed", "difference"], rows))
 }
 
 /// Returns the difference between a prediction and a bill, in percent of the bill.
@@ -250,19 +248,19 @@ fn reasons(all: &Calibration) -> String {
             Class::Exceeded => "more was read than predicted".to_owned(),
             Class::Missed => "less was read than predicted".to_owned(),
         };
-        rows.push([all.count(class).to_string(), class.name().to_owned(), means]);
+        rows.push([format!("{:>6}", all.count(class)), class.name().to_owned(), means]);
         for (_, reason, n) in all.reasons().into_iter().filter(|it| it.0 == class) {
             rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
     }
-    Aligned::new([Right(6), Left(8), Left(0)], rows).text()
+    whole(&Grid::new("", 0, &[""; 3], rows).with(Kind::Text, &[1, 2]))
         + "        A session's first request is not counted, because earlier cache contents are unknown.\n"
 }
 
 /// Returns which requests are neither exact nor close.
 fn listed(sessions: &[Calibration]) -> Option<String> {
     let far: Vec<_> = differing(sessions).filter(|it| it.class != Class::Within).collect();
-    let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"].map(str::to_owned);
+    let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |it: &DifferingJson<'_>| {
         [
             it.session.to_owned(),
@@ -272,9 +270,8 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
             it.billed_read_tokens.to_string(),
         ]
     };
-    let rows = std::iter::once(head).chain(far.iter().take(LISTED_MAX).map(row));
-    let widest = far.iter().map(|it| it.session.chars().count()).max().unwrap_or(0);
-    let mut text = Aligned::new([Left(widest), Right(5), Left(8), Right(14), Right(11)], rows).text();
+    let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
+    let mut text = whole(&grid.with(Kind::Text, &[2]));
     if far.len() > LISTED_MAX {
         let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
     }

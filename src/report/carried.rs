@@ -6,9 +6,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Skipped;
-use super::fit::{Column, Fitted, draw, hidden_note};
 use super::numbers::{self, NONE, percent, thousands};
-use super::prose::wrap;
+use crate::grid::prose::wrap;
+use crate::grid::terminal::{Drawn, draw, hidden_note};
+use crate::grid::{self, Grid};
 use crate::measure::carried::CarriedItem;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Timeline};
@@ -247,16 +248,16 @@ fn prices_of(sessions: &[Carried]) -> String {
     }
 }
 
-fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
-    let columns = [
-        Column::new("what", None),
-        Column::new("items", Some(2)),
-        Column::new("tokens", None),
-        Column::new("mean resent", Some(3)),
-        Column::new("entering USD", Some(1)),
-        Column::new("carrying USD", None),
-        Column::new("% of input", None),
-        Column::new("% never needed", None),
+fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
+    let head = [
+        "what",
+        "items",
+        "tokens",
+        "mean resent",
+        "entering USD",
+        "carrying USD",
+        "% of input",
+        "% never needed",
     ];
     let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     let decimals = numbers::decimals(all);
@@ -275,8 +276,8 @@ fn shares(shares: &[Share], width: Option<usize>) -> Fitted {
         ]
     };
     let total = (shares.len() > 1).then(|| total(shares));
-    let rows: Vec<Vec<String>> = shares.iter().chain(&total).map(row).collect();
-    draw(&columns, &rows, &vec![None; rows.len()], width)
+    let grid = Grid::new("", 1, &head, shares.iter().chain(&total).map(row));
+    draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
 /// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
@@ -286,16 +287,8 @@ fn total(shares: &[Share]) -> Share {
     Share { never_needed_tokens: None, ..all }
 }
 
-fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Fitted {
-    let columns = [
-        Column::new("about", None).excerpts(),
-        Column::new("what", None),
-        Column::new("place", None),
-        Column::new("tokens", None),
-        Column::new("resent", Some(1)),
-        Column::new("carrying USD", None),
-        Column::new("needed", None),
-    ];
+fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Drawn {
+    let head = ["about", "what", "place", "tokens", "resent", "carrying USD", "needed"];
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
     let cells = |(session, it): &(&str, &CarriedRow)| {
         let at = format!("turn {}, request {}", it.turn, it.request);
@@ -309,6 +302,6 @@ fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usiz
             it.is_needed.map_or(NONE, |it| if it { "yes" } else { "no" }).to_owned(),
         ]
     };
-    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    draw(&columns, &rows, &vec![None; rows.len()], width)
+    let grid = Grid::new("", 1, &head, rows.iter().map(cells));
+    draw(&grid.with(grid::Kind::Excerpt, &[0]).leaving(&["resent"]), width)
 }

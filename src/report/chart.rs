@@ -20,6 +20,7 @@ use serde::Serialize;
 use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
+use crate::grid::Grid;
 use names::Names;
 use requests::Trace;
 use scene::Scene;
@@ -74,20 +75,9 @@ pub trait Picture {
     /// Its key numbers in words.
     fn summary(&self) -> String;
     /// Its numbers.
-    fn table(&self) -> Table;
+    fn table(&self) -> Grid;
     /// What is drawn.
     fn scene(&self) -> Scene;
-}
-
-/// Rows of numbers; the first columns are names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Table {
-    /// The headings of its columns.
-    pub columns: Vec<String>,
-    /// How many of them are names.
-    pub n_names: usize,
-    /// Its lines.
-    pub rows: Vec<Vec<String>>,
 }
 
 /// A chart as shown on a page.
@@ -102,7 +92,7 @@ pub struct Figure {
     /// Its key numbers in words.
     pub summary: String,
     /// Its numbers.
-    pub table: Table,
+    pub table: Grid,
     scene: Scene,
 }
 
@@ -168,14 +158,6 @@ const fn kind(
     all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
 ) -> Kind {
     Kind { name, needs, all }
-}
-
-impl Table {
-    /// Puts a table together.
-    fn new(n_names: usize, columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
-        let columns = columns.iter().map(|it| (*it).to_owned()).collect();
-        Self { columns, n_names, rows: rows.into_iter().collect() }
-    }
 }
 
 impl Figure {

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::guards::GuardVerdict;
 use super::numbers::{counted, signed};
-use super::prose::wrap;
 use super::shot::Moved;
 use crate::diag::{Diagnostic, Place};
+use crate::grid::prose::wrap;
 
 /// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;

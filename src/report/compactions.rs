@@ -3,12 +3,12 @@
 
 use serde::Serialize;
 
-use super::aligned::Aligned;
-use super::aligned::Column::{Left, Right};
 use super::numbers::{NONE, fixed_or_none, thousands};
 use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
 use crate::calibrate::scores::Scores;
 use crate::calibrate::{Calibration, together};
+use crate::grid::Grid;
+use crate::grid::terminal::whole;
 use crate::quantity::Tokens;
 use crate::timeline::StepIx;
 
@@ -170,8 +170,7 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
 
 /// Returns one line per compaction.
 fn lines(sessions: &[Calibration]) -> String {
-    let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"]
-        .map(str::to_owned);
+    let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"];
     let tokens = |it: Option<Tokens>| it.map_or(NONE.to_owned(), thousands);
     let row = |(session, it): (&str, &Aftermath)| {
         let read_again = match (it.files.is_empty(), it.is_scored()) {
@@ -195,9 +194,7 @@ fn lines(sessions: &[Calibration]) -> String {
             usd,
         ]
     };
-    let rows = std::iter::once(head).chain(each(sessions).map(row));
-    Aligned::new([Left(7), Right(4), Right(7), Right(15), Right(5), Right(10), Right(8), Right(11)], rows)
-        .text()
+    whole(&Grid::new("", 1, &head, each(sessions).map(row)))
 }
 
 /// Returns why some cells hold a dash.
@@ -245,14 +242,14 @@ fn scores(all: &Calibration) -> String {
             format!("{:.3}", it.brier),
         ]
     };
-    let mut rows = vec![head.map(str::to_owned)];
+    let mut rows = Vec::new();
     for (name, outcome) in [("read again", Outcome::Read), ("read or searched again", Outcome::Fetched)] {
         let [model, baseline] = all.scores(outcome);
         let [low, high] = all.predicted_interval(outcome);
         let interval = format!(" ({low:.1}…{high:.1})");
         rows.extend([row(name, &interval, &model), row("  with no effect at all", "", &baseline)]);
     }
-    Aligned::new([Left(10), Right(9), Right(6), Right(18), Right(16), Right(11)], rows).text()
+    whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Explains how reliable the scores are.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::json::Numbers;
 use super::numbers::NONE;
-use super::retention::Grid;
 use super::{Report, Run};
+use crate::grid::Grid;
 use crate::input::suite::{Figure, FigureKind};
 use crate::measure::Statistic;
 
@@ -115,12 +115,6 @@ impl Report {
             ]
         });
         let columns = ["figure", "kind", "paper", "ours", "± 95%", "difference", "band", "within"];
-        (!lines.is_empty()).then(|| Grid {
-            title: "Published figures and ours".to_owned(),
-            columns: columns.map(str::to_owned).to_vec(),
-            n_names: 2,
-            rows: rows.collect(),
-            chart: None,
-        })
+        (!lines.is_empty()).then(|| Grid::new("Published figures and ours", 2, &columns, rows))
     }
 }

@@ -4,10 +4,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::chart::requests::Trace;
-use super::chart::{self, Figure, Source, Table};
-use super::retention::Grid;
-use super::sections::{Detail, Section};
+use super::chart::{self, Figure, Source};
+use super::sections::Detail;
 use super::{Report, distinct, numbers, template};
+use crate::grid::{self, Grid};
 
 /// The requests that a page can chart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ struct Page {
     style: String,
     charts: Vec<Group>,
     charts_left_out: Vec<String>,
-    tables: Vec<Titled>,
+    tables: Vec<Grid>,
     notes: Vec<String>,
     assumptions: Vec<String>,
 }
@@ -39,13 +39,6 @@ struct Page {
 struct Guards {
     heading: String,
     lines: Vec<String>,
-}
-
-/// A table with its heading.
-#[derive(Debug, Serialize)]
-struct Titled {
-    title: String,
-    table: Table,
 }
 
 /// The charts of one thing.
@@ -69,8 +62,7 @@ struct Drawn {
 /// What the template says.
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
     let source = Source::new(report, detail, &traces.runs);
-    let sections = report.sections(detail).into_iter().map(Titled::from);
-    let grids = report.grids().into_iter().map(Titled::from);
+    let sections = report.sections(detail).into_iter().map(|it| it.grid(numbers::thousands));
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes = report.all_notes().into_iter().chain(references);
     let page = Page {
@@ -82,11 +74,12 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         style: chart::style()?,
         charts: charts(&source)?,
         charts_left_out: left_out(&source, traces),
-        tables: sections.chain(grids).collect(),
+        tables: sections.chain(report.grids()).collect(),
         notes: notes.collect(),
         assumptions: report.assumptions(),
     };
-    template::write("page.html", include_str!("page.html"), page)
+    let text = format!("{}{}", grid::html::TABLE, include_str!("page.html"));
+    template::write("page.html", &text, page)
 }
 
 /// Returns the charts by what they are of.
@@ -135,25 +128,4 @@ fn about(report: &Report) -> String {
         count(|it| &it.profile, "profile", "profiles"),
         first.unwrap_or_default()
     )
-}
-
-impl From<Section> for Titled {
-    fn from(section: Section) -> Self {
-        let mut rows = section.cells(numbers::thousands);
-        for (cells, line) in rows.iter_mut().zip(&section.lines) {
-            if let Some(note) = line.note() {
-                cells[0] = format!("{} ({note})", cells[0]);
-            }
-        }
-        let columns = section.headings();
-        let title = format!("{} ({})", section.subject(), section.as_of);
-        Self { title, table: Table { columns, n_names: 1, rows } }
-    }
-}
-
-impl From<Grid> for Titled {
-    fn from(grid: Grid) -> Self {
-        let Grid { title, columns, n_names, rows, .. } = grid;
-        Self { title, table: Table { columns, n_names, rows } }
-    }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Report;
+use super::numbers;
 use super::sections::{Detail, Section};
-use super::{numbers, retention};
+use crate::grid::markdown;
 
 /// Returns the report as Markdown.
 #[must_use]
@@ -17,7 +18,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
         write_shortened(&section, detail, &mut text);
     }
     for grid in report.grids() {
-        retention::markdown(&grid, &mut text);
+        text += &markdown::table(&grid);
     }
     if let Some(heading) = report.guards_heading() {
         write_list(&heading, report.guard_lines(detail).iter(), &mut text);
@@ -40,7 +41,7 @@ pub fn summary(report: &Report) -> String {
     let sections = report.sections(Detail::Groups);
     sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
     for grid in report.grids() {
-        retention::markdown(&grid, &mut text);
+        text += &markdown::table(&grid);
     }
     if let Some(heading) = report.guards_heading() {
         let failed = report.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("❌ {it}"));
@@ -71,17 +72,7 @@ fn write_shortened(section: &Section, detail: Detail, text: &mut String) {
 
 /// Writes one table with its heading.
 fn write_section(section: &Section, text: &mut String) {
-    let _ = writeln!(text, "### {} under {} ({})\n", section.load, section.profile, section.as_of);
-    let _ = writeln!(text, "| {} |", section.headings().join(" | "));
-    let _ = writeln!(text, "|---|{}", "---:|".repeat(section.headings().len() - 1));
-    for (mut cells, line) in section.cells(numbers::thousands).into_iter().zip(&section.lines) {
-        if let Some(note) = line.note() {
-            let _ = write!(cells[0], " ({note})");
-        }
-        let cells: Vec<String> = cells.iter().map(|it| it.replace('|', "\\|")).collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    text.push('\n');
+    *text += &markdown::table(&section.grid(numbers::thousands));
 }
 
 /// Returns a text whose lines stay lines in Markdown.

@@ -2,8 +2,8 @@
 //! and the specification's expectations.
 
 use super::numbers::{NONE, percent, thousands};
-use super::retention::Grid;
 use super::{Report, Run};
+use crate::grid::Grid;
 use crate::measure::Statistic;
 use crate::runner::{Ordering, QuestionKind, Summary, Wins};
 
@@ -54,15 +54,15 @@ impl Report {
 }
 
 /// Returns a table about a group of runs.
-fn grid(title: &str, runs: &[Written<'_>], columns: &[&str], n_names: usize, rows: Vec<Vec<String>>) -> Grid {
+fn grid(
+    title: &str,
+    runs: &[Written<'_>],
+    columns: &[impl AsRef<str>],
+    n_names: usize,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Grid {
     let subject = runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile));
-    Grid {
-        title: format!("{title}: {}", subject.unwrap_or_default()),
-        columns: columns.iter().map(|it| (*it).to_owned()).collect(),
-        n_names,
-        rows,
-        chart: None,
-    }
+    Grid::new(format!("{title}: {}", subject.unwrap_or_default()), n_names, columns, rows)
 }
 
 /// One line per policy: calls while writing sessions, by kind.
@@ -82,7 +82,7 @@ fn calls(runs: &[Written<'_>]) -> Grid {
             format!("{:.1}", it.n_ingestion() as f64 / it.sessions.max(1) as f64),
         ]
     });
-    grid("Calls to the memory service while sessions are written", runs, &columns, 1, rows.collect())
+    grid("Calls to the memory service while sessions are written", runs, &columns, 1, rows)
 }
 
 /// One line per policy: time and storage.
@@ -110,7 +110,7 @@ fn time(runs: &[Written<'_>]) -> Grid {
             thousands(it.storage.document_words),
         ]
     });
-    grid("Time and storage of the first trial", runs, &columns, 1, rows.collect())
+    grid("Time and storage of the first trial", runs, &columns, 1, rows)
 }
 
 /// One line per policy: model requests and dollars.
@@ -128,19 +128,19 @@ fn costs(runs: &[Written<'_>]) -> Grid {
             format!("{:.4}", it.service_usd),
         ]
     });
-    grid("Models and cost of the first trial", runs, &columns, 1, rows.collect())
+    grid("Models and cost of the first trial", runs, &columns, 1, rows)
 }
 
 /// One line per policy: the share of correct answers by type, with its confidence interval.
 fn accuracy(runs: &[Written<'_>]) -> Grid {
     let types = types();
-    let titles: Vec<String> = types.iter().map(|it| it.replace('_', " ")).collect();
-    let columns: Vec<&str> = std::iter::once("policy").chain(titles.iter().map(String::as_str)).collect();
+    let titles = types.iter().map(|it| it.replace('_', " "));
+    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
     let rows = runs.iter().map(|(run, it)| {
         let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
         std::iter::once(named(&run.policy, runs)).chain(cells).collect()
     });
-    grid("Correct answers in percent by question type, ± 95%", runs, &columns, 1, rows.collect())
+    grid("Correct answers in percent by question type, ± 95%", runs, &columns, 1, rows)
 }
 
 /// One line per policy: causes of wrong answers; `None` if nothing was lost.
@@ -203,7 +203,7 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
         let key = |it: &Ordering| (it.number.clone(), it.r#type, it.against.clone());
         key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value))
     });
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for line in sorted.chunk_by(is_line) {
         let declared = line.iter().find(|it| it.value == it.declared).map(|it| it.wins);
         if line.iter().all(|it| Some(it.wins) == declared) {
@@ -220,13 +220,7 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
         rows.push(names.into_iter().chain(cells).collect());
     }
     let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
-    Grid {
-        title: "When the order of the runners flips".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 3,
-        rows,
-        chart: None,
-    }
+    Grid::new("When the order of the runners flips", 3, &columns, rows)
 }
 
 /// Returns the part of a policy's name that distinguishes it within its folder.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::aligned::Aligned;
-use super::aligned::Column::{Left, Right};
 use super::numbers::thousands;
+use crate::grid::Grid;
+use crate::grid::terminal::whole;
 use crate::quantity::Tokens;
 use crate::timeline::import::{Imported, Loss};
 use crate::timeline::{EventKind, Usage};
@@ -156,8 +156,9 @@ pub fn table(files: &[Held]) -> String {
             continue;
         }
         text.push_str("\nleft out\n");
-        let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
-        text += &Aligned::new([Right(8), Left(0)], file.left_out.iter().map(loss)).text();
+        let loss =
+            |it: &LossHeld| [format!("{:>8}", it.count), format!("{} ({})", it.what, lines(&it.lines))];
+        text += &whole(&Grid::new("", 2, &[""; 2], file.left_out.iter().map(loss)));
     }
     text
 }
@@ -197,9 +198,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
             it.cost_usd.map_or_else(|| "–".to_owned(), |it| format!("{it:.4}$")),
         ]
     };
-    let mut columns = [Right(0); 12];
-    columns[0] = Left(0);
-    Aligned::new(columns, std::iter::once(header.map(str::to_owned)).chain(sessions.iter().map(row))).text()
+    whole(&Grid::new("", 1, &header, sessions.iter().map(row)))
 }
 
 /// Names the first lines.

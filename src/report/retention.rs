@@ -2,31 +2,15 @@
 
 mod findings;
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
 use super::numbers::{self, NONE};
 use super::{Report, Run};
+use crate::grid::Grid;
 use crate::measure::trial::{LOSSES, QUARTILES, STATES};
 use crate::measure::{Retention, Statistic};
-
-/// A table: the first columns name what the others count.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Grid {
-    /// What it shows.
-    pub title: String,
-    /// The headings of its columns.
-    pub columns: Vec<String>,
-    /// How many of the columns are names.
-    pub n_names: usize,
-    /// Its lines.
-    pub rows: Vec<Vec<String>>,
-    /// The same as a chart, if it makes one.
-    pub chart: Option<Lines>,
-}
 
 /// The runs of one scenario under one profile, with what is looked up in them.
 struct Group<'r> {
@@ -48,24 +32,27 @@ impl Report {
     /// Returns the tables of the runs that have planted facts: by scenario and profile.
     #[must_use]
     pub fn retention_grids(&self) -> Vec<Grid> {
+        let of_group = |group: Group<'_>| {
+            let subject = group.subject();
+            group.grids().into_iter().map(move |it| Grid { title: format!("{}: {subject}", it.title), ..it })
+        };
+        self.groups_with_facts().flat_map(of_group).collect()
+    }
+
+    /// Returns the accuracy by depth and by length as charts.
+    pub(super) fn retention_charts(&self) -> Vec<Lines> {
+        self.groups_with_facts().flat_map(|it| it.charts()).collect()
+    }
+
+    /// Returns the runs that have planted facts, by scenario and profile.
+    fn groups_with_facts(&self) -> impl Iterator<Item = Group<'_>> {
         let is_group =
             |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
-        let mut grids = Vec::new();
-        for runs in self.runs.chunk_by(is_group) {
-            let kept = runs.iter().filter_map(|run| {
-                let retention = run.retention.as_deref()?;
-                Some((run, retention))
-            });
-            let group = Group { report: self, runs: kept.collect() };
-            if let Some((first, _)) = group.runs.first() {
-                let title = format!("{} under {}", first.scenario, first.profile);
-                for mut grid in group.grids() {
-                    grid.title = format!("{}: {title}", grid.title);
-                    grids.push(grid);
-                }
-            }
-        }
-        grids
+        let groups = self.runs.chunk_by(is_group).map(|runs| {
+            let kept = runs.iter().filter_map(|run| Some((run, run.retention.as_deref()?)));
+            Group { report: self, runs: kept.collect() }
+        });
+        groups.filter(|it| !it.runs.is_empty())
     }
 }
 
@@ -184,10 +171,7 @@ impl Group<'_> {
         }
         let columns =
             ["ours, counting an empty quarter as 0", "± 95%", "ours, excluding empty quarters", "± 95%"];
-        let grid = self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows);
-        // The chart shows the published figure.
-        let published = |it: &Retention, quartile: &str| it.depth_accuracy.get(quartile).copied();
-        Grid { chart: Some(self.chart(&grid.title, Places::Depth, &QUARTILES, published)), ..grid }
+        self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows)
     }
 
     /// A line for each length and policy.
@@ -200,9 +184,23 @@ impl Group<'_> {
                 rows.push(row);
             }
         }
-        let grid = self.grid("Accuracy by length", &["messages", "policy"], &["ours", "± 95%"], rows);
-        let of = |retention: &Retention, length: &str| retention.by_length.get(length).map(|it| it.accuracy);
-        Grid { chart: Some(self.chart(&grid.title, Places::Length, &self.lengths(), of)), ..grid }
+        self.grid("Accuracy by length", &["messages", "policy"], &["ours", "± 95%"], rows)
+    }
+
+    fn charts(&self) -> [Lines; 2] {
+        // The chart shows the published figure.
+        let of_depth = |it: &Retention, quartile: &str| it.depth_accuracy.get(quartile).copied();
+        let of_length = |it: &Retention, length: &str| it.by_length.get(length).map(|it| it.accuracy);
+        [
+            self.chart("Accuracy by depth", Places::Depth, &QUARTILES, of_depth),
+            self.chart("Accuracy by length", Places::Length, &self.lengths(), of_length),
+        ]
+    }
+
+    /// Returns what was run.
+    fn subject(&self) -> String {
+        let first = self.runs.first().map(|(run, _)| format!("{} under {}", run.scenario, run.profile));
+        first.unwrap_or_default()
     }
 
     /// Returns a line for each policy over places.
@@ -219,11 +217,10 @@ impl Group<'_> {
             name: name(run),
             numbers: places.iter().map(|it| of(retention, it)).collect(),
         });
-        let subject = self.runs.first().map(|(run, _)| format!("{} under {}", run.scenario, run.profile));
         Lines {
             axis,
             title: title.to_owned(),
-            subject: subject.unwrap_or_default(),
+            subject: self.subject(),
             places: places.iter().map(|it| (*it).to_owned()).collect(),
             lines: lines.collect(),
         }
@@ -261,17 +258,12 @@ impl Group<'_> {
             let states = STATES.iter().map(|it| retention.states.get(it));
             let losses = LOSSES.iter().map(|it| retention.lost_in.get(it));
             let counts = states.chain(losses).map(|it| numbers::thousands(it.copied().unwrap_or(0)));
-            std::iter::once(name(run)).chain(counts).collect()
+            std::iter::once(name(run)).chain(counts).collect::<Vec<_>>()
         });
         let losses = LOSSES.map(|it| format!("lost: {it}"));
         let columns = STATES.into_iter().map(str::to_owned).chain(losses);
-        Grid {
-            title: "Needles by state, and what lost the missing ones".to_owned(),
-            columns: std::iter::once("policy".to_owned()).chain(columns).collect(),
-            n_names: 1,
-            rows: rows.collect(),
-            chart: None,
-        }
+        let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(columns).collect();
+        Grid::new("Needles by state, and what lost the missing ones", 1, &columns, rows)
     }
 
     /// A line for each pair of policies.
@@ -284,13 +276,12 @@ impl Group<'_> {
                 rows.push(vec![name(run), name(other), format!("{:+.3}", paired.mean), reach]);
             }
         }
-        Grid {
-            title: "Accuracy differences, trial by trial on the same conversations".to_owned(),
-            columns: ["policy", "less", "difference", "± 95%"].map(str::to_owned).to_vec(),
-            n_names: 2,
+        Grid::new(
+            "Accuracy differences, trial by trial on the same conversations",
+            2,
+            &["policy", "less", "difference", "± 95%"],
             rows,
-            chart: None,
-        }
+        )
     }
 
     /// A line for each policy: what it keeps and what that costs.
@@ -319,13 +310,7 @@ impl Group<'_> {
             "USD per 1,000 messages",
             "accuracy per USD for 1,000 messages",
         ];
-        Grid {
-            title: "Cost and retention".to_owned(),
-            columns: columns.map(str::to_owned).to_vec(),
-            n_names: 1,
-            rows: rows.collect(),
-            chart: None,
-        }
+        Grid::new("Cost and retention", 1, &columns, rows)
     }
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.
@@ -376,26 +361,11 @@ impl Group<'_> {
                 }
             }
         }
-        Grid { title: title.to_owned(), columns, n_names: names.len(), rows, chart: None }
+        Grid::new(title, names.len(), &columns, rows)
     }
 }
 
 /// Writes a number to so many decimals, if there is one.
 fn written(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
-}
-
-/// Writes a table as Markdown.
-pub(super) fn markdown(grid: &Grid, text: &mut String) {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|it| it.replace('|', "\\|")).collect();
-        format!("| {} |", cells.join(" | "))
-    };
-    let _ = writeln!(text, "### {}\n\n{}", grid.title, line(&grid.columns));
-    let rule = (0..grid.columns.len()).map(|index| if index < grid.n_names { "---" } else { "---:" });
-    let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
-    for row in &grid.rows {
-        let _ = writeln!(text, "{}", line(row));
-    }
-    text.push('\n');
 }

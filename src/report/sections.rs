@@ -10,11 +10,11 @@ use indexmap::{IndexMap, IndexSet};
 use columns::Column;
 use groups::{Group, Under};
 
-use super::fit;
 use super::metric::Digits;
 use super::numbers::{self, NONE};
 use super::trust::Trust;
 use super::{Report, Run, distinct, reasons};
+use crate::grid::{self, Grid, Kind, Row};
 use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
 
@@ -95,17 +95,22 @@ impl Section {
         if self.columns.is_empty() { Column::usual(self.has_spread()) } else { self.columns.clone() }
     }
 
-    /// Returns the headings of its columns.
+    /// Returns it as a table of texts.
     #[must_use]
-    pub fn headings(&self) -> Vec<String> {
-        std::iter::once("policy".to_owned()).chain(self.shown().into_iter().map(Column::heading)).collect()
-    }
-
-    /// Returns its columns as they are fitted to a width.
-    pub(super) fn fitted(&self) -> Vec<fit::Column> {
+    pub fn grid(&self, digits: Digits) -> Grid {
         let is_asked = !self.columns.is_empty();
-        let shown = self.shown().into_iter().map(|it| it.fitted(is_asked));
-        std::iter::once(fit::Column::new("policy", None)).chain(shown).collect()
+        let shown = self.shown();
+        let name = grid::Column::new("policy", Kind::Name);
+        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).collect();
+        let row = |(nth, line): (usize, &Line)| {
+            let numbers = cells.iter().map(|it| it[nth].clone());
+            Row { cells: std::iter::once(line.policy.clone()).chain(numbers).collect(), note: line.note() }
+        };
+        Grid {
+            title: format!("{} ({})", self.subject(), self.as_of),
+            columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).collect(),
+            rows: self.lines.iter().enumerate().map(row).collect(),
+        }
     }
 
     /// Returns the subject and the profile.
@@ -113,16 +118,6 @@ impl Section {
     pub fn subject(&self) -> String {
         let joint = if self.profile == OWN { "," } else { " under" };
         format!("{}{joint} {}", self.load, self.profile)
-    }
-
-    /// Returns the cells, line by line, in the order of [`Section::headings`].
-    #[must_use]
-    pub fn cells(&self, digits: Digits) -> Vec<Vec<String>> {
-        let names = self.lines.iter().map(|it| it.policy.clone()).collect();
-        let columns = std::iter::once(names).chain(self.shown().into_iter().map(|it| it.cells(self, digits)));
-        let columns: Vec<Vec<String>> = columns.collect();
-        let line = |nth: usize| columns.iter().map(|it| it[nth].clone()).collect();
-        (0..self.lines.len()).map(line).collect()
     }
 
     /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`

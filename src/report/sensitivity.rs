@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::retention::{self, Grid};
-use super::{ALL, csv, fit};
+use super::{ALL, csv};
+use crate::grid::prose::wrap;
+use crate::grid::{markdown, terminal};
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
 use crate::measure::{BreakEven, Label, Remembered};
-use grids::{columns_of, heading, letters, notes, tables};
+use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
@@ -216,8 +217,8 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
     }
     text.push('\n');
     for grid in tables(it, is_detailed) {
-        retention::markdown(&grid, &mut text);
-        if let Some(legend) = grids::legend(&grid) {
+        text += &markdown::table(&grid);
+        if let Some(legend) = grids::legend(&grid, &[]) {
             let _ = writeln!(text, "{legend}\n");
         }
     }
@@ -234,37 +235,31 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
 #[must_use]
 pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
     let mut text = String::new();
-    super::prose::wrap(&heading(it), "", width, &mut text);
+    wrap(&heading(it), "", width, &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
         let _ = writeln!(text, "  {letter}  {policy}");
     }
     let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
-        let drawn = fit::draw(&columns_of(&grid), &grid.rows, &vec![None; grid.rows.len()], width);
+        let drawn = terminal::draw(&grid, width);
         let _ = writeln!(text, "\n{}\n{}", grid.title, drawn.text);
-        if let Some(legend) = grids::legend(&without(&grid, &drawn.hidden)) {
-            super::prose::wrap(&legend, "", width, &mut text);
+        if let Some(legend) = grids::legend(&grid, &drawn.hidden) {
+            wrap(&legend, "", width, &mut text);
         }
         hidden.extend(drawn.hidden);
     }
     text.push('\n');
     if let Some(cheapest) = grids::cheapest(it) {
-        super::prose::wrap(&cheapest, "", width, &mut text);
+        wrap(&cheapest, "", width, &mut text);
     }
-    if let Some(note) = fit::hidden_note(hidden) {
-        super::prose::wrap(&note, "Note: ", width, &mut text);
+    if let Some(note) = terminal::hidden_note(hidden) {
+        wrap(&note, "Note: ", width, &mut text);
     }
     for note in notes(it) {
-        super::prose::wrap(&note, "Note: ", width, &mut text);
+        wrap(&note, "Note: ", width, &mut text);
     }
     let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
         json or csv for each number.";
-    super::prose::wrap(more, "More: ", width, &mut text);
+    wrap(more, "More: ", width, &mut text);
     text
-}
-
-/// Returns a table's columns without those that are hidden.
-fn without(grid: &Grid, hidden: &[String]) -> Grid {
-    let columns = grid.columns.iter().filter(|it| !hidden.contains(it)).cloned().collect();
-    Grid { columns, rows: Vec::new(), ..grid.clone() }
 }

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::fit::{Column, Fitted, draw, fits, hidden_note, short_names};
-use super::prose::wrap;
-use super::sections::{Detail, Line, Section};
+use super::names::short_names;
+use super::sections::{Detail, Section};
 use super::{Report, numbers};
+use crate::grid::Grid;
+use crate::grid::prose::wrap;
+use crate::grid::terminal::{Drawn, draw, fits, hidden_note};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +42,7 @@ pub fn report(report: &Report, layout: Layout) -> String {
         text.push('\n');
     }
     for grid in report.grids() {
-        let drawn = drawn(&grid, layout.width);
+        let drawn = draw(&grid, layout.width);
         hidden.extend(drawn.hidden);
         let _ = writeln!(text, "{}\n{}\n", grid.title, drawn.text);
     }
@@ -93,27 +95,15 @@ fn limits(report: &Report, detail: Detail) -> String {
 }
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
-fn fitted(section: &Section, width: Option<usize>) -> Fitted {
-    let columns = section.fitted();
+fn fitted(section: &Section, width: Option<usize>) -> Drawn {
     let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
-    let named = |mut rows: Vec<Vec<String>>| {
-        for (row, name) in rows.iter_mut().zip(short_names(&names)) {
-            name.clone_into(&mut row[0]);
+    let names = short_names(&names);
+    let named = |mut grid: Grid| {
+        for (row, name) in grid.rows.iter_mut().zip(&names) {
+            (*name).clone_into(&mut row.cells[0]);
         }
-        rows
+        grid
     };
-    let mut rows = named(section.cells(numbers::thousands));
-    if !fits(&columns, &rows, width) {
-        rows = named(section.cells(numbers::short));
-    }
-    let notes: Vec<Option<String>> = section.lines.iter().map(Line::note).collect();
-    draw(&columns, &rows, &notes, width)
-}
-
-/// Draws a grid; if it is wider than a terminal, headings and names take more lines.
-fn drawn(grid: &super::retention::Grid, width: Option<usize>) -> Fitted {
-    let columns = grid.columns.iter().enumerate();
-    let columns: Vec<Column> =
-        columns.map(|(at, it)| Column::new(it, None).left(at < grid.n_names)).collect();
-    draw(&columns, &grid.rows, &vec![None; grid.rows.len()], width)
+    let grid = named(section.grid(numbers::thousands));
+    if fits(&grid, width) { draw(&grid, width) } else { draw(&named(section.grid(numbers::short)), width) }
 }

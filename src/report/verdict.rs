@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::estimated::Estimated;
-use super::fit::short_names;
+use super::names::short_names;
 use super::numbers::{percent, signed};
 use super::sections::{Detail, Line, Section};
 use super::trust::Trust;

@@ -109,7 +109,7 @@ fn every_number_of_the_published_tables_and_findings_is_ours() {
     let rows = grid.unwrap().rows;
     assert_eq!(rows.len(), paper.findings.len());
     for row in rows {
-        assert_eq!(row[1], row[2], "{}", row[0]);
+        assert_eq!(row.cells[1], row.cells[2], "{}", row.cells[0]);
     }
     let ratios = paper.findings.iter().filter(|it| it.over.is_some()).map(|it| it.value);
     assert_eq!(ratios.collect::<Vec<_>>(), [6.2, 5.7, 35.5]);

@@ -7,7 +7,8 @@ use super::ink;
 use super::legend;
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::report::{Run, numbers};
 
 /// What a run must have for such a chart.
@@ -174,18 +175,18 @@ impl Picture for Distribution {
         format!("{}.", said.collect::<Vec<_>>().join("; "))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let rows = self.lines.iter().map(|it| {
             let ends = [it.sessions.first(), it.sessions.last()].map(|it| it.map_or(0.0, |it| it.change));
             let [first, median, third] = it.quartiles;
             let changes = [ends[0], first, median, third, ends[1]].map(percent);
             let [cheaper, dearer] = it.counts().map(|it| it.to_string());
             let counts = [it.sessions.len().to_string(), cheaper, dearer];
-            [it.policy.label.clone()].into_iter().chain(counts).chain(changes).collect()
+            [it.policy.label.clone()].into_iter().chain(counts).chain(changes).collect::<Vec<_>>()
         });
         let columns =
             ["policy", "sessions", "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
-        Table::new(1, &columns, rows)
+        Grid::new("", 1, &columns, rows)
     }
 
     fn scene(&self) -> Scene {

@@ -7,7 +7,8 @@ use super::ink;
 use super::legend::{self, Sample, name_beside};
 use super::names::Policy;
 use super::scene::{Path, Scene, WIDTH, line};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::report::numbers;
 
 /// What a run must have for such a chart.
@@ -168,7 +169,7 @@ impl Picture for Frontier {
         words
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let decimals = self.decimals();
         let rows = self.points.iter().map(|it| {
             let ends = it.usd_interval.map(|ends| ends.map(Some)).unwrap_or_default();
@@ -182,7 +183,7 @@ impl Picture for Frontier {
                 if it.is_efficient { "yes" } else { "no" }.to_owned(),
             ]
         });
-        Table::new(1, &["policy", "cost USD", "from", "to", "evidence kept", "efficient"], rows)
+        Grid::new("", 1, &["policy", "cost USD", "from", "to", "evidence kept", "efficient"], rows)
     }
 
     fn scene(&self) -> Scene {

@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use crate::report::Report;
-use crate::report::fit::short_name;
+use crate::report::names::short_name;
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

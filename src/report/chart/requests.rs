@@ -8,7 +8,8 @@ use super::ink;
 use super::legend::{self, Sample};
 use super::names::{self, Names};
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, round};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::input::Policy;
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::quantity::Tokens;
@@ -211,7 +212,7 @@ impl Picture for Requests {
         format!("{}.", said.collect::<Vec<_>>().join("; "))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let rows = self.panels.iter().map(|it| {
             let sum = |part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
             let tokens = [it.longest(), sum(0), sum(1), sum(2)].map(numbers::thousands);
@@ -220,7 +221,7 @@ impl Picture for Requests {
                 .chain([numbers::thousands(it.trace.sent.len() as u64)])
                 .chain(tokens)
                 .chain([it.trace.n_summaries.to_string()])
-                .collect()
+                .collect::<Vec<_>>()
         });
         let columns = [
             "policy",
@@ -232,7 +233,7 @@ impl Picture for Requests {
             "uncached",
             "summaries",
         ];
-        Table::new(2, &columns, rows)
+        Grid::new("", 2, &columns, rows)
     }
 
     fn scene(&self) -> Scene {

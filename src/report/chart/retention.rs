@@ -7,7 +7,8 @@ use super::ink;
 use super::legend::{self, Sample};
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, width};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::measure::Statistic;
 use crate::report::numbers::NONE;
 
@@ -78,7 +79,7 @@ pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
 
 /// Returns the charts that the tables of planted facts make, or those of ageing memories.
 fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
-    let charts = source.report.grids().into_iter().filter_map(|it| it.chart);
+    let charts = source.report.retention_charts().into_iter().chain(source.report.aging_charts());
     charts.filter(|it| it.axis == axis && !it.places.is_empty()).collect()
 }
 
@@ -165,13 +166,16 @@ impl Picture for Lines {
         format!("{}{}: {}.", number[..1].to_uppercase(), &number[1..], said.join("; "))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let columns: Vec<&str> =
             ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).collect();
         let rows = self.lines.iter().map(|it| {
-            [it.name.clone()].into_iter().chain(it.numbers.iter().map(|it| said(it.as_ref()))).collect()
+            [it.name.clone()]
+                .into_iter()
+                .chain(it.numbers.iter().map(|it| said(it.as_ref())))
+                .collect::<Vec<_>>()
         });
-        Table::new(1, &columns, rows)
+        Grid::new("", 1, &columns, rows)
     }
 
     fn scene(&self) -> Scene {

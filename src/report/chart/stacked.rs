@@ -7,7 +7,8 @@ use super::ink;
 use super::legend::{self, Sample};
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, width};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::price::Costs;
 use crate::report::numbers;
 
@@ -141,7 +142,7 @@ impl Picture for Stacked {
         words
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let (shown, decimals) = (self.shown(), self.decimals());
         let columns: Vec<&str> =
             ["policy"].into_iter().chain(shown.iter().map(|it| PARTS[*it])).chain(["total USD"]).collect();
@@ -150,9 +151,9 @@ impl Picture for Stacked {
             [it.policy.label.clone()]
                 .into_iter()
                 .chain(amounts.map(|it| numbers::fixed(it, decimals)))
-                .collect()
+                .collect::<Vec<_>>()
         });
-        Table::new(1, &columns, rows)
+        Grid::new("", 1, &columns, rows)
     }
 
     fn scene(&self) -> Scene {

@@ -7,7 +7,8 @@ use super::ink;
 use super::legend;
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, rectangle};
-use super::{Picture, Source, Table};
+use super::{Picture, Source};
+use crate::grid::Grid;
 use crate::measure::Tally;
 use crate::recovery::Assumption;
 use crate::report::numbers;
@@ -130,7 +131,7 @@ impl Picture for Tornado {
         format!("{}.", said.collect::<Vec<_>>().join(". "))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> Grid {
         let rows = self.lines.iter().flat_map(|line| {
             line.bars.iter().map(|bar| {
                 let [low, high] = bar.ends.map(numbers::signed);
@@ -139,7 +140,7 @@ impl Picture for Tornado {
             })
         });
         let columns = ["policy", "assumption", "at its lower end", "as declared", "at its upper end"];
-        Table::new(2, &columns, rows)
+        Grid::new("", 2, &columns, rows)
     }
 
     fn scene(&self) -> Scene {

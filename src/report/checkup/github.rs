@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{CheckUp, SnapshotState};
 use crate::diag::Place;
+use crate::grid::{Grid, markdown};
 use crate::report::guards::GuardVerdict;
 
 /// Returns the summary.
@@ -18,12 +19,10 @@ pub fn summary(all: &[CheckUp]) -> String {
         }
         let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).collect();
         if !failed.is_empty() {
-            let _ = writeln!(text, "| guard | found | run | place |\n|---|---|---|---|");
-            for it in failed {
-                let cells = [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
-                let _ = writeln!(text, "| {} |", cells.map(|it| it.replace('|', "\\|")).join(" | "));
-            }
-            text.push('\n');
+            let row =
+                |it: &&GuardVerdict| [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
+            let rows = failed.iter().map(row);
+            text += &markdown::table(&Grid::new("", 4, &["guard", "found", "run", "place"], rows));
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             let _ = writeln!(text, "`{}`: {}\n", snapshot.file, snapshot.words());

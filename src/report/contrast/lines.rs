@@ -1,13 +1,13 @@
 //! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
 use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
+use crate::grid::{Grid, Kind};
 use crate::measure::Standing;
 use crate::report::metric;
 use crate::report::numbers::{self, NONE, percent, signed, thousands};
 
 /// The headings of the numbers.
-pub(super) const HEADINGS: [&str; 7] =
-    ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
+const HEADINGS: [&str; 7] = ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
 /// The most changed fields that are shown.
 const FIELDS_SHOWN: usize = 8;
 /// Policies that differ in more fields have little in common.
@@ -34,11 +34,12 @@ impl Contrast {
         )
     }
 
-    /// Returns the rows of the numbers, in the order of the headings.
+    /// Returns the numbers as a table; of a difference, the relative one is hidden first.
     #[must_use]
-    pub fn rows(&self) -> Vec<[String; 7]> {
+    pub fn grid(&self) -> Grid {
         let decimals = self.decimals();
-        self.numbers.iter().map(|it| it.row(decimals)).collect()
+        let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
+        grid.with(Kind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"])
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Contrast;
-use super::lines::HEADINGS;
+use crate::grid::markdown;
 
 /// Returns what changes, with every cause in the open.
 #[must_use]
@@ -20,11 +20,7 @@ pub fn summary(contrasts: &[Contrast]) -> String {
 fn section(it: &Contrast, is_folded: bool) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "### {}\n\n**{}**\n", escaped(&it.subject()), escaped(&it.verdict()));
-    let _ = writeln!(text, "| {} |\n|---|{}---|", HEADINGS.join(" | "), "---:|".repeat(HEADINGS.len() - 2));
-    for row in it.rows() {
-        let _ = writeln!(text, "| {} |", row.map(|it| escaped(&it)).join(" | "));
-    }
-    text.push('\n');
+    text += &markdown::table(&it.grid());
     if is_folded {
         text.push_str("<details><summary>Why</summary>\n\n");
     }

@@ -3,12 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Contrast;
-use super::lines::HEADINGS;
-use crate::report::fit::{Column, draw};
-use crate::report::prose::wrap;
-
-/// The order in which columns are hidden: the relative difference first, then the absolute one.
-const LEAVES: [Option<u8>; 7] = [None, None, None, Some(2), Some(1), None, None];
+use crate::grid::prose::wrap;
+use crate::grid::terminal::draw;
 
 /// Returns all comparisons as text.
 #[must_use]
@@ -19,13 +15,7 @@ pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
 fn comparison(it: &Contrast, width: Option<usize>) -> String {
     let mut text = String::new();
     wrap(&it.subject(), "", width, &mut text);
-    let last = HEADINGS.len() - 1;
-    let columns = HEADINGS.iter().zip(LEAVES).enumerate();
-    let columns: Vec<Column> =
-        columns.map(|(nth, (heading, leaves))| Column::new(heading, leaves).left(nth == last)).collect();
-    let rows: Vec<Vec<String>> = it.rows().into_iter().map(Vec::from).collect();
-    let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
-    let _ = writeln!(text, "{}\n", drawn.text);
+    let _ = writeln!(text, "{}\n", draw(&it.grid(), width).text);
     for cause in it.causes() {
         let _ = writeln!(text, "{}:", cause.heading);
         for line in cause.lines {

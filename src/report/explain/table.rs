@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use super::words;
 use crate::cache::Fate;
 use crate::explain::{Explanation, Same, Standing};
+use crate::grid::prose::wrap;
+use crate::grid::terminal::{draw, whole};
+use crate::grid::{Grid, Kind};
 use crate::input::Policy;
 use crate::ledger::Role;
 use crate::price::Bill;
 use crate::quantity::{Cost, Tokens};
-use crate::report::aligned::Aligned;
-use crate::report::aligned::Column::{Left, Right};
 use crate::report::metric::TTL_CLASSES;
 use crate::report::numbers::{self, thousands};
-use crate::report::prose::wrap;
 use crate::report::rows::Context;
 
 /// How an explanation is drawn.
@@ -31,8 +31,6 @@ pub struct Style {
 const ENTRIES_MAX: usize = 6;
 /// The number of similar items in a row from which they share a line.
 const RUN_MIN: usize = 4;
-/// The narrowest that the last column becomes.
-const WHY_WIDTH_MIN: usize = 16;
 
 /// The meaning of a colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +65,11 @@ impl Style {
         } else {
             text.to_owned()
         }
+    }
+
+    /// Returns the same word by word, so that lines may break between them.
+    fn paint_words(&self, colour: Colour, text: &str) -> String {
+        text.split(' ').map(|it| self.paint(colour, it)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -161,9 +164,13 @@ fn cost(it: &Explanation, text: &mut String) {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
             _ => numbers::NONE.to_owned(),
         };
-        [format!("  {name}"), thousands(tokens) + " tokens", usd + " USD"]
+        [
+            format!("  {name}"),
+            format!("{:>18}", thousands(tokens) + " tokens"),
+            format!("{:>20}", usd + " USD"),
+        ]
     });
-    *text += &Aligned::new([Left(0), Right(18), Right(20)], rows).text();
+    *text += &whole(&Grid::new("", 1, &[""; 3], rows));
     if let Some(billed) = it.recorded {
         let _ = writeln!(
             text,
@@ -282,16 +289,15 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
             && broken != Some(b.item)
     };
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
-    let mut lines = vec![head.map(|it| style.paint(Colour::Heading, it))];
+    let mut lines = Vec::new();
     for run in it.items.chunk_by(alike) {
         let is_short = style.lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
         lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
     }
-    let columns = [Left(0), Right(0), Left(0), Right(0), Right(0), Left(0), Left(0), Left(0)];
-    let lines = Aligned::new(columns, lines);
-    let lines = if let Some(width) = style.width { lines.wrapped(width, WHY_WIDTH_MIN) } else { lines };
-    *text += &lines.text();
+    let head = head.map(|it| style.paint_words(Colour::Heading, it));
+    let grid = Grid::new("", 1, &head, lines).with(Kind::Name, &[2]).with(Kind::Text, &[5, 6, 7]);
+    let _ = writeln!(text, "{}", draw(&grid, style.width).text);
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
@@ -324,7 +330,7 @@ fn line(run: &[Standing], broken: Option<u32>, policy: &Policy, style: Style) ->
         what,
         sum(|it| it.raw),
         sum(|it| it.now.tokens),
-        style.paint(colour, &cache),
+        style.paint_words(colour, &cache),
         words::how(first),
         why(first, policy),
     ]

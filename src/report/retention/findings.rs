@@ -1,6 +1,7 @@
 //! Published conclusions, beside our own numbers.
 
-use super::{Grid, Group, written};
+use super::{Group, written};
+use crate::grid::Grid;
 use crate::input::suite::Finding;
 
 impl Group<'_> {
@@ -19,13 +20,8 @@ impl Group<'_> {
                 ]);
             }
         }
-        (!rows.is_empty()).then(|| Grid {
-            title: "Published findings".to_owned(),
-            columns: ["finding", "ours", "theirs", "whose"].map(str::to_owned).to_vec(),
-            n_names: 1,
-            rows,
-            chart: None,
-        })
+        (!rows.is_empty())
+            .then(|| Grid::new("Published findings", 1, &["finding", "ours", "theirs", "whose"], rows))
     }
 
     /// Returns our number for a finding, or `None` if a policy was left out.

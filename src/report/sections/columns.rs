@@ -2,7 +2,7 @@
 
 use super::{Line, Section};
 use crate::diag::{Diagnostic, nearest};
-use crate::report::fit;
+use crate::grid::{self, Kind};
 use crate::report::metric::{self, Digits, Metric};
 use crate::report::numbers::{self, NONE};
 
@@ -82,13 +82,14 @@ impl Column {
         }
     }
 
-    /// Returns the column of a table that is fitted to a width; what was asked for is hidden last.
-    pub(super) fn fitted(self, is_asked: bool) -> fit::Column {
+    /// Returns the column of a drawn table; what was asked for is hidden last.
+    pub(super) fn drawn(self, is_asked: bool) -> grid::Column {
         let leaves = match self {
             Self::Number(metric) => metric.leaving(),
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|it| it.3),
         };
-        fit::Column::new(&self.heading(), leaves.filter(|_| !is_asked))
+        let leaves = leaves.filter(|_| !is_asked);
+        grid::Column { leaves, ..grid::Column::new(&self.heading(), Kind::Number) }
     }
 
     /// Returns its cells, line by line.

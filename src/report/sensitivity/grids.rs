@@ -1,10 +1,10 @@
 //! The tables of a comparison across profiles, and their notes.
 
-use super::{Compared, Grid, policies};
+use super::{Compared, policies};
+use crate::grid::Grid;
 use crate::input::profile::price::Part;
 use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::report::ALL;
-use crate::report::fit::Column;
 use crate::report::numbers::{self, NONE};
 
 /// The most characters of a line for names of profiles.
@@ -22,13 +22,6 @@ const LEAVING: [&str; 9] = [
     "of limit",
     "recovery tokens",
 ];
-
-/// Returns a grid's columns as they are fitted to a width.
-pub(super) fn columns_of(grid: &Grid) -> Vec<Column> {
-    let leaves = |heading: &str| LEAVING.iter().zip(1..).find(|(it, _)| **it == heading).map(|(_, nth)| nth);
-    let columns = grid.columns.iter().enumerate();
-    columns.map(|(at, it)| Column::new(it, leaves(it)).left(at < grid.n_names)).collect()
-}
 
 pub(super) fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
@@ -68,7 +61,7 @@ pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
         grids.push(elasticities(it, grid, is_detailed));
     }
     grids.extend(break_even(it));
-    grids
+    grids.into_iter().map(|it| it.leaving(&LEAVING)).collect()
 }
 
 pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
@@ -94,7 +87,7 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
         }));
         line
     });
-    Grid { title: title(all, grid, "Cost in USD"), columns, n_names: 1, rows: rows.collect(), chart: None }
+    Grid::new(title(all, grid, "Cost in USD"), 1, &columns, rows)
 }
 
 /// Returns the cheapest policies, and the evidence that they keep.
@@ -117,13 +110,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
         ]
     });
     let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
-    Grid {
-        title: title(all, grid, "Order by cost, and the evidence kept by the cheapest"),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 1,
-        rows: rows.collect(),
-        chart: None,
-    }
+    Grid::new(title(all, grid, "Order by cost, and the evidence kept by the cheapest"), 1, &columns, rows)
 }
 
 /// Writes an order by cost: `C < A = B`.
@@ -180,13 +167,8 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
         ]
     };
     let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
-    (!grid.flips.is_empty()).then(|| Grid {
-        title: title(all, grid, "Rank flips"),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 1,
-        rows: grid.flips.iter().map(line).collect(),
-        chart: None,
-    })
+    (!grid.flips.is_empty())
+        .then(|| Grid::new(title(all, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line)))
 }
 
 fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
@@ -205,13 +187,8 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
             rows.push(line);
         }
     }
-    Grid {
-        title: title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"),
-        columns: columns.map(|it| it.replace('_', " ")).collect(),
-        n_names: 2,
-        rows,
-        chart: None,
-    }
+    let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).collect();
+    Grid::new(title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
 }
 
 fn break_even(all: &Sensitivity) -> Option<Grid> {
@@ -246,13 +223,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
             ]
         })
         .collect();
-    (!rows.is_empty()).then(|| Grid {
-        title: "Break-even points of the price lists".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 1,
-        rows,
-        chart: None,
-    })
+    (!rows.is_empty()).then(|| Grid::new("Break-even points of the price lists", 1, &columns, rows))
 }
 
 /// Says which price lists charge nothing.
@@ -295,9 +266,12 @@ const LEGEND: [(&str, &str); 9] = [
     ("compact after", "tokens of growth after which a compaction costs least"),
 ];
 
-/// Explains the columns of a table; `None` if they all say it themselves.
-pub(super) fn legend(grid: &Grid) -> Option<String> {
-    let told = LEGEND.iter().filter(|(heading, _)| grid.columns.iter().any(|it| it == heading));
+/// Explains the columns of a table that are shown; `None` if they all say it themselves.
+pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
+    let shown = |heading: &str| {
+        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|it| it == heading)
+    };
+    let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
     let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).collect();
     (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
 }
@@ -366,16 +340,6 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_leave_in_their_order_and_names_stand_to_the_left() {
-        let columns = ["profile", "recovery tokens", "as of"].map(str::to_owned).to_vec();
-        let grid = Grid { title: String::new(), columns, n_names: 1, rows: Vec::new(), chart: None };
-
-        let leaves: Vec<Option<u8>> = columns_of(&grid).into_iter().map(|it| it.leaves).collect();
-
-        assert_eq!(leaves, [None, Some(9), Some(1)]);
-    }
 
     #[test]
     fn every_column_that_may_leave_is_one_of_some_table() {

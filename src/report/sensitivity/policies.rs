@@ -1,7 +1,8 @@
 //! Each policy's savings across profiles, and what they cost in evidence, recovery and cut results.
 
+use super::Compared;
 use super::grids::title;
-use super::{Compared, Grid};
+use crate::grid::Grid;
 use crate::measure::Label;
 use crate::measure::sensitivity::{Cell, Sensitivity};
 use crate::quantity::UNLIMITED;
@@ -70,13 +71,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
             if policy == 0 { "baseline".to_owned() } else { labels(grid, policy) },
         ]
     });
-    Grid {
-        title: title(all, grid, "Savings and losses of each policy"),
-        columns: columns.map(str::to_owned).to_vec(),
-        n_names: 1,
-        rows: rows.collect(),
-        chart: None,
-    }
+    Grid::new(title(all, grid, "Savings and losses of each policy"), 1, &columns, rows)
 }
 
 /// Writes the range of a number over all profiles; a single number if both ends look the same.

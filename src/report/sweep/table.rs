@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use super::{Numbers, Objective, Sweep, short};
-use crate::report::fit::{Column, draw};
+use crate::grid::prose::wrap;
+use crate::grid::terminal::draw;
+use crate::grid::{Grid, Kind};
 use crate::report::metric;
 use crate::report::numbers::{self, NONE, counted, percent};
-use crate::report::prose::wrap;
 use crate::report::remembered;
 
 /// The most points of the front that are shown by default.
@@ -31,9 +32,9 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         .into_iter()
         .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
         .collect();
-    let mut columns = vec![Column::new("", None)];
-    columns.extend(objectives.iter().map(|of| Column::new(heading(*of, it), None)));
-    columns.extend([Column::new("Δ cost", None), Column::new("against base", None).left(true)]);
+    let of_objectives = objectives.iter().map(|of| heading(*of, it));
+    let headings: Vec<&str> =
+        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).collect();
     let row = |name: String, numbers: &Numbers, base: Option<&Numbers>, label: String| {
         let mut row = vec![name];
         row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
@@ -55,8 +56,8 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         let base = Some(&point.base).filter(|_| point.is_same_work());
         rows.push(row(format!("{}{mark}", short(&point.set)), &point.numbers, base, label(point)));
     }
-    let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
-    let _ = writeln!(text, "{}", drawn.text);
+    let grid = Grid::new("", 1, &headings, rows).with(Kind::Name, &[headings.len() - 1]);
+    let _ = writeln!(text, "{}", draw(&grid, width).text);
     let more = it.front.len().saturating_sub(n_shown);
     if more > 0 {
         let _ = writeln!(text, "… and {more} more on the front: see --details");

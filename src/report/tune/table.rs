@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Part, Tuned, TunedPoint, named};
-use crate::report::fit::{Column, draw};
+use crate::grid::Grid;
+use crate::grid::prose::wrap;
+use crate::grid::terminal::draw;
 use crate::report::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
-use crate::report::prose::wrap;
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
@@ -60,10 +61,8 @@ fn varied(it: &Tuned, width: Option<usize>, text: &mut String) {
 /// Draws the variants, the best first; of those with the same results one.
 fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
-    let mut columns = vec![Column::new("", None).left(true)];
-    for head in heads {
-        columns.extend(["USD", "Δ cost", "kept"].map(|it| Column::new(&format!("{head} {it}"), None)));
-    }
+    let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
+    let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).collect();
     let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|it| it.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
@@ -89,8 +88,7 @@ fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
         let name = format!("{}{alike}{best}", named(&group[0].set));
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
-    let drawn = draw(&columns, &rows, &vec![None; rows.len()], width);
-    let _ = writeln!(text, "{}", drawn.text);
+    let _ = writeln!(text, "{}", draw(&Grid::new("", 1, &headings, rows), width).text);
     let more: usize = groups.iter().skip(n_shown).map(|it| it.len()).sum();
     if more > 0 {
         let _ = writeln!(text, "… and {more} more: see --details");

@@ -47,7 +47,7 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
             _ => "identity",
         };
         let rows = if cells[1] == "whole" { &whole } else { &budget };
-        let row = rows.iter().find(|it| it[0] == policy).unwrap();
+        let row = rows.iter().find(|it| it.cells[0] == policy).unwrap().cells.as_slice();
         assert_eq!([&row[1], &row[2], &row[3]], [cells[2], &cells[3].replace(',', ""), cells[4]], "{line}");
         assert_eq!(rounded(row[4].parse().unwrap(), 2), cells[5].parse::<f64>().unwrap(), "{line}");
         n_rows += 1;

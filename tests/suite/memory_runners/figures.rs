@@ -1,12 +1,11 @@
 //! The document on memory runners shows what is computed.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
+use ctxsim::grid::{Grid, markdown};
 use ctxsim::report::memory_runners::flips;
-use ctxsim::report::retention::Grid;
 use ctxsim::runner::{Ordering, orderings};
 
 use super::accuracy::summary;
@@ -34,13 +33,10 @@ fn assert_shown(mark: &str, text: &str) {
     assert_eq!(shown, text, "run this test with {WRITES}=1 to write the table of {DOCUMENT} anew");
 }
 
-fn markdown(grid: &Grid) -> String {
-    let mut text = format!("| {} |\n|", grid.columns.join(" | "));
-    (0..grid.columns.len()).for_each(|at| text.push_str(if at < grid.n_names { "---|" } else { "---:|" }));
-    for row in &grid.rows {
-        let _ = write!(text, "\n| {} |", row.join(" | "));
-    }
-    text + "\n"
+/// Returns a table as the document shows it, below a title of its own.
+fn table(grid: &Grid) -> String {
+    let untitled = Grid { title: String::new(), ..grid.clone() };
+    markdown::table(&untitled).trim_end().to_owned() + "\n"
 }
 
 /// Returns the tables of a scenario's report under five policies, those of some titles.
@@ -49,7 +45,7 @@ fn tables(scenario: &str, titles: &[&str]) -> String {
     let policies = policies.map(|it| format!("memory_runners/{it}"));
     let report = report(scenario, &policies.each_ref().map(String::as_str), &[]);
     let grids = report.runner_grids();
-    let of = |title: &&str| grids.iter().find(|it| it.title.starts_with(*title)).map(markdown).unwrap();
+    let of = |title: &&str| grids.iter().find(|it| it.title.starts_with(*title)).map(table).unwrap();
     titles.iter().map(of).collect::<Vec<_>>().join("\n")
 }
 
@@ -66,13 +62,13 @@ fn the_document_shows_the_tables_of_the_specifications_case() {
 fn the_document_shows_where_the_order_flips() {
     let whole = std::env::var_os("CTXSIM_REFERENCE").is_some() || std::env::var_os(WRITES).is_some();
     if whole {
-        assert_shown("flips", &markdown(&flips(&swept())));
+        assert_shown("flips", &table(&flips(&swept())));
         return;
     }
     let document = std::fs::read_to_string(path()).unwrap();
     let number = "document.takes_detail_listed";
     for row in flips(&of_number(number)).rows {
-        let line = format!("| {} |", row.join(" | "));
+        let line = format!("| {} |", row.cells.join(" | "));
         assert!(document.contains(&line), "{line}");
     }
 }

@@ -1,7 +1,10 @@
 //! What a cell needs, and its lines in a column of some width: names break behind `/`, `_` and hyphens, other words at spaces.
 
-/// Names keep this many letters to a line before a column is hidden.
-const NAME_ROOMY: usize = 18;
+use crate::grid::prose::wrap;
+use crate::grid::{Column, Kind, width_of};
+
+/// Names and words keep this many letters to a line before a column is hidden.
+const ROOMY: usize = 18;
 /// No excerpt is cut to fewer letters.
 const EXCERPT_MIN: usize = 12;
 /// The mark for the omitted part of an excerpt.
@@ -20,57 +23,66 @@ pub(super) struct Room {
     pub(super) roomy: usize,
     /// The width at which no word is broken.
     pub(super) least: usize,
-    /// Whether it contains names.
-    pub(super) is_name: bool,
+    /// Whether it contains numbers.
+    pub(super) is_number: bool,
 }
 
 impl Room {
-    pub(super) fn new<'a>(heading: &str, cells: impl Iterator<Item = &'a str>, is_name: bool) -> Self {
-        let longest_word = heading.split(' ').map(letters).max().unwrap_or(0);
-        let (mut widest, mut least) = (0, longest_word);
-        for cell in cells {
-            widest = widest.max(letters(cell));
-            least = least.max(if is_name { least_of_name(cell) } else { longest(cell.split(' ')) });
+    pub(super) fn new<'a>(column: &Column, texts: impl Iterator<Item = &'a str>) -> Self {
+        let Column { heading, kind, .. } = column;
+        let (mut cells, mut least) = (0, longest(heading.split(' ')));
+        for text in texts {
+            cells = cells.max(width_of(text));
+            least =
+                least.max(if *kind == Kind::Name { least_of_name(text) } else { longest(text.split(' ')) });
         }
-        let width = widest.max(halves(heading).iter().map(|it| letters(it)).max().unwrap_or(0));
-        let roomy = if is_name { least.max(width.min(NAME_ROOMY)) } else { width };
-        Self { width, cells: widest, roomy, least, is_name }
+        let width = cells.max(longest(halves(heading).into_iter()));
+        let (roomy, least) = match kind {
+            Kind::Name | Kind::Text => (least.max(width.min(ROOMY)), least),
+            Kind::Excerpt => (width.min(ROOMY), width.min(EXCERPT_MIN)),
+            Kind::Number => (width, least),
+        };
+        Self { width, cells, roomy, least, is_number: *kind == Kind::Number }
     }
+}
 
-    /// Returns the same for cells that may be cut.
-    pub(super) fn of_excerpts(self) -> Self {
-        Self { roomy: self.width.min(NAME_ROOMY), least: self.width.min(EXCERPT_MIN), ..self }
+/// Returns the lines of a cell.
+pub(super) fn of(cell: &str, kind: Kind, width: usize) -> Vec<String> {
+    match kind {
+        Kind::Excerpt => vec![cut(cell, width)],
+        Kind::Name => name_lines(cell, width),
+        Kind::Text | Kind::Number => word_lines(cell, width),
     }
 }
 
 /// Returns a heading's lines: two of about the same length where they fit, else as many as it needs.
 pub(super) fn heading(words: &str, width: usize) -> Vec<String> {
     let halves = halves(words);
-    if halves.iter().all(|it| letters(it) <= width) {
+    if halves.iter().all(|it| width_of(it) <= width) {
         return halves.into_iter().filter(|it| !it.is_empty()).map(str::to_owned).collect();
     }
     word_lines(words, width)
 }
 
 /// Returns the lines of words, which break at spaces.
-pub(super) fn word_lines(words: &str, width: usize) -> Vec<String> {
-    if letters(words) <= width {
+fn word_lines(words: &str, width: usize) -> Vec<String> {
+    if width_of(words) <= width {
         return vec![words.to_owned()];
     }
     let mut text = String::new();
-    crate::report::prose::wrap(words, "", Some(width), &mut text);
+    wrap(words, "", Some(width), &mut text);
     text.lines().map(str::to_owned).collect()
 }
 
 /// Returns the lines of a name; all but the first are indented.
-pub(super) fn name_lines(name: &str, width: usize) -> Vec<String> {
-    if letters(name) <= width {
+fn name_lines(name: &str, width: usize) -> Vec<String> {
+    if width_of(name) <= width {
         return vec![name.to_owned()];
     }
     let mut lines = vec![String::new()];
     for part in parts(name) {
         let last = lines.len() - 1;
-        if letters(&lines[last]) + letters(part.trim_end()) > width && !lines[last].is_empty() {
+        if width_of(&lines[last]) + width_of(part.trim_end()) > width && !lines[last].is_empty() {
             lines.push(format!("{INDENT}{part}"));
         } else {
             lines[last].push_str(part);
@@ -80,27 +92,27 @@ pub(super) fn name_lines(name: &str, width: usize) -> Vec<String> {
 }
 
 /// Cuts the front of an excerpt that is too wide, at a word if one is near.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    let n = letters(text);
+fn cut(text: &str, width: usize) -> String {
+    let n = width_of(text);
     if n <= width {
         return text.to_owned();
     }
     let end: String = text.chars().skip(n + 1 - width.max(1)).collect();
     let from_word = end.split_once(['_', '/', '-']).map_or(end.as_str(), |(_, rest)| rest);
-    let end = if letters(from_word) * 2 >= letters(&end) { from_word } else { end.as_str() };
+    let end = if width_of(from_word) * 2 >= width_of(&end) { from_word } else { end.as_str() };
     format!("{CUT}{end}")
 }
 
 /// Returns the two lines of a heading whose longer one is shortest; the first is empty for a single word.
 fn halves(heading: &str) -> [&str; 2] {
     let halves = heading.match_indices(' ').map(|(at, _)| [&heading[..at], &heading[at + 1..]]);
-    halves.min_by_key(|it| letters(it[0]).max(letters(it[1]))).unwrap_or(["", heading])
+    halves.min_by_key(|it| width_of(it[0]).max(width_of(it[1]))).unwrap_or(["", heading])
 }
 
 /// Returns the width at which no part of a name is broken.
 fn least_of_name(name: &str) -> usize {
     let indented =
-        |(nth, part): (usize, &str)| letters(part.trim_end()) + if nth > 0 { INDENT.len() } else { 0 };
+        |(nth, part): (usize, &str)| width_of(part.trim_end()) + if nth > 0 { INDENT.len() } else { 0 };
     parts(name).enumerate().map(indented).max().unwrap_or(0)
 }
 
@@ -124,9 +136,5 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn longest<'a>(words: impl Iterator<Item = &'a str>) -> usize {
-    words.map(letters).max().unwrap_or(0)
-}
-
-fn letters(text: &str) -> usize {
-    text.chars().count()
+    words.map(width_of).max().unwrap_or(0)
 }

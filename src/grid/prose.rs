@@ -3,7 +3,7 @@
 use crate::quantity::or_unlimited;
 
 /// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has.
-pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
+pub fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = or_unlimited(width);
     let indent = " ".repeat(mark.chars().count());
     let mut column = indent.len();
@@ -13,7 +13,7 @@ pub(super) fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut
         text.split_whitespace().enumerate().map(move |(nth, word)| (line > 0 && nth == 0, word))
     });
     for (index, (begins_line, word)) in words.enumerate() {
-        let length = word.chars().count();
+        let length = super::width_of(word);
         if index > 0 && (begins_line || column.saturating_add(length + 1) > width) {
             text.push('\n');
             text.push_str(&indent);

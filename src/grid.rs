@@ -1,0 +1,128 @@
+//! A table of texts, which views make and one writer each shows: on a terminal, in Markdown, on a page.
+
+pub mod html;
+pub mod markdown;
+pub mod prose;
+pub mod terminal;
+
+use serde::Serialize;
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Grid {
+    /// What it shows.
+    pub title: String,
+    /// Its columns, of which the first says what a row is about.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its heading; one of several words may take several lines.
+    pub heading: String,
+    /// What its cells are.
+    pub kind: Kind,
+    /// Its order of hiding where a terminal has not enough room, from 1; `None` if it is hidden last, from the right.
+    pub leaves: Option<u8>,
+}
+
+/// What the cells of a column are: where they stand, and how they take less room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Names, to the left; long ones break behind their parts.
+    Name,
+    /// Words, to the left, which break at spaces.
+    Text,
+    /// Excerpts of long texts, to the left; they are cut in front, where similar texts differ least.
+    Excerpt,
+    /// Numbers, to the right.
+    Number,
+}
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Its cells, one a column; a terminal does not count the codes of colours.
+    pub cells: Vec<String>,
+    /// What there is to say about it.
+    pub note: Option<String>,
+}
+
+impl Grid {
+    /// Puts a table together: the first columns are names, the others numbers.
+    pub fn new<R: Into<Row>>(
+        title: impl Into<String>,
+        n_names: usize,
+        headings: &[impl AsRef<str>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let kind = |nth| if nth < n_names { Kind::Name } else { Kind::Number };
+        let columns = headings.iter().enumerate().map(|(nth, it)| Column::new(it.as_ref(), kind(nth)));
+        Self {
+            title: title.into(),
+            columns: columns.collect(),
+            rows: rows.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// Returns the table with columns of other kinds, by their places.
+    #[must_use]
+    pub fn with(mut self, kind: Kind, places: &[usize]) -> Self {
+        for at in places {
+            self.columns[*at].kind = kind;
+        }
+        self
+    }
+
+    /// Returns the table with columns that are hidden in the order of some headings.
+    #[must_use]
+    pub fn leaving(mut self, order: &[&str]) -> Self {
+        for (heading, nth) in order.iter().zip(1..) {
+            for column in self.columns.iter_mut().filter(|it| it.heading == *heading) {
+                column.leaves = Some(nth);
+            }
+        }
+        self
+    }
+
+    /// Returns whether some column says what it holds.
+    fn has_headings(&self) -> bool {
+        self.columns.iter().any(|it| !it.heading.is_empty())
+    }
+}
+
+impl Column {
+    /// Makes a column that is hidden last.
+    #[must_use]
+    pub fn new(heading: &str, kind: Kind) -> Self {
+        Self { heading: heading.to_owned(), kind, leaves: None }
+    }
+}
+
+impl Row {
+    /// Returns the cells, the first with the note behind it.
+    fn noted(&self) -> Vec<String> {
+        let mut cells = self.cells.clone();
+        if let (Some(first), Some(note)) = (cells.first_mut(), &self.note) {
+            *first += &format!(" ({note})");
+        }
+        cells
+    }
+}
+
+impl<C: Into<Vec<String>>> From<C> for Row {
+    fn from(cells: C) -> Self {
+        Self { cells: cells.into(), note: None }
+    }
+}
+
+/// Returns the width of a text on a terminal, without the codes of colours.
+fn width_of(text: &str) -> usize {
+    let mut parts = text.split('\x1b');
+    let plain = parts.next().map_or(0, |it| it.chars().count());
+    plain + parts.map(|it| it.split_once('m').map_or(0, |(_, it)| it.chars().count())).sum::<usize>()
+}

@@ -1,0 +1,203 @@
+//! Tables within a width: columns are hidden by priority, and names and words take more lines; none is cut.
+
+mod lines;
+
+use indexmap::IndexSet;
+
+use super::{Column, Grid, Kind, width_of};
+use crate::grid::prose::wrap;
+use crate::quantity::or_unlimited;
+use lines::Room;
+
+/// The space between two columns.
+const GAP: usize = 2;
+
+/// A drawn table, and the headings of the columns that were hidden.
+#[derive(Debug)]
+pub struct Drawn {
+    /// Its lines, without a break at the end.
+    pub text: String,
+    /// The headings.
+    pub hidden: Vec<String>,
+}
+
+/// Draws a table within a width, without its title; notes are below their rows.
+#[must_use]
+pub fn draw(grid: &Grid, width: Option<usize>) -> Drawn {
+    let mut rooms = rooms(grid);
+    let room = or_unlimited(width);
+    let (kept, hidden) = kept(&grid.columns, &rooms, room);
+    squeeze(&mut rooms, &kept, room);
+    let columns: Vec<&Column> = kept.iter().map(|it| &grid.columns[*it]).collect();
+    let lines = |cells: &[String]| -> Vec<Vec<String>> {
+        let cell = |at: &usize| cells.get(*at).map_or("", String::as_str);
+        kept.iter().map(|at| lines::of(cell(at), grid.columns[*at].kind, rooms[*at].width)).collect()
+    };
+    let rows: Vec<Vec<Vec<String>>> = grid.rows.iter().map(|it| lines(&it.cells)).collect();
+    let headings = kept.iter().map(|it| lines::heading(&grid.columns[*it].heading, rooms[*it].width));
+    let headings: Vec<Vec<String>> = headings.collect();
+    // A name that takes several lines may need less than it was given.
+    let widest =
+        |at: usize| rows.iter().chain([&headings]).flat_map(|row| &row[at]).map(|it| width_of(it)).max();
+    let widths: Vec<usize> = (0..kept.len()).map(|at| widest(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    if grid.has_headings() {
+        push(&mut text, &headings, &columns, &widths, true);
+        text += &"─".repeat(taken(widths.iter().copied()));
+        text.push('\n');
+    }
+    for (lines, row) in rows.iter().zip(&grid.rows) {
+        push(&mut text, lines, &columns, &widths, false);
+        if let Some(note) = &row.note {
+            wrap(note, "  ", width, &mut text);
+        }
+    }
+    let hidden = hidden.into_iter().map(|it| grid.columns[it].heading.clone()).collect();
+    Drawn { text: text.trim_end_matches('\n').to_owned(), hidden }
+}
+
+/// Draws a table in full, with a break at the end.
+#[must_use]
+pub fn whole(grid: &Grid) -> String {
+    draw(grid, None).text + "\n"
+}
+
+/// Returns the columns that have room, and those that are hidden: by their order, and at last from the right.
+fn kept(columns: &[Column], rooms: &[Room], room: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut kept: Vec<usize> = (0..columns.len()).collect();
+    let mut leaving: Vec<usize> = kept.iter().copied().filter(|it| columns[*it].leaves.is_some()).collect();
+    leaving.sort_by_key(|it| columns[*it].leaves);
+    let mut hidden = Vec::new();
+    for column in leaving {
+        if taken(kept.iter().map(|it| rooms[*it].roomy)) <= room {
+            break;
+        }
+        kept.retain(|it| *it != column);
+        hidden.push(column);
+    }
+    while kept.len() > 1 && taken(kept.iter().map(|it| rooms[*it].least)) > room {
+        hidden.extend(kept.pop());
+    }
+    (kept, hidden)
+}
+
+/// Narrows columns until they fit, the widest first: long names take two lines, then headings more, then names, then words.
+fn squeeze(rooms: &mut [Room], kept: &[usize], room: usize) {
+    let floors: [fn(&Room) -> usize; 4] = [
+        |it| if it.is_number { it.width } else { it.roomy },
+        |it| if it.is_number { it.cells } else { it.roomy },
+        |it| if it.is_number { it.cells } else { it.least },
+        |it| it.least,
+    ];
+    for floor in floors {
+        while taken(kept.iter().map(|it| rooms[*it].width)) > room {
+            let can = kept.iter().filter(|it| rooms[**it].width > floor(&rooms[**it]).max(rooms[**it].least));
+            let Some(widest) = can.max_by_key(|it| rooms[**it].width) else { break };
+            rooms[*widest].width -= 1;
+        }
+    }
+}
+
+/// Returns the width that columns take with the gaps between them.
+fn taken(widths: impl Iterator<Item = usize>) -> usize {
+    widths.map(|it| it + GAP).sum::<usize>().saturating_sub(GAP)
+}
+
+fn rooms(grid: &Grid) -> Vec<Room> {
+    let cells = |at| grid.rows.iter().filter_map(move |it| it.cells.get(at)).map(String::as_str);
+    grid.columns.iter().enumerate().map(|(at, it)| Room::new(it, cells(at))).collect()
+}
+
+/// Names the hidden columns, each once; `None` if there are none.
+pub fn hidden_note(hidden: impl IntoIterator<Item = String>) -> Option<String> {
+    let hidden: Vec<String> = hidden.into_iter().collect::<IndexSet<_>>().into_iter().collect();
+    let names = hidden.join(", ");
+    let note = || format!("columns hidden to fit: {names}; a larger `--width` or `--format json` shows all.");
+    (!names.is_empty()).then(note)
+}
+
+/// Returns whether a complete table fits a width.
+#[must_use]
+pub fn fits(grid: &Grid, width: Option<usize>) -> bool {
+    width.is_none_or(|it| taken(rooms(grid).iter().map(|it| it.width)) <= it)
+}
+
+/// Writes cells side by side, each with its lines; headings stand at the bottom of theirs.
+fn push(text: &mut String, cells: &[Vec<String>], columns: &[&Column], widths: &[usize], is_low: bool) {
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    for nth in 0..height {
+        let mut line = String::new();
+        for (at, cell) in cells.iter().enumerate() {
+            let above = if is_low { height - cell.len() } else { 0 };
+            let words = nth.checked_sub(above).and_then(|it| cell.get(it)).map_or("", String::as_str);
+            let pad = " ".repeat(widths[at].saturating_sub(width_of(words)));
+            let gap = " ".repeat(if at == 0 { 0 } else { GAP });
+            let is_number = columns[at].kind == Kind::Number;
+            line += &if is_number { format!("{gap}{pad}{words}") } else { format!("{gap}{words}{pad}") };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(names: &[&str]) -> Grid {
+        let row = |name: &&str| [name, "0.123456", "1,234,567", "99.1%"].map(str::to_owned);
+        let grid = Grid::new("", 1, &["policy", "cost USD", "read", "cache hit"], names.iter().map(row));
+        grid.leaving(&["read", "cache hit"])
+    }
+
+    #[test]
+    fn columns_leave_by_priority_and_names_take_more_lines() {
+        let grid = grid(&["recoverable_decay_guarded_mid", "identity"]);
+        let drawn = |width| draw(&grid, Some(width));
+
+        let hidden = [80, 48, 40, 30].map(|it| drawn(it).hidden.len());
+
+        assert_eq!(hidden, [0, 0, 1, 2]);
+        for width in [80, 48, 40, 30] {
+            let text = drawn(width).text;
+            assert!(text.lines().all(|it| it.chars().count() <= width), "{width}\n{text}");
+        }
+        let text = drawn(30).text;
+        assert!(text.contains("recoverable_decay_  0.123456\n  guarded_mid\n"), "{text}");
+    }
+
+    #[test]
+    fn no_name_is_cut_and_no_word_is_broken_at_any_width() {
+        let names = ["agents/claude_code/auto_compact", "agents/codex/auto_compact", "a b/early (0-25%)"];
+        let grid = grid(&names);
+        for width in 1..60 {
+            let text = draw(&grid, Some(width)).text;
+            let whole: String = text.split_whitespace().collect();
+            for part in ["claude_", "compact", "codex/", "(0-25%)"] {
+                assert!(text.contains(part), "{width}\n{text}");
+            }
+            assert!(width < 12 || whole.contains("0.123456") || width < 26, "{width}\n{text}");
+        }
+    }
+
+    #[test]
+    fn headings_take_a_line_for_each_word_before_names_do() {
+        let row = ["aging/careful", "3.6"].map(str::to_owned);
+
+        let text = draw(&Grid::new("", 1, &["policy", "half-life in sessions"], [row]), Some(24)).text;
+
+        assert!(text.starts_with("               half-life\n                      in\n"), "{text}");
+        assert!(text.contains("aging/careful        3.6"), "{text}");
+    }
+
+    #[test]
+    fn sentences_wrap_before_a_column_is_hidden_and_colours_take_no_room() {
+        let row = ["1", "\x1b[32mread\x1b[0m", "by stage `clear` of identity"].map(str::to_owned);
+        let grid = Grid::new("", 0, &["", "", ""], [row]).with(Kind::Text, &[1, 2]);
+
+        let drawn = draw(&grid, Some(28));
+
+        assert_eq!(drawn.text, "1  \x1b[32mread\x1b[0m  by stage `clear` of\n         identity",);
+        assert!(drawn.hidden.is_empty());
+    }
+}

@@ -1,0 +1,33 @@
+//! Names of policies without their folders.
+
+use super::distinct;
+
+/// Returns a name without its folders; what an agent does keeps the agent's name.
+pub(super) fn short_name(name: &str) -> &str {
+    name.strip_prefix("agents/").unwrap_or_else(|| name.rsplit('/').next().unwrap_or(name))
+}
+
+/// Returns names without their folders, where they are still distinct.
+pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let all = distinct(names.iter().copied());
+    let is_alone = |name: &str| all.iter().filter(|it| short_name(it) == short_name(name)).count() == 1;
+    names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_its_folder_stands_where_no_other_ends_so() {
+        assert_eq!(short_names(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
+    }
+
+    #[test]
+    fn a_preset_keeps_the_name_of_its_agent() {
+        assert_eq!(
+            short_names(&["agents/codex/auto_compact", "identity"]),
+            ["codex/auto_compact", "identity"]
+        );
+    }
+}
