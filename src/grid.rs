@@ -52,7 +52,17 @@ pub struct Row {
     pub note: Option<String>,
 }
 
+/// A column's heading, and its cell for each thing that a table lists.
+pub type Of<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
+
 impl Grid {
+    /// Puts a table of things together, a row each: the first columns are names, the others numbers.
+    pub fn of<T>(title: impl Into<String>, n_names: usize, things: &[T], columns: &[Of<'_, T>]) -> Self {
+        let headings: Vec<&str> = columns.iter().map(|it| it.0).collect();
+        let row = |thing: &T| columns.iter().map(|(_, cell)| cell(thing)).collect::<Vec<_>>();
+        Self::new(title, n_names, &headings, things.iter().map(row))
+    }
+
     /// Puts a table together: the first columns are names, the others numbers.
     pub fn new<R: Into<Row>>(
         title: impl Into<String>,

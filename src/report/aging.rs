@@ -2,10 +2,11 @@
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
-use super::numbers::{NONE, thousands};
+use super::numbers::{NONE, percent, plain_or_none as written, thousands};
 use super::{Report, Run};
 use crate::aging::Summary;
-use crate::grid::Grid;
+use crate::grid::{Grid, Of};
+use crate::measure::Statistic;
 
 /// A run with how its memory ages.
 type Aged<'r> = (&'r Run, &'r Summary);
@@ -79,61 +80,34 @@ fn subject(runs: &[Aged<'_>]) -> String {
 
 /// Returns a line for each policy of a scenario.
 fn curves(runs: &[Aged<'_>]) -> Grid {
-    let columns = [
-        "policy",
-        "first",
-        "final",
-        "± 95%",
-        "slope",
-        "half-life",
-        "never halved",
-        "floor",
-        "ceiling",
-        "error in totals",
-        "USD per session",
+    let columns: [Of<'_, Aged<'_>>; 11] = [
+        ("policy", &|(run, _)| run.policy.clone()),
+        ("first", &|(_, it)| written(it.mean("m0"), 3)),
+        ("final", &|(_, it)| written(it.mean("final"), 3)),
+        ("± 95%", &|(_, it)| written(it.number("final").and_then(Statistic::reach), 3)),
+        ("slope", &|(_, it)| written(it.mean("slope"), 4)),
+        ("half-life", &|(_, it)| written(it.mean("half_life"), 1)),
+        ("never halved", &|(run, it)| format!("{} of {}", it.half_life_infinite, run.trials)),
+        ("floor", &|(_, it)| written(it.floor.last().copied().flatten(), 3)),
+        ("ceiling", &|(_, it)| written(it.ceiling.last().copied().flatten(), 3)),
+        ("error in totals", &|(_, it)| written(it.mean("accumulator_error"), 1)),
+        ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
     ];
-    let rows = runs.iter().map(|(run, it)| {
-        let reach = it.number("final").and_then(crate::measure::Statistic::reach);
-        vec![
-            run.policy.clone(),
-            written(it.mean("m0"), 3),
-            written(it.mean("final"), 3),
-            written(reach, 3),
-            written(it.mean("slope"), 4),
-            written(it.mean("half_life"), 1),
-            format!("{} of {}", it.half_life_infinite, run.trials),
-            written(it.floor.last().copied().flatten(), 3),
-            written(it.ceiling.last().copied().flatten(), 3),
-            written(it.mean("accumulator_error"), 1),
-            written(it.usd_per_session, 4),
-        ]
-    });
-    Grid::new(title(runs), 1, &columns, rows)
+    Grid::of(title(runs), 1, runs, &columns)
 }
 
 /// Returns a line for each policy of a scenario: the cost of remembering.
 fn costs(runs: &[Aged<'_>]) -> Grid {
-    let columns = [
-        "policy",
-        "memory tokens",
-        "tokens per session",
-        "cache hit",
-        "requests",
-        "summaries alone",
-        "USD per session",
+    let columns: [Of<'_, Aged<'_>>; 7] = [
+        ("policy", &|(run, _)| run.policy.clone()),
+        ("memory tokens", &|(_, it)| written(it.mean("memory_tokens"), 0)),
+        ("tokens per session", &|(_, it)| thousands(it.tokens_per_session.round() as u64)),
+        ("cache hit", &|(run, _)| percent(run.tally.cache_hit_ratio())),
+        ("requests", &|(_, it)| thousands(it.calls)),
+        ("summaries alone", &|(_, it)| thousands(it.compaction_calls)),
+        ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
     ];
-    let rows = runs.iter().map(|(run, it)| {
-        vec![
-            run.policy.clone(),
-            written(it.mean("memory_tokens"), 0),
-            thousands(it.tokens_per_session.round() as u64),
-            super::numbers::percent(run.tally.cache_hit_ratio()),
-            thousands(it.calls),
-            thousands(it.compaction_calls),
-            written(it.usd_per_session, 4),
-        ]
-    });
-    Grid::new(format!("Cost of remembering: {}", subject(runs)), 1, &columns, rows)
+    Grid::of(format!("Cost of remembering: {}", subject(runs)), 1, runs, &columns)
 }
 
 /// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.
@@ -154,9 +128,4 @@ fn matrix(runs: &[Aged<'_>]) -> Grid {
     let front = ["policy", "scenario", "model"].into_iter();
     let columns = front.chain(MECHANISMS.iter().map(|it| it.0)).chain(["candidate stage"]);
     Grid::new("Diagnostic matrix", 3, &columns.collect::<Vec<_>>(), runs.iter().map(row))
-}
-
-/// Writes a number with some decimals.
-fn written(number: Option<f64>, decimals: usize) -> String {
-    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
 }

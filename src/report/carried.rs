@@ -9,7 +9,7 @@ use super::Skipped;
 use super::numbers::{self, NONE, percent, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{Drawn, draw, hidden_note};
-use crate::grid::{self, Grid};
+use crate::grid::{self, Grid, Of};
 use crate::measure::carried::CarriedItem;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Timeline};
@@ -249,34 +249,23 @@ fn prices_of(sessions: &[Carried]) -> String {
 }
 
 fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
-    let head = [
-        "what",
-        "items",
-        "tokens",
-        "mean resent",
-        "entering USD",
-        "carrying USD",
-        "% of input",
-        "% never needed",
-    ];
     let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     let decimals = numbers::decimals(all);
-    let row = |it: &Share| {
-        let cost = it.entered_usd + it.carried_usd;
-        vec![
-            it.what.clone(),
-            thousands(it.items),
-            thousands(it.tokens),
-            numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1),
-            numbers::fixed(it.entered_usd, decimals),
-            numbers::fixed(it.carried_usd, decimals),
-            percent(if all > 0.0 { cost / all } else { 0.0 }),
-            it.never_needed_tokens
-                .map_or_else(|| NONE.to_owned(), |tokens| percent(tokens as f64 / it.tokens.max(1) as f64)),
-        ]
-    };
+    let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
+    let unneeded = |it: &Share| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
+    let columns: [Of<'_, &Share>; 8] = [
+        ("what", &|it| it.what.clone()),
+        ("items", &|it| thousands(it.items)),
+        ("tokens", &|it| thousands(it.tokens)),
+        ("mean resent", &|it| numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
+        ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
+        ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
+        ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
+        ("% never needed", &|it| unneeded(it).map_or_else(|| NONE.to_owned(), percent)),
+    ];
     let total = (shares.len() > 1).then(|| total(shares));
-    let grid = Grid::new("", 1, &head, shares.iter().chain(&total).map(row));
+    let rows: Vec<&Share> = shares.iter().chain(&total).collect();
+    let grid = Grid::of("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
@@ -288,20 +277,21 @@ fn total(shares: &[Share]) -> Share {
 }
 
 fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Drawn {
-    let head = ["about", "what", "place", "tokens", "resent", "carrying USD", "needed"];
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
-    let cells = |(session, it): &(&str, &CarriedRow)| {
+    let place = |session: &str, it: &CarriedRow| {
         let at = format!("turn {}, request {}", it.turn, it.request);
-        vec![
-            it.about.clone(),
-            it.what.clone(),
-            if names_session { format!("{session}, {at}") } else { at },
-            thousands(it.tokens),
-            thousands(it.resent.into()),
-            numbers::fixed(it.carried_usd, decimals),
-            it.is_needed.map_or(NONE, |it| if it { "yes" } else { "no" }).to_owned(),
-        ]
+        if names_session { format!("{session}, {at}") } else { at }
     };
-    let grid = Grid::new("", 1, &head, rows.iter().map(cells));
+    let needed = |it: bool| if it { "yes" } else { "no" };
+    let columns: [Of<'_, (&str, &CarriedRow)>; 7] = [
+        ("about", &|(_, it)| it.about.clone()),
+        ("what", &|(_, it)| it.what.clone()),
+        ("place", &|(session, it)| place(session, it)),
+        ("tokens", &|(_, it)| thousands(it.tokens)),
+        ("resent", &|(_, it)| thousands(it.resent.into())),
+        ("carrying USD", &|(_, it)| numbers::fixed(it.carried_usd, decimals)),
+        ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
+    ];
+    let grid = Grid::of("", 1, rows, &columns);
     draw(&grid.with(grid::Kind::Excerpt, &[0]).leaving(&["resent"]), width)
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::Numbers;
-use super::numbers::NONE;
+use super::numbers::{NONE, plain_or_none};
 use super::{Report, Run};
 use crate::grid::Grid;
 use crate::input::suite::{Figure, FigureKind};
@@ -94,7 +94,7 @@ impl Report {
     #[must_use]
     pub fn figures_grid(&self) -> Option<Grid> {
         let lines = self.figure_lines();
-        let written = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
+        let written = |it| plain_or_none(it, 3);
         let rows = lines.iter().map(|it| {
             let reach = it.ci95.map(|[low, high]| (high - low) / 2.0);
             let band = match it.band {

@@ -1,9 +1,9 @@
 //! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
 //! and the specification's expectations.
 
-use super::numbers::{NONE, percent, thousands};
+use super::numbers::{NONE, percent, plain_or_none, thousands};
 use super::{Report, Run};
-use crate::grid::Grid;
+use crate::grid::{Grid, Of};
 use crate::measure::Statistic;
 use crate::runner::{Ordering, QuestionKind, Summary, Wins};
 
@@ -61,74 +61,67 @@ fn grid(
     n_names: usize,
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Grid {
+    Grid::new(titled(title, runs), n_names, columns, rows)
+}
+
+/// Returns a title with what was run.
+fn titled(title: &str, runs: &[Written<'_>]) -> String {
     let subject = runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile));
-    Grid::new(format!("{title}: {}", subject.unwrap_or_default()), n_names, columns, rows)
+    format!("{title}: {}", subject.unwrap_or_default())
+}
+
+/// Returns a table with a line for each run of a group.
+fn by_policy<'r>(title: &str, runs: &[Written<'r>], columns: &[Of<'_, Written<'r>>]) -> Grid {
+    let name = |it: &Written<'r>| named(&it.0.policy, runs);
+    let all: Vec<Of<'_, Written<'r>>> =
+        std::iter::once(("policy", &name as _)).chain(columns.iter().copied()).collect();
+    Grid { title: titled(title, runs), ..Grid::of("", 1, runs, &all) }
 }
 
 /// One line per policy: calls while writing sessions, by kind.
 fn calls(runs: &[Written<'_>]) -> Grid {
-    let columns = ["policy", "context only", "add", "await", "put", "get", "list", "all", "a session"];
-    let rows = runs.iter().map(|(run, it)| {
-        let of = |name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
-        vec![
-            named(&run.policy, runs),
-            it.context_only.map_or_else(|| NONE.to_owned(), |it| it.to_string()),
-            of("add_entry"),
-            of("await_consistency"),
-            of("put_context"),
-            of("get_context"),
-            of("list_entries"),
-            thousands(it.n_ingestion()),
-            format!("{:.1}", it.n_ingestion() as f64 / it.sessions.max(1) as f64),
-        ]
-    });
-    grid("Calls to the memory service while sessions are written", runs, &columns, 1, rows)
+    let of = |it: &Summary, name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
+    let none = || NONE.to_owned();
+    let title = "Calls to the memory service while sessions are written";
+    let columns: [Of<'_, Written<'_>>; 8] = [
+        ("context only", &|(_, it)| it.context_only.map_or_else(none, |it| it.to_string())),
+        ("add", &|(_, it)| of(it, "add_entry")),
+        ("await", &|(_, it)| of(it, "await_consistency")),
+        ("put", &|(_, it)| of(it, "put_context")),
+        ("get", &|(_, it)| of(it, "get_context")),
+        ("list", &|(_, it)| of(it, "list_entries")),
+        ("all", &|(_, it)| thousands(it.n_ingestion())),
+        ("a session", &|(_, it)| format!("{:.1}", it.n_ingestion() as f64 / it.sessions.max(1) as f64)),
+    ];
+    by_policy(title, runs, &columns)
 }
 
 /// One line per policy: time and storage.
 fn time(runs: &[Written<'_>]) -> Grid {
-    let columns = [
-        "policy",
-        "sessions s",
-        "questions s",
-        "both: index s",
-        "questions",
-        "their calls",
-        "stored words",
-        "document words",
-    ];
     let seconds = |ms: u64| thousands((ms as f64 / 1_000.0).round() as u64);
-    let rows = runs.iter().map(|(run, it)| {
-        vec![
-            named(&run.policy, runs),
-            seconds(it.latency_ms.ingestion),
-            seconds(it.latency_ms.qa),
-            seconds(it.latency_ms.waiting),
-            thousands(it.questions),
-            thousands(it.n_qa()),
-            thousands(it.storage.words()),
-            thousands(it.storage.document_words),
-        ]
-    });
-    grid("Time and storage of the first trial", runs, &columns, 1, rows)
+    let columns: [Of<'_, Written<'_>>; 7] = [
+        ("sessions s", &|(_, it)| seconds(it.latency_ms.ingestion)),
+        ("questions s", &|(_, it)| seconds(it.latency_ms.qa)),
+        ("both: index s", &|(_, it)| seconds(it.latency_ms.waiting)),
+        ("questions", &|(_, it)| thousands(it.questions)),
+        ("their calls", &|(_, it)| thousands(it.n_qa())),
+        ("stored words", &|(_, it)| thousands(it.storage.words())),
+        ("document words", &|(_, it)| thousands(it.storage.document_words)),
+    ];
+    by_policy("Time and storage of the first trial", runs, &columns)
 }
 
 /// One line per policy: model requests and dollars.
 fn costs(runs: &[Written<'_>]) -> Grid {
-    let columns = ["policy", "model calls", "prompt tokens", "output tokens", "model USD", "service USD"];
-    let rows = runs.iter().map(|(run, it)| {
-        let costs = &run.tally.costs;
-        let model = costs.total().map(|all| all - costs.memory.usd());
-        vec![
-            named(&run.policy, runs),
-            thousands(it.model_calls.total),
-            thousands(it.model_calls.prompt_tokens),
-            thousands(it.model_calls.output_tokens),
-            model.map_or_else(|| NONE.to_owned(), |it| format!("{it:.4}")),
-            format!("{:.4}", it.service_usd),
-        ]
-    });
-    grid("Models and cost of the first trial", runs, &columns, 1, rows)
+    let model = |run: &Run| run.tally.costs.total().map(|all| all - run.tally.costs.memory.usd());
+    let columns: [Of<'_, Written<'_>>; 5] = [
+        ("model calls", &|(_, it)| thousands(it.model_calls.total)),
+        ("prompt tokens", &|(_, it)| thousands(it.model_calls.prompt_tokens)),
+        ("output tokens", &|(_, it)| thousands(it.model_calls.output_tokens)),
+        ("model USD", &|(run, _)| plain_or_none(model(run), 4)),
+        ("service USD", &|(_, it)| format!("{:.4}", it.service_usd)),
+    ];
+    by_policy("Models and cost of the first trial", runs, &columns)
 }
 
 /// One line per policy: the share of correct answers by type, with its confidence interval.
@@ -170,7 +163,7 @@ fn wins(runs: &[Written<'_>]) -> Option<Grid> {
                 kind.name().to_owned(),
                 named(&run.policy, runs),
                 format!("{:+.3}", it.mean),
-                it.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}")),
+                plain_or_none(it.reach(), 3),
                 sign(it).to_owned(),
                 expected(kind).to_owned(),
             ]);

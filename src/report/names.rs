@@ -3,7 +3,7 @@
 use super::distinct;
 
 /// Returns a name without its folders; what an agent does keeps the agent's name.
-pub(super) fn short_name(name: &str) -> &str {
+fn short_name(name: &str) -> &str {
     name.strip_prefix("agents/").unwrap_or_else(|| name.rsplit('/').next().unwrap_or(name))
 }
 

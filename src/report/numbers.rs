@@ -97,6 +97,12 @@ pub fn fixed_or_none(amount: Option<f64>, decimals: usize) -> String {
     amount.map_or_else(|| NONE.to_owned(), |it| fixed(it, decimals))
 }
 
+/// Returns a number with a number of decimals and no separators, or the mark of unknown numbers.
+#[must_use]
+pub fn plain_or_none(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
+}
+
 /// Returns how many decimals amounts of this size are shown with.
 #[must_use]
 pub fn decimals(largest: f64) -> usize {

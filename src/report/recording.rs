@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::numbers::thousands;
-use crate::grid::Grid;
+use super::numbers::{NONE, thousands};
 use crate::grid::terminal::whole;
+use crate::grid::{Grid, Of};
 use crate::quantity::Tokens;
 use crate::timeline::import::{Imported, Loss};
 use crate::timeline::{EventKind, Usage};
@@ -163,42 +163,26 @@ pub fn table(files: &[Held]) -> String {
     text
 }
 
-/// Returns one line a session, the columns as wide as they must be.
+/// Returns one line a session.
 fn sessions_table(sessions: &[SessionHeld]) -> String {
-    let header = [
-        "session",
-        "turns",
-        "requests",
-        "billed",
-        "items",
-        "resets",
-        "longest prompt tokens",
-        "uncached",
-        "read",
-        "written",
-        "output",
-        "cost",
+    let count = |n: usize| thousands(n as u64);
+    let none = || NONE.to_owned();
+    let tokens = |n: Option<Tokens>| n.map_or_else(none, thousands);
+    let columns: [Of<'_, SessionHeld>; 12] = [
+        ("session", &|it| if it.session.is_empty() { none() } else { it.session.clone() }),
+        ("turns", &|it| count(it.turns)),
+        ("requests", &|it| count(it.requests)),
+        ("billed", &|it| count(it.billed_requests)),
+        ("items", &|it| count(it.items)),
+        ("resets", &|it| count(it.resets)),
+        ("longest prompt tokens", &|it| tokens(it.prompt_tokens_max)),
+        ("uncached", &|it| tokens(it.uncached_tokens)),
+        ("read", &|it| tokens(it.cache_read_tokens)),
+        ("written", &|it| tokens(it.cache_write_tokens)),
+        ("output", &|it| tokens(it.output_tokens)),
+        ("cost", &|it| it.cost_usd.map_or_else(none, |it| format!("{it:.4}$"))),
     ];
-    let row = |it: &SessionHeld| {
-        let name = if it.session.is_empty() { "–".to_owned() } else { it.session.clone() };
-        let count = |n: usize| thousands(n as u64);
-        let tokens = |n: Option<Tokens>| n.map_or_else(|| "–".to_owned(), thousands);
-        [
-            name,
-            count(it.turns),
-            count(it.requests),
-            count(it.billed_requests),
-            count(it.items),
-            count(it.resets),
-            tokens(it.prompt_tokens_max),
-            tokens(it.uncached_tokens),
-            tokens(it.cache_read_tokens),
-            tokens(it.cache_write_tokens),
-            tokens(it.output_tokens),
-            it.cost_usd.map_or_else(|| "–".to_owned(), |it| format!("{it:.4}$")),
-        ]
-    };
-    whole(&Grid::new("", 1, &header, sessions.iter().map(row)))
+    whole(&Grid::of("", 1, sessions, &columns))
 }
 
 /// Names the first lines.

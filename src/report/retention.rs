@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
-use super::numbers::{self, NONE};
+use super::numbers::{self, NONE, plain_or_none as written};
 use super::{Report, Run};
-use crate::grid::Grid;
+use crate::grid::{Grid, Of};
 use crate::measure::trial::{LOSSES, QUARTILES, STATES};
 use crate::measure::{Retention, Statistic};
 
@@ -160,15 +160,10 @@ impl Group<'_> {
         let of = |retention: &Retention, quartile: &str| {
             retention.non_empty.depth_accuracy.get(quartile).copied().flatten()
         };
-        let mut rows = Vec::new();
-        for quartile in QUARTILES {
-            for (run, retention) in &self.runs {
-                let mut row = vec![quartile.to_owned(), name(run)];
-                let place = format!("depth_accuracy.{quartile}.mean");
-                row.extend(self.beside_corrected(run, retention, &place, of(retention, quartile)));
-                rows.push(row);
-            }
-        }
+        let rows = self.rows(&QUARTILES, |quartile, run, retention| {
+            let place = format!("depth_accuracy.{quartile}.mean");
+            self.beside_corrected(run, retention, &place, of(retention, quartile))
+        });
         let columns =
             ["ours, counting an empty quarter as 0", "± 95%", "ours, excluding empty quarters", "± 95%"];
         self.grid("Accuracy by depth", &["depth", "policy"], &columns, rows)
@@ -176,14 +171,9 @@ impl Group<'_> {
 
     /// A line for each length and policy.
     fn by_length(&self) -> Grid {
-        let mut rows = Vec::new();
-        for length in self.lengths() {
-            for (run, retention) in &self.runs {
-                let mut row = vec![length.to_owned(), name(run)];
-                row.extend(self.beside(run, retention, &format!("by_length.{length}.accuracy.mean"), 3));
-                rows.push(row);
-            }
-        }
+        let rows = self.rows(&self.lengths(), |length, run, retention| {
+            self.beside(run, retention, &format!("by_length.{length}.accuracy.mean"), 3)
+        });
         self.grid("Accuracy by length", &["messages", "policy"], &["ours", "± 95%"], rows)
     }
 
@@ -228,27 +218,17 @@ impl Group<'_> {
 
     /// A line for each length and policy: tokens of the prompt and of the load.
     fn context(&self) -> Grid {
-        let mut rows = Vec::new();
-        for length in self.lengths() {
-            for (run, retention) in &self.runs {
-                let place = |what: &str| format!("by_length.{length}.{what}.mean");
-                let pair = |tokens: Option<f64>, total: Option<f64>| match tokens.zip(total) {
-                    Some((tokens, total)) => format!("{tokens:.0} / {total:.0}"),
-                    None => NONE.to_owned(),
-                };
-                let (tokens, total) = (place("context_tokens"), place("total_tokens"));
-                let mut row = vec![
-                    length.to_owned(),
-                    name(run),
-                    pair(retention.number(&tokens), retention.number(&total)),
-                ];
-                for index in 0..self.report.references.len() {
-                    let of = |place: &str| self.reference(index, run, place);
-                    row.push(pair(of(&tokens), of(&total)));
-                }
-                rows.push(row);
-            }
-        }
+        let pair = |tokens: Option<f64>, total: Option<f64>| match tokens.zip(total) {
+            Some((tokens, total)) => format!("{tokens:.0} / {total:.0}"),
+            None => NONE.to_owned(),
+        };
+        let rows = self.rows(&self.lengths(), |length, run, retention| {
+            let places = ["context_tokens", "total_tokens"].map(|it| format!("by_length.{length}.{it}.mean"));
+            let [tokens, total] = places.each_ref().map(|it| retention.number(it));
+            let of = |index| places.each_ref().map(|it| self.reference(index, run, it));
+            let others = (0..self.report.references.len()).map(of).map(|[tokens, total]| pair(tokens, total));
+            std::iter::once(pair(tokens, total)).chain(others).collect()
+        });
         self.grid("Context tokens / all tokens", &["messages", "policy"], &["ours"], rows)
     }
 
@@ -272,7 +252,7 @@ impl Group<'_> {
         for (index, (run, retention)) in self.runs.iter().enumerate() {
             for (other, _) in &self.runs[index + 1..] {
                 let Some(paired) = retention.paired.get(&other.policy) else { continue };
-                let reach = paired.reach().map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
+                let reach = written(paired.reach(), 3);
                 rows.push(vec![name(run), name(other), format!("{:+.3}", paired.mean), reach]);
             }
         }
@@ -286,31 +266,33 @@ impl Group<'_> {
 
     /// A line for each policy: what it keeps and what that costs.
     fn costs(&self) -> Grid {
-        let rows = self.runs.iter().filter_map(|(run, retention)| {
-            let costs = RetentionCost::new(run)?;
-            let hits = if has_stopped(run) {
-                NONE.to_owned()
-            } else {
-                numbers::percent(run.tally.cache_hit_ratio())
-            };
-            Some(vec![
-                name(run),
-                format!("{:.3}", retention.accuracy.mean),
-                written(costs.tokens_per_request, 1),
-                hits,
-                written(costs.usd_per_1000_messages, 4),
-                written(costs.accuracy_per_usd, 2),
-            ])
-        });
-        let columns = [
-            "policy",
-            "accuracy",
-            "tokens per request",
-            "cache hit",
-            "USD per 1,000 messages",
-            "accuracy per USD for 1,000 messages",
+        type Paid<'r> = (&'r Run, f64, RetentionCost);
+        let hits = |run: &Run| (!has_stopped(run)).then(|| numbers::percent(run.tally.cache_hit_ratio()));
+        let columns: [Of<'_, Paid<'_>>; 6] = [
+            ("policy", &|(run, ..)| name(run)),
+            ("accuracy", &|(_, accuracy, _)| format!("{accuracy:.3}")),
+            ("tokens per request", &|(.., it)| written(it.tokens_per_request, 1)),
+            ("cache hit", &|(run, ..)| hits(run).unwrap_or_else(|| NONE.to_owned())),
+            ("USD per 1,000 messages", &|(.., it)| written(it.usd_per_1000_messages, 4)),
+            ("accuracy per USD for 1,000 messages", &|(.., it)| written(it.accuracy_per_usd, 2)),
         ];
-        Grid::new("Cost and retention", 1, &columns, rows)
+        let paid =
+            self.runs.iter().filter_map(|(run, it)| Some((*run, it.accuracy.mean, RetentionCost::new(run)?)));
+        let rows: Vec<Paid<'_>> = paid.collect();
+        Grid::of("Cost and retention", 1, &rows, &columns)
+    }
+
+    /// Returns a row for each place and policy.
+    fn rows(
+        &self,
+        places: &[&str],
+        cells: impl Fn(&str, &Run, &Retention) -> Vec<String>,
+    ) -> Vec<Vec<String>> {
+        let pairs = places.iter().flat_map(|place| self.runs.iter().map(move |it| (*place, it)));
+        let row = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
+            [vec![place.to_owned(), name(run)], cells(place, run, retention)].concat()
+        };
+        pairs.map(row).collect()
     }
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.
@@ -363,9 +345,4 @@ impl Group<'_> {
         }
         Grid::new(title, names.len(), &columns, rows)
     }
-}
-
-/// Writes a number to so many decimals, if there is one.
-fn written(number: Option<f64>, decimals: usize) -> String {
-    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
 }

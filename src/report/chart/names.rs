@@ -1,10 +1,10 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::report::Report;
-use crate::report::names::short_name;
+use crate::report::names::short_names;
+use crate::report::{Report, Run};
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,27 +27,15 @@ impl Names {
     /// Collects the policies of a report.
     #[must_use]
     pub fn new(report: &Report) -> Self {
-        let mut policies: IndexMap<String, Policy> = IndexMap::new();
-        for run in &report.runs {
-            let nth = policies.len();
-            let entry = || Policy {
-                name: run.policy.clone(),
-                label: short_name(&run.policy).to_owned(),
-                nth,
-                looks_ahead: run.looks_ahead,
-            };
-            policies.entry(run.policy.clone()).or_insert_with(entry);
-        }
-        let (mut once, mut twice) = (IndexSet::new(), IndexSet::new());
-        for name in policies.keys() {
-            if !once.insert(short_name(name).to_owned()) {
-                twice.insert(short_name(name).to_owned());
-            }
-        }
-        for policy in policies.values_mut().filter(|it| twice.contains(&it.label)) {
-            policy.label.clone_from(&policy.name);
-        }
-        Self(policies)
+        let mut first: IndexMap<&str, &Run> = IndexMap::new();
+        report.runs.iter().for_each(|it| {
+            first.entry(&it.policy).or_insert(it);
+        });
+        let names: Vec<&str> = first.keys().copied().collect();
+        let policies = first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| {
+            Policy { name: run.policy.clone(), label: label.to_owned(), nth, looks_ahead: run.looks_ahead }
+        });
+        Self(policies.map(|it| (it.name.clone(), it)).collect())
     }
 
     /// Returns a policy; one that the report does not have is called by its name.

@@ -9,7 +9,7 @@ use super::legend::{self, Sample};
 use super::names::{self, Names};
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, round};
 use super::{Picture, Source};
-use crate::grid::Grid;
+use crate::grid::{Grid, Of};
 use crate::input::Policy;
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::quantity::Tokens;
@@ -213,27 +213,18 @@ impl Picture for Requests {
     }
 
     fn table(&self) -> Grid {
-        let rows = self.panels.iter().map(|it| {
-            let sum = |part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
-            let tokens = [it.longest(), sum(0), sum(1), sum(2)].map(numbers::thousands);
-            [it.policy.label.clone(), it.fired()]
-                .into_iter()
-                .chain([numbers::thousands(it.trace.sent.len() as u64)])
-                .chain(tokens)
-                .chain([it.trace.n_summaries.to_string()])
-                .collect::<Vec<_>>()
-        });
-        let columns = [
-            "policy",
-            "edited by",
-            "requests",
-            "longest prompt tokens",
-            "read",
-            "written",
-            "uncached",
-            "summaries",
+        let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
+        let columns: [Of<'_, Panel>; 8] = [
+            ("policy", &|it| it.policy.label.clone()),
+            ("edited by", &|it| it.fired()),
+            ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
+            ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
+            ("read", &|it| numbers::thousands(sum(it, 0))),
+            ("written", &|it| numbers::thousands(sum(it, 1))),
+            ("uncached", &|it| numbers::thousands(sum(it, 2))),
+            ("summaries", &|it| it.trace.n_summaries.to_string()),
         ];
-        Grid::new("", 2, &columns, rows)
+        Grid::of("", 2, &self.panels, &columns)
     }
 
     fn scene(&self) -> Scene {

@@ -1,8 +1,9 @@
 //! Published conclusions, beside our own numbers.
 
-use super::{Group, written};
+use super::Group;
 use crate::grid::Grid;
 use crate::input::suite::Finding;
+use crate::report::numbers::plain_or_none as written;
 
 impl Group<'_> {
     /// One line per finding whose policies are in the report; `None` if there is none.

@@ -1,8 +1,9 @@
 //! The tables of a comparison across profiles, and their notes.
 
 use super::{Compared, policies};
-use crate::grid::Grid;
+use crate::grid::{Grid, Of};
 use crate::input::profile::price::Part;
+use crate::measure::BreakEven;
 use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::report::ALL;
 use crate::report::numbers::{self, NONE};
@@ -192,38 +193,23 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
 }
 
 fn break_even(all: &Sensitivity) -> Option<Grid> {
-    let columns = [
-        "profile",
-        "hit share",
-        "… 1 h",
-        "… against compression",
-        "pauses for 1 h",
-        "keep alive min",
-        "prune requests",
-        "fill up from",
-        "compact after",
-    ];
     let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
-    let rows: Vec<Vec<String>> = known
-        .map(|profile| {
-            let it = &profile.break_even;
-            let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
-            let number = |it: Option<f64>, decimals| numbers::fixed_or_none(it, decimals);
-            let tokens = |it: Option<f64>| numbers::fixed_or_none(it, 0);
-            vec![
-                profile.name.clone(),
-                share(it.hit_share_short),
-                share(it.hit_share_long),
-                share(it.hit_share_against_compression),
-                number(it.long_from_pauses, 2),
-                number(it.keep_alive_minutes, 1),
-                number(it.prune_requests, 1),
-                tokens(it.fill_up_tokens),
-                tokens(it.compaction_tokens),
-            ]
-        })
-        .collect();
-    (!rows.is_empty()).then(|| Grid::new("Break-even points of the price lists", 1, &columns, rows))
+    let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).collect();
+    let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
+    let number = numbers::fixed_or_none;
+    let columns: [Of<'_, (&str, &BreakEven)>; 9] = [
+        ("profile", &|(name, _)| (*name).to_owned()),
+        ("hit share", &|(_, it)| share(it.hit_share_short)),
+        ("… 1 h", &|(_, it)| share(it.hit_share_long)),
+        ("… against compression", &|(_, it)| share(it.hit_share_against_compression)),
+        ("pauses for 1 h", &|(_, it)| number(it.long_from_pauses, 2)),
+        ("keep alive min", &|(_, it)| number(it.keep_alive_minutes, 1)),
+        ("prune requests", &|(_, it)| number(it.prune_requests, 1)),
+        ("fill up from", &|(_, it)| number(it.fill_up_tokens, 0)),
+        ("compact after", &|(_, it)| number(it.compaction_tokens, 0)),
+    ];
+    let title = "Break-even points of the price lists";
+    (!known.is_empty()).then(|| Grid::of(title, 1, &known, &columns))
 }
 
 /// Says which price lists charge nothing.
