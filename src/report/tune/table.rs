@@ -124,9 +124,11 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     }
     match &it.reason {
         Some(reason) => wrap(&format!("Nothing is recommended: {reason}."), "", width, text),
-        None if it.chosen.is_empty() => wrap("Recommended as it is.", "", width, text),
+        None if it.chosen.is_empty() => {
+            wrap("Recommended as it is: the held-out sessions confirm it.", "", width, text);
+        }
         None => {
-            text.push_str("Recommended. To apply:\n");
+            text.push_str("Recommended: the held-out sessions confirm it. To apply:\n");
             it.chosen.iter().for_each(|it| {
                 let _ = writeln!(text, "  {it}");
             });
