@@ -284,6 +284,8 @@ pub struct Outcome {
     pub end_memory_tokens: Tokens,
     /// Whether a stage edited the history while fetched results were expected in it.
     pub reacts: bool,
+    /// Whether a stage would have done otherwise with what may have been fetched in the prompt.
+    pub is_swayed: bool,
     /// Slots that the engine looked at: a measure of work that no clock disturbs.
     pub touched_slots: u64,
     /// The result of replaying block ids.

@@ -144,7 +144,7 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().collect();
         notes.push(format!(
-            "Recovery was sampled {n_played} times for policies that edit fetched results: {}.",
+            "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {}.",
             names.join(", ")
         ));
     }

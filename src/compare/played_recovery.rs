@@ -1,4 +1,4 @@
-//! Recovery that is played instead of computed, if a policy edits fetched results or if fetching changes its edits.
+//! Recovery that is played instead of computed, if a policy edits fetched results or if fetching may change its edits.
 //!
 //! The closed form does not know the prompts there: needs are sampled several times, and the mean cost of
 //! these runs is used instead.
@@ -40,7 +40,11 @@ impl PlayedRecovery {
         let n_all = simulations.len();
         Self(in_order(n_all, |index| {
             let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
-                let runs = if outcome.reacts { simulations.draw::<S>(index, ledger) } else { Vec::new() };
+                let runs = if outcome.reacts || outcome.is_swayed {
+                    simulations.draw::<S>(index, ledger)
+                } else {
+                    Vec::new()
+                };
                 runs.into_iter().map(|(sink, outcome)| fold(sink, outcome)).collect()
             });
             let played = played.collect();

@@ -33,6 +33,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();
         self.outcome.firings = self.projector.firings();
+        self.outcome.is_swayed = self.log.is_swayed();
     }
 
     /// Plays one session.
@@ -180,7 +181,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     /// Lets the policy edit if it may have something to do; at most moments it has nothing.
     #[inline(always)]
     pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
-        if self.projector.may_act(moment, self.prompt.tokens()) && self.fault.is_none() {
+        let most = self.prompt.tokens() + self.log.fetched();
+        if self.projector.may_act(moment, most) && self.fault.is_none() {
             self.edit(moment, turn_ix, step);
         }
     }

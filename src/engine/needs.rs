@@ -5,7 +5,7 @@ use crate::input::profile::cache::Billing;
 use crate::ledger::{FailureKind, NeedRow, Sink};
 use crate::projection::{Projector, Prompt};
 use crate::quantity::Tokens;
-use crate::recovery::{Source, item_state};
+use crate::recovery::{Carried, Ends, Source, item_state};
 use crate::timeline::{Due, StepIx, TurnIx};
 
 impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
@@ -25,7 +25,22 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
                 way.settle(row, Source::Turn(need.source), billing, &self.prompt, sink);
             }
         }
+        if !needs.is_empty() && self.seen.is_some() {
+            self.foresee();
+        }
         Ok(())
+    }
+
+    /// Tells the policy how much the agent may have fetched, as long as that decides whether the closed form holds.
+    pub(super) fn foresee(&mut self) {
+        if self.outcome.reacts {
+            return self.log.expect_fetched(0);
+        }
+        // The closed form is replaced only where everything is as it is declared.
+        let is_declared = |it: &&Way| it.recovery.terms().is_some_and(|it| it.ends == Ends::default());
+        let declared = self.ways.iter().filter(is_declared);
+        let most = declared.filter_map(|it| it.carried.as_ref()).map(Carried::most).max();
+        self.log.expect_fetched(most.unwrap_or_default());
     }
 
     /// Meets, recovers or fails what a step's calls need of single results.

@@ -147,6 +147,9 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
                 }
             }
         }
+        if self.seen.is_some() {
+            self.foresee();
+        }
     }
 
     /// Returns a row that counts slots as if no policy had put any of its own between them.

@@ -85,6 +85,9 @@ pub struct ChangeLog {
     pub(super) fault: Option<EditFault>,
     /// Why the policy cannot go on, in its own words.
     pub(super) failure: Option<String>,
+    /// Tokens that the agent may have fetched by now, and that the prompt does not show.
+    fetched: Tokens,
+    is_swayed: bool,
 }
 
 /// What stood in a slot before an edit that holds for one request.
@@ -123,6 +126,31 @@ impl ChangeLog {
     #[inline]
     pub fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
+    }
+
+    /// Says how many tokens the agent may have fetched that the prompt does not show.
+    #[inline]
+    pub fn expect_fetched(&mut self, tokens: Tokens) {
+        self.fetched = if self.is_swayed { 0 } else { tokens };
+    }
+
+    /// Returns how many tokens the agent may have fetched; 0 once they would have made a difference.
+    #[inline]
+    #[must_use]
+    pub fn fetched(&self) -> Tokens {
+        self.fetched
+    }
+
+    /// Notes that a stage would have done otherwise with what may have been fetched in the prompt.
+    #[cold]
+    pub(super) fn sway(&mut self) {
+        (self.is_swayed, self.fetched) = (true, 0);
+    }
+
+    /// Returns whether a stage would have done otherwise with what may have been fetched in the prompt.
+    #[must_use]
+    pub fn is_swayed(&self) -> bool {
+        self.is_swayed
     }
 
     /// Returns what changed since the last request.

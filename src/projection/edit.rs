@@ -70,6 +70,15 @@ impl<'p, 't> Editor<'p, 't> {
         self.prompt
     }
 
+    /// Notes whether a stage would do otherwise if what may have been fetched were in the prompt.
+    #[inline]
+    pub(super) fn sway(&mut self, would: impl FnOnce(Tokens) -> bool) {
+        let fetched = self.log.fetched();
+        if fetched > 0 && would(fetched) {
+            self.log.sway();
+        }
+    }
+
     /// Returns the first visible slot from a place on, or the end.
     #[inline]
     pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {

@@ -160,8 +160,10 @@ impl CompiledStage {
         marks: &mut [Option<Mark>],
         edit: &mut Editor<'_, '_>,
     ) {
-        let holds = self.when.at_a_glance(edit.prompt().tokens());
+        let tokens = edit.prompt().tokens();
+        let holds = self.when.at_a_glance(tokens);
         if holds == Some(false) {
+            edit.sway(|more| self.when.at_a_glance(tokens + more) == Some(true));
             if self.asks_every {
                 self.seen = edit.prompt().arrived();
             }

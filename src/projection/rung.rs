@@ -161,7 +161,9 @@ impl CompiledRung {
         edit: &mut Editor<'_, '_>,
     ) -> bool {
         let look = self.look(activation, Progress::default(), edit);
-        test.holds(&look)
+        let holds = test.holds(&look);
+        edit.sway(|more| test.holds(&look.with_more(more)) != holds);
+        holds
     }
 
     /// Returns whether the goal is met before anything is taken.
@@ -183,11 +185,16 @@ impl CompiledRung {
         edit: &mut Editor<'_, '_>,
     ) -> bool {
         let Some(goal) = &self.goal else { return false };
-        if let Some(met) = goal.at_a_glance(edit.prompt().tokens()) {
+        let tokens = edit.prompt().tokens();
+        if let Some(met) = goal.at_a_glance(tokens) {
+            edit.sway(|more| goal.at_a_glance(tokens + more) != Some(met));
             return met;
         }
         let look = self.look(activation, progress, edit);
-        self.goal.as_ref().is_some_and(|it| it.holds(&look))
+        let Some(goal) = &self.goal else { return false };
+        let is_met = goal.holds(&look);
+        edit.sway(|more| goal.holds(&look.with_more(more)) != is_met);
+        is_met
     }
 
     /// Returns what conditions may look at now.

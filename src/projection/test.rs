@@ -112,6 +112,17 @@ pub struct Look<'a> {
     pub activation: &'a Activation<'a>,
 }
 
+impl Look<'_> {
+    /// Returns the look at a prompt with so many tokens more; all of them may be in the scope.
+    #[must_use]
+    pub fn with_more(mut self, tokens: Tokens) -> Self {
+        for size in [&mut self.prompt, &mut self.raw, &mut self.counted, &mut self.scope.tokens] {
+            *size = size.saturating_add(tokens);
+        }
+        self
+    }
+}
+
 /// What a condition is compiled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {

@@ -140,5 +140,7 @@ fn reason(stage: usize, runs: &[&Run]) -> String {
     if threshold.is_of_body {
         return format!("no prompt {verb} {tokens} without its stable prefix");
     }
-    format!("no prompt {verb} {tokens}; the longest was {}", thousands(longest(run)))
+    // What may be fetched might reach it.
+    let without = if run.tally.outcome.is_swayed { " without fetched results" } else { "" };
+    format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest(run)))
 }

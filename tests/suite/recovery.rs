@@ -120,6 +120,32 @@ fn recovery_is_played_where_edits_hang_on_what_was_fetched_and_else_it_is_the_fo
     );
 }
 
+/// The trigger is above every prompt of the expected run, but below what drawn needs make of some.
+#[test]
+fn recovery_is_played_where_what_is_fetched_may_reach_a_trigger() {
+    let name = "duckagent/immediate_summary";
+    let told = |trigger: &str| {
+        let set = format!("{name}.params.threshold={trigger}");
+        let plan = plan(&[name], vec!["recorded/claude-code".to_owned()], &[&set]);
+        let report = plan.report(Some(1), &|_, _| {}).unwrap();
+        let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
+        let Workload::Items(timeline) = &load.workload else { unreachable!("a recording has items") };
+        let (mean, error) = mean(&drawn(timeline, &load.policies[0], &plan.profiles[0]));
+        let tally = &report.runs[0].tally;
+        let cost = tally.costs.total().unwrap();
+        assert!((cost - mean).abs() <= (SHARE_MAX * mean).max(3.0 * error), "{trigger}: {cost} {mean}");
+        assert!(tally.sums.main.prompt_max < 82_000, "{}", tally.sums.main.prompt_max);
+        (tally.n_played, report.notes.join("\n"))
+    };
+
+    let (n_played, notes) = told("tokens(82000)");
+    assert!(n_played > 0);
+    for said in ["sampled", "no prompt exceeded 82,000; the longest was 80,670 without fetched results"] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    assert_eq!(told("tokens(160000)").0, 0);
+}
+
 #[test]
 fn an_ordering_is_called_open_just_where_the_ends_of_what_is_assumed_disagree() {
     let plan = plan(&["identity", "duckagent/immediate_summary"], sessions(), &[]);

@@ -74,6 +74,37 @@ fn load() -> Timeline {
     timeline.finish()
 }
 
+/// Returns whether some edit hangs on what is fetched, if results enter as handles and a stage reads sizes.
+fn is_swayed(conditions: &str) -> bool {
+    let policy = of(&format!(
+        r#"(name: "near", about: "Nearly drops.", stages: [
+            (name: "enter", at: [entry], scope: (part: entering), apply: show(handle)),
+            (name: "drop", {conditions}, scope: (by: steps(1)), apply: drop),
+        ])"#
+    ));
+    let mut sums = Sums::default();
+    let outcome = simulate(&load(), &policy, &Limits::NONE, &CacheRules::None, &mut sums);
+    assert!(!outcome.reacts, "{conditions}: {sums:?}");
+    outcome.is_swayed
+}
+
+#[test]
+fn every_condition_on_a_size_hangs_on_what_is_fetched_where_it_is_near() {
+    for of in ["prompt", "body", "raw", "scope", "counted", "grown"] {
+        for (most, is_near) in [(11_300, true), (900_000, false)] {
+            let above = format!("{of}(above: tokens({most}))");
+            for conditions in [
+                format!("when: {above}"),
+                format!("when: all([{above}])"),
+                format!("when: not({of}(at_most: tokens({most})))"),
+                format!("when: always, until: {of}(at_most: tokens({most}))"),
+            ] {
+                assert_eq!(is_swayed(&conditions), is_near, "{conditions}");
+            }
+        }
+    }
+}
+
 fn drawn(timeline: &Timeline, policy: &Policy, seed: u64) -> Rows {
     drawn_with(timeline, policy, seed, 1.0)
 }

@@ -90,7 +90,14 @@ fn play(
 /// Returns what of the engine's outcome the oracle knows.
 pub(crate) fn known(outcome: &Outcome) -> Outcome {
     let firings = outcome.firings.iter().map(|it| Firing { acted: 0, ..*it }).collect();
-    Outcome { touched_slots: 0, end_tokens: 0, end_memory_tokens: 0, firings, ..outcome.clone() }
+    Outcome {
+        touched_slots: 0,
+        is_swayed: false,
+        end_tokens: 0,
+        end_memory_tokens: 0,
+        firings,
+        ..outcome.clone()
+    }
 }
 
 /// What conditions may ask of time.
