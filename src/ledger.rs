@@ -296,6 +296,14 @@ pub struct Outcome {
     pub fault: Option<Arc<RunFault>>,
 }
 
+impl Outcome {
+    /// Returns whether the policy's edits hang on what is fetched, so that the closed form of recovery does not hold.
+    #[must_use]
+    pub fn hangs_on_fetched(&self) -> bool {
+        self.reacts || self.is_swayed
+    }
+}
+
 /// Why a run came to no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{policy}, turn {turn}, request {}: {what}", step.saturating_add(1))]

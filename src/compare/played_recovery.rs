@@ -40,11 +40,8 @@ impl PlayedRecovery {
         let n_all = simulations.len();
         Self(in_order(n_all, |index| {
             let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
-                let runs = if outcome.reacts || outcome.is_swayed {
-                    simulations.draw::<S>(index, ledger)
-                } else {
-                    Vec::new()
-                };
+                let is_open = outcome.hangs_on_fetched();
+                let runs = if is_open { simulations.draw::<S>(index, ledger) } else { Vec::new() };
                 runs.into_iter().map(|(sink, outcome)| fold(sink, outcome)).collect()
             });
             let played = played.collect();

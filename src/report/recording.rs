@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::numbers::{NONE, thousands};
 use crate::grid::terminal::whole;
-use crate::grid::{Grid, Of};
+use crate::grid::{Grid, Kind, Of};
 use crate::quantity::Tokens;
 use crate::timeline::import::{Imported, Loss};
 use crate::timeline::{EventKind, Usage};
@@ -156,9 +156,9 @@ pub fn table(files: &[Held]) -> String {
             continue;
         }
         text.push_str("\nleft out\n");
-        let loss =
-            |it: &LossHeld| [format!("{:>8}", it.count), format!("{} ({})", it.what, lines(&it.lines))];
-        text += &whole(&Grid::new("", 2, &[""; 2], file.left_out.iter().map(loss)));
+        let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
+        let rows = file.left_out.iter().map(loss);
+        text += &whole(&Grid::new("", 0, &[""; 2], rows).with(Kind::Text, &[1]));
     }
     text
 }

@@ -68,7 +68,7 @@ impl Losses {
             };
             let problem = Diagnostic::at("recording-usage", field.as_str(), format!("{why}{more}"));
             let mut problem = problem.help(
-                "a count of tokens is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
+                "a count is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
             );
             problem.place.line_column = Some((*line, (*column).max(1)));
             problem
