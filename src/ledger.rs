@@ -282,6 +282,8 @@ pub struct Outcome {
     pub end_tokens: Tokens,
     /// Tokens of the memory in it.
     pub end_memory_tokens: Tokens,
+    /// The agent's prompts at the last steps before the compactions of a recorded harness.
+    pub before_compactions: Vec<(StepIx, Tokens)>,
     /// Whether a stage edited the history while fetched results were expected in it.
     pub reacts: bool,
     /// Whether a stage would have done otherwise with what may have been fetched in the prompt.

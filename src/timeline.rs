@@ -198,6 +198,9 @@ pub struct Recorded {
     /// The steps before whose requests the harness compacted the history by itself, in order; empty if that
     /// is undone.
     pub compactions: Vec<StepIx>,
+    /// The last steps before the harness's own compactions, also before those that are undone: what a prompt there
+    /// has decides whether it avoids the compaction.
+    pub before_compactions: Vec<StepIx>,
     /// The steps before whose requests a summary replaced the history, including those requested by the user.
     pub summarised: Box<[StepIx]>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.

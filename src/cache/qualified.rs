@@ -45,25 +45,68 @@ pub(super) struct Qualified {
     inner: Box<dyn CacheRule>,
     rules: Rules,
     hit_draws: HitDraws,
+    /// The settings of the last request.
+    settings: Settings,
+    /// What they are mixed in as.
+    salts: Salts,
+    /// The agent's last prompt as it was told apart by them; nothing else has been asked since.
+    told: Option<Chain>,
+}
+
+/// What settings are mixed into digests as, by level: that of the tools, of the system prompt and of the messages.
+#[derive(Clone, Copy, Default)]
+struct Salts([u128; 3]);
+
+impl Salts {
+    fn new(rules: &Rules, settings: Settings) -> Self {
+        let levels = [Level::Tools, Level::System, Level::Messages];
+        Self(levels.map(|level| salt(rules.invalidates.of(settings, level))))
+    }
+
+    /// Returns a prefix as the provider distinguishes it, by content and settings.
+    fn told_apart(&self, link: &Link) -> Link {
+        let level = match link.kind {
+            Kind::ToolSchema => 0,
+            Kind::System => 1,
+            _ => 2,
+        };
+        Link { digest: link.digest ^ self.0[level], ..*link }
+    }
 }
 
 impl Qualified {
     pub(super) fn new(rules: &Rules) -> Self {
-        Self { inner: cache(&rules.rules), rules: rules.clone(), hit_draws: HitDraws::new(rules.hits) }
+        Self {
+            inner: cache(&rules.rules),
+            rules: rules.clone(),
+            hit_draws: HitDraws::new(rules.hits),
+            settings: Settings::default(),
+            salts: Salts::default(),
+            told: None,
+        }
     }
 
-    /// Returns the prompt as the provider distinguishes prompts, by content and settings.
-    fn told_apart(&self, request: &RequestView<'_>) -> Chain {
-        let salts = [Level::Tools, Level::System, Level::Messages]
-            .map(|level| salt(self.rules.invalidates.of(request.settings, level)));
-        request.chain.told_apart(|link| {
-            let level = match link.kind {
-                Kind::ToolSchema => 0,
-                Kind::System => 1,
-                _ => 2,
-            };
-            Link { digest: link.digest ^ salts[level], ..*link }
-        })
+    /// Submits a prompt as the provider distinguishes prompts, by content and settings.
+    fn submit_told(&mut self, request: &RequestView<'_>) -> CacheUse {
+        if request.settings != self.settings {
+            (self.settings, self.told) = (request.settings, None);
+            self.salts = Salts::new(&self.rules, request.settings);
+        }
+        let salts = self.salts;
+        let tell = |link: &Link| salts.told_apart(link);
+        if request.chain.is_aside() {
+            return self.inner.submit(&RequestView { chain: &request.chain.told_apart(tell), ..*request });
+        }
+        let told = match self.told.take() {
+            Some(mut told) => {
+                request.chain.tell_apart(&mut told, tell);
+                told
+            }
+            None => request.chain.told_apart(tell),
+        };
+        let usage = self.inner.submit(&RequestView { chain: &told, ..*request });
+        self.told = Some(told);
+        usage
     }
 }
 
@@ -72,10 +115,7 @@ fn salt(settings: Settings) -> u128 {
     if settings == Settings::default() {
         return 0;
     }
-    let mut bytes = Vec::with_capacity(4 * SETTINGS.len());
-    for setting in SETTINGS {
-        bytes.extend(settings.get(setting).to_le_bytes());
-    }
+    let bytes: Vec<u8> = SETTINGS.iter().flat_map(|it| settings.get(*it).to_le_bytes()).collect();
     xxh3_128(&bytes)
 }
 
@@ -86,10 +126,11 @@ impl CacheRule for Qualified {
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let usage = if request.settings == Settings::default() {
+            // What is not told apart is not followed either.
+            (self.settings, self.told) = (request.settings, None);
             self.inner.submit(request)
         } else {
-            let chain = self.told_apart(request);
-            self.inner.submit(&RequestView { chain: &chain, ..*request })
+            self.submit_told(request)
         };
         if self.hit_draws.is_served() { usage } else { self.inner.unserved(&usage) }
     }
@@ -99,7 +140,8 @@ impl CacheRule for Qualified {
     }
 
     fn look(&self, request: &RequestView<'_>) -> Finding {
-        let chain = self.told_apart(request);
+        let salts = Salts::new(&self.rules, request.settings);
+        let chain = request.chain.told_apart(|link| salts.told_apart(link));
         self.inner.look(&RequestView { chain: &chain, ..*request })
     }
 

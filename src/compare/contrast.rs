@@ -83,10 +83,10 @@ struct Played<'l> {
 
 impl<'l> Played<'l> {
     fn new(load: &'l Load, session: Option<Session>, progress: Progress<'_>) -> Self {
-        let lives = load.lives();
+        let (runs, lives) = load.runs_with_lives(progress);
         Self {
             load,
-            runs: lives.runs(progress),
+            runs,
             drawn: load.drawn(progress),
             rows: lives.each(|load, _| load.rows_as_laid_out(progress)),
             lives,
@@ -138,7 +138,9 @@ impl<'l> Played<'l> {
             runs,
             pairs,
             arguments: load.arguments.clone(),
-            breaks: timelines().map(|it| broken(it, policies, prices)).unwrap_or_default(),
+            breaks: timelines()
+                .map(|it| broken(it.each_ref().map(|it| &**it), policies, prices))
+                .unwrap_or_default(),
             requests: rows.map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
             needs: rows.zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
             facts: base.zip(candidate).map(|(base, it)| facts(base, it)).unwrap_or_default(),

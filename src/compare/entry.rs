@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::lives::Layouts;
 use super::load::{self, Workload};
 use super::models::ModelProfiles;
 use super::world::World;
@@ -50,6 +51,8 @@ pub struct Load {
     pub trials: u64,
     /// What it plays.
     pub workload: Workload,
+    /// Its session without some of its compactions, as its runs ask for it.
+    pub(super) layouts: Arc<Layouts>,
     /// The policies with their parameters for this scenario.
     pub policies: Vec<Arc<Policy>>,
     /// The profiles that it runs under.
@@ -180,6 +183,7 @@ impl Entry {
             is_sampled,
             trials,
             workload,
+            layouts: Arc::default(),
             policies,
             profiles,
             models: all_models,

@@ -4,109 +4,124 @@
 //! without it and played on, up to the next one, where the same is asked again. A run's numbers, rows and explanations are those of
 //! the layout that its policy lives in; both bills, with all of the compactions and with none, stand beside them.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
 use super::load::Workload;
 use super::{Cell, Load, Progress};
-use crate::ledger::{NeedRow, RequestRow, Role, Sink};
+use crate::ledger::{Outcome, Sums};
 use crate::measure::{Resets, Tally};
-use crate::quantity::Tokens;
 use crate::report::Run;
 use crate::timeline::import::CompactedSession;
 use crate::timeline::{Recorded, StepIx, Timeline};
 
-/// The agent's prompts, one per step.
-#[derive(Debug, Default)]
-struct Prompts(Vec<(StepIx, Tokens)>);
-
-impl Sink for Prompts {
-    fn request(&mut self, row: &RequestRow) {
-        if row.role == Role::Main && self.0.last().is_none_or(|it| it.0 != row.step) {
-            self.0.push((row.step, row.prompt));
-        }
-    }
-
-    fn need(&mut self, _row: &NeedRow) {}
-}
-
-impl Prompts {
-    /// Returns whether the request before a compaction is smaller than what was compacted.
-    fn avoid(&self, compaction: StepIx, recorded: &Recorded) -> bool {
-        let before = self.0.binary_search_by_key(&compaction.saturating_sub(1), |it| it.0);
-        before.is_ok_and(|it| self.0[it].1 < recorded.avoided_below)
-    }
-}
-
 /// The compactions that do not happen, in order; none where all is as recorded.
 type Undone = Vec<StepIx>;
 
-/// How the runs of a load differ in what happens to them.
+/// A session laid out without some of its compactions: each layout that is asked for is made once.
+#[derive(Debug, Default)]
+pub(super) struct Layouts(Mutex<IndexMap<Undone, Arc<Timeline>>>);
+
+/// Which compactions of the harness each run of a load avoids.
 pub(super) struct Lives<'l> {
     load: &'l Load,
     /// By cell, in order; empty where nothing was compacted.
     undone: Vec<Undone>,
-    /// The session laid out without some of its compactions.
-    layouts: IndexMap<Undone, Timeline>,
 }
 
+/// Runs by layout and cell.
+type Played = IndexMap<Undone, IndexMap<usize, Run>>;
+
 /// A run on its way through the compactions of its session.
+#[derive(Default)]
 struct Story {
     undone: Undone,
     /// The first compaction that is not decided.
     next: usize,
 }
 
+impl Story {
+    /// Goes on to the next compaction that a run of this outcome avoids, or to the end.
+    fn after(mut self, recorded: &Recorded, outcome: &Outcome) -> Self {
+        let avoids = |compaction: StepIx| {
+            let prompts = &outcome.before_compactions;
+            let before = prompts.binary_search_by_key(&compaction.saturating_sub(1), |it| it.0);
+            before.is_ok_and(|it| prompts[it].1 < recorded.avoided_below)
+        };
+        let compactions = &recorded.compactions;
+        let avoided = (self.next..compactions.len()).find(|it| avoids(compactions[*it]));
+        self.undone.extend(avoided.map(|it| compactions[it]));
+        self.next = avoided.map_or(compactions.len(), |it| it + 1);
+        self
+    }
+}
+
 impl Load {
     /// Finds which compactions of the harness each of its runs avoids.
     pub(super) fn lives(&self) -> Lives<'_> {
-        let mut lives = Lives { load: self, undone: Vec::new(), layouts: IndexMap::new() };
-        let Some((recorded, session)) = self.compacted() else { return lives };
-        let cells: Vec<Cell> = self.cells().collect();
-        let mut stories: Vec<Story> = cells.iter().map(|_| Story { undone: Vec::new(), next: 0 }).collect();
-        let compactions = &recorded.compactions;
+        let kept = if self.compacted().is_some() { self.outcomes() } else { Vec::new() };
+        self.lives_after(kept.iter().map(|it| &it.1))
+    }
+
+    /// The same where the outcomes with all of the compactions are known, run by run.
+    fn lives_after<'o>(&self, kept: impl Iterator<Item = &'o Outcome>) -> Lives<'_> {
+        let mut lives = Lives { load: self, undone: Vec::new() };
+        let Some((recorded, _)) = self.compacted() else { return lives };
+        let mut stories: Vec<Story> = kept.map(|it| Story::default().after(recorded, it)).collect();
         loop {
             let mut open: IndexMap<Undone, Vec<usize>> = IndexMap::new();
-            for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < compactions.len()) {
+            for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < recorded.compactions.len())
+            {
                 open.entry(story.undone.clone()).or_default().push(nth);
             }
             if open.is_empty() {
                 break;
             }
             for (undone, members) in open {
-                lives.lay_out(session, &undone);
-                let prompts = lives.each_of(&undone, &members, &cells, |load, _| load.prompts());
-                for (nth, prompts) in prompts {
-                    let story = &mut stories[nth];
-                    let rest = story.next..compactions.len();
-                    let avoided = rest.clone().find(|it| prompts.avoid(compactions[*it], recorded));
-                    story.undone.extend(avoided.map(|it| compactions[it]));
-                    story.next = avoided.map_or(rest.end, |it| it + 1);
+                for (nth, outcome) in lives.each_of(&undone, &members, &|load, _| load.outcomes()) {
+                    stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, &outcome);
                 }
             }
-        }
-        for story in &stories {
-            lives.lay_out(session, &story.undone);
         }
         lives.undone = stories.into_iter().map(|it| it.undone).collect();
         lives
     }
 
-    /// Plays it under all of its policies, each with the compactions that it would have met.
+    /// Plays it under all of its policies, each with the compactions that it would have met, and puts both bills beside each run.
     pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
-        self.lives().runs(progress)
+        self.runs_with_lives(progress).0
+    }
+
+    /// The same, and says which compactions these are.
+    pub(super) fn runs_with_lives(&self, progress: Progress<'_>) -> (Vec<Run>, Lives<'_>) {
+        let kept = self.runs_as_laid_out(progress);
+        let lives = self.lives_after(kept.iter().map(|it| &it.tally.outcome));
+        let Some((recorded, _)) = self.compacted() else { return (kept, lives) };
+        // Beside the bill of its own layout, each run has that without any compaction.
+        let mut asked: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
+        for (nth, undone) in lives.undone.iter().enumerate() {
+            asked.entry(&recorded.compactions).or_default().push(nth);
+            if !undone.is_empty() && *undone != recorded.compactions {
+                asked.entry(undone).or_default().push(nth);
+            }
+        }
+        let play = |load: &Load, _: &[usize]| load.cells().zip(load.runs_as_laid_out(&|_, _| {})).collect();
+        let mut played: Played = asked
+            .into_iter()
+            .map(|(undone, members)| {
+                (undone.clone(), lives.each_of(undone, &members, &play).into_iter().collect())
+            })
+            .collect();
+        played.insert(Undone::new(), kept.into_iter().enumerate().collect());
+        let runs = (0..lives.undone.len()).filter_map(|nth| lives.run(nth, recorded, &mut played)).collect();
+        (runs, lives)
     }
 
     /// Returns the timeline that a run plays, of a load that has one.
     #[must_use]
-    pub fn timeline_of(&self, cell: Cell) -> Option<Cow<'_, Timeline>> {
-        let own = self.workload.items()?;
-        let mut lives = self.lives();
-        let nth = self.cells().position(|it| it == Cell { scenario: 0, ..cell })?;
-        let undone = lives.undone.get(nth).cloned().unwrap_or_default();
-        Some(lives.layouts.swap_remove(&undone).map_or(Cow::Borrowed(own), Cow::Owned))
+    pub fn timeline_of(&self, cell: Cell) -> Option<Arc<Timeline>> {
+        self.lives().timeline(cell.profile, cell.policy)
     }
 
     /// Gives a run that ended the turns of its own session: without a compaction, two of them may be one.
@@ -124,22 +139,35 @@ impl Load {
         Some((recorded, recorded.session.as_deref()?))
     }
 
-    /// Plays it for the agent's prompts, of the first trial where needs are drawn.
-    fn prompts(&self) -> Vec<(Cell, Arc<Prompts>)> {
+    /// Plays it for the outcomes of its runs, of the first trial where needs are drawn.
+    fn outcomes(&self) -> Vec<(Cell, Outcome)> {
         let simulations = self.simulations().first_trials();
-        let ledgers = simulations.run::<Prompts>(&|_, _| {}).map(|it| Arc::new(it.0));
-        let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
+        let ledgers = simulations.run::<Sums>(&|_, _| {});
+        let of = |cell| Some((cell, ledgers.of(&simulations, cell).next()?.1.clone()));
         self.cells().filter_map(of).collect()
     }
 
+    /// Returns it without some of its compactions, with all else that its scenario sets.
+    fn layout(&self, undone: &Undone) -> Option<Arc<Timeline>> {
+        let Workload::Items(own) = &self.workload else { return None };
+        let Some((_, session)) = self.compacted().filter(|_| !undone.is_empty()) else {
+            return Some(Arc::clone(own));
+        };
+        let mut layouts = self.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let layout =
+            layouts.entry(undone.clone()).or_insert_with(|| Arc::new(laid_out(own, session, undone)));
+        Some(Arc::clone(layout))
+    }
+
     /// Returns it with another timeline, for some of its policies.
-    fn laid_out(&self, timeline: &Timeline, policies: &[usize]) -> Self {
+    fn laid_out(&self, timeline: Arc<Timeline>, policies: &[usize]) -> Self {
         Self {
             name: self.name.clone(),
             seed: self.seed,
             is_sampled: self.is_sampled,
             trials: self.trials,
-            workload: Workload::Items(timeline.clone()),
+            workload: Workload::Items(timeline),
+            layouts: Arc::default(),
             policies: policies.iter().map(|it| Arc::clone(&self.policies[*it])).collect(),
             profiles: self.profiles.clone(),
             models: self.models.clone(),
@@ -162,7 +190,7 @@ impl Lives<'_> {
         for (nth, undone) in self.undone.iter().enumerate() {
             groups.entry(undone).or_default().push(nth);
         }
-        let played = groups.iter().flat_map(|(undone, members)| self.each_of(undone, members, &cells, &play));
+        let played = groups.iter().flat_map(|(undone, members)| self.each_of(undone, members, &play));
         let mut all: Vec<(usize, T)> = played.collect();
         all.sort_by_key(|it| it.0);
         all.into_iter().map(|(nth, it)| (cells[nth], it)).collect()
@@ -170,65 +198,39 @@ impl Lives<'_> {
 
     /// Returns whether two runs live in the same layout.
     pub(super) fn are_alike(&self, profile: usize, policies: [usize; 2]) -> bool {
-        let [one, other] = policies.map(|it| self.undone.get(profile * self.load.policies.len() + it));
+        let [one, other] = policies.map(|it| self.undone(profile, it));
         one == other
     }
 
     /// Returns the timeline of a run.
-    pub(super) fn timeline(&self, profile: usize, policy: usize) -> Option<&Timeline> {
-        let undone = self.undone.get(profile * self.load.policies.len() + policy);
-        undone.and_then(|it| self.layouts.get(it)).or_else(|| self.load.workload.items())
+    pub(super) fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
+        self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))
     }
 
-    /// Plays the load and puts both bills beside each run.
-    pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
-        let kept = self.load.runs_as_laid_out(progress);
-        let Some((recorded, session)) = self.load.compacted() else { return kept };
-        let cells: Vec<Cell> = self.load.cells().collect();
-        let everyone: Vec<usize> = (0..self.load.policies.len()).collect();
-        let without = match self.layouts.get(&recorded.compactions) {
-            Some(timeline) => self.load.laid_out(timeline, &everyone),
-            None => self.load.laid_out(&laid_out(self.load, session, &recorded.compactions), &everyone),
-        };
-        let without = without.runs_as_laid_out(&|_, _| {});
-        let mut between: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
-        for (nth, undone) in self.undone.iter().enumerate() {
-            if !undone.is_empty() && *undone != recorded.compactions {
-                between.entry(undone).or_default().push(nth);
-            }
-        }
-        let between = between.iter().flat_map(|(undone, members)| {
-            let play =
-                |load: &Load, _: &[usize]| load.cells().zip(load.runs_as_laid_out(&|_, _| {})).collect();
-            self.each_of(undone, members, &cells, play)
-        });
-        let mut between: IndexMap<usize, Run> = between.collect();
+    /// Returns the compactions that a run avoids, of a load with any.
+    fn undone(&self, profile: usize, policy: usize) -> Option<&Undone> {
+        self.undone.get(profile * self.load.policies.len() + policy)
+    }
+
+    /// Takes a run as it is lived from what was played, and puts both bills beside it.
+    fn run(&self, nth: usize, recorded: &Recorded, played: &mut Played) -> Option<Run> {
+        let (undone, kept, all) = (&self.undone[nth], Undone::new(), &recorded.compactions);
         let n_steps = self.load.workload.items().map_or(0, |it| it.spine.steps.len());
-        let one = |(nth, (kept, without)): (usize, (Run, Run))| {
-            let undone = &self.undone[nth];
-            let mut resets = Resets::new(recorded, n_steps, undone);
-            resets.bills = [&kept, &without].map(|it| bill(&it.tally));
-            let avoids_all = *undone == recorded.compactions;
-            let lived = match between.swap_remove(&nth) {
-                Some(run) => run,
-                None if avoids_all => without,
-                None => kept.clone(),
-            };
-            // A history that no longer fits would have been compacted after all.
-            let mut run = if bill(&lived.tally).is_some() || undone.is_empty() {
-                lived
-            } else {
-                resets = Resets { avoided: 0, requests: 0, n_open: 1, ..resets };
-                kept
-            };
-            let longest = run.tally.sums.main.prompt_max;
-            resets.n_reached =
-                u32::from(avoids_all && resets.avoided > 0 && longest >= recorded.avoided_below);
-            run.tally.resets = Some(resets);
-            self.load.recount(&mut run.tally);
-            run
-        };
-        kept.into_iter().zip(without).enumerate().map(one).collect()
+        let mut resets = Resets::new(recorded, n_steps, undone);
+        let bill_of = |layout: &Undone| played.get(layout)?.get(&nth).and_then(|it| bill(&it.tally));
+        resets.bills = [bill_of(&kept), bill_of(all)];
+        // A history that no longer fits would have been compacted after all.
+        let fits = undone.is_empty() || bill_of(undone).is_some();
+        if !fits {
+            resets = Resets { avoided: 0, requests: 0, n_open: 1, ..resets };
+        }
+        let mut run = played.get_mut(if fits { undone } else { &kept })?.swap_remove(&nth)?;
+        let longest = run.tally.sums.main.prompt_max;
+        let has_reached = undone == all && resets.avoided > 0 && longest >= recorded.avoided_below;
+        resets.n_reached = u32::from(has_reached);
+        run.tally.resets = Some(resets);
+        self.load.recount(&mut run.tally);
+        Some(run)
     }
 
     /// Plays some of the runs in one layout.
@@ -236,44 +238,36 @@ impl Lives<'_> {
         &self,
         undone: &Undone,
         members: &[usize],
-        cells: &[Cell],
-        play: impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>,
+        play: &impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>,
     ) -> Vec<(usize, T)> {
-        let mut policies: Vec<usize> = members.iter().map(|it| cells[*it].policy).collect();
+        let n_policies = self.load.policies.len();
+        let mut policies: Vec<usize> = members.iter().map(|it| it % n_policies).collect();
         policies.sort_unstable();
         policies.dedup();
-        let timeline = self.layouts.get(undone).or_else(|| self.load.workload.items());
-        let Some(timeline) = timeline else { return Vec::new() };
-        let played = if undone.is_empty() && policies.len() == self.load.policies.len() {
+        let Some(timeline) = self.load.layout(undone) else { return Vec::new() };
+        let played = if undone.is_empty() && policies.len() == n_policies {
             play(self.load, &policies)
         } else {
             play(&self.load.laid_out(timeline, &policies), &policies)
         };
-        let n_policies = self.load.policies.len();
         let placed =
             played.into_iter().map(|(cell, it)| (cell.profile * n_policies + policies[cell.policy], it));
         placed.filter(|it| members.contains(&it.0)).collect()
     }
-
-    /// Lays the session out without some of its compactions, if it is not yet.
-    fn lay_out(&mut self, session: &CompactedSession, undone: &Undone) {
-        if !undone.is_empty() && !self.layouts.contains_key(undone) {
-            self.layouts.insert(undone.clone(), laid_out(self.load, session, undone));
-        }
-    }
 }
 
-/// Lays a load's session out without some of its compactions, with all else that its scenario sets.
-fn laid_out(load: &Load, session: &CompactedSession, undone: &[StepIx]) -> Timeline {
+/// Lays a session out without some of its compactions, with all else that a load of it sets.
+fn laid_out(own: &Timeline, session: &CompactedSession, undone: &[StepIx]) -> Timeline {
     let mut timeline = session.without(undone);
-    if let Some(own) = load.workload.items() {
-        timeline.name.clone_from(&own.name);
-        timeline.seed = own.seed;
-        timeline.refetch = own.refetch;
-        timeline.harness.unread_tokens = own.harness.unread_tokens;
-        let new: Vec<String> =
-            timeline.assumptions.drain(..).filter(|it| !own.assumptions.contains(it)).collect();
-        timeline.assumptions = own.assumptions.iter().cloned().chain(new).collect();
+    timeline.name.clone_from(&own.name);
+    timeline.seed = own.seed;
+    timeline.refetch = own.refetch;
+    timeline.harness.unread_tokens = own.harness.unread_tokens;
+    let new: Vec<String> =
+        timeline.assumptions.drain(..).filter(|it| !own.assumptions.contains(it)).collect();
+    timeline.assumptions = own.assumptions.iter().cloned().chain(new).collect();
+    if let Some((laid_out, own)) = timeline.recorded.as_mut().zip(own.recorded.as_ref()) {
+        laid_out.before_compactions.clone_from(&own.before_compactions);
     }
     timeline
 }

@@ -1,5 +1,7 @@
 //! The workload of a scenario; recordings are found beside the scenario's own file.
 
+use std::sync::Arc;
+
 use crate::aging::{self, Aging};
 use crate::block_trace::{self, BlockTrace};
 use crate::catalog::{Catalog, Loaded, Origin};
@@ -21,9 +23,9 @@ const CHATS: &str = "load.chats.from.long_mem_eval.path";
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// Items, which policies act on.
-    Items(Timeline),
+    Items(Arc<Timeline>),
     /// Conversations, generated one by one during the run.
-    Conversations(Conversation),
+    Conversations(Box<Conversation>),
     /// Sessions over which a memory ages, generated stream by stream during the run.
     Aging(Box<Aging>),
     /// Chats of many sessions, generated trial by trial during the run.
@@ -155,7 +157,7 @@ pub(super) fn workloads(
 ) -> Result<Vec<Workload>, Error> {
     if let Origin::Built(built) = &scenario.origin {
         check(scenario, spec)?;
-        return Ok(vec![Workload::Items(load::under(built.timeline.clone(), spec))]);
+        return Ok(vec![Workload::Items(Arc::new(load::under(built.timeline.clone(), spec)))]);
     }
     if let Load::Recorded { path, .. } = &spec.load {
         let origin = origin_of(scenario, path, RECORDED)?;
@@ -175,7 +177,7 @@ pub(super) fn workloads(
     }
     let checked = check(scenario, spec)?;
     if let Load::Conversation(conversation) = &spec.load {
-        return Ok(vec![Workload::Conversations(Conversation::new(&checked, conversation))]);
+        return Ok(vec![Workload::Conversations(Box::new(Conversation::new(&checked, conversation)))]);
     }
     if let Load::Aging(load) = &spec.load {
         let all = Aging::all(&checked, load).into_iter().map(Box::new);
@@ -195,7 +197,7 @@ pub(super) fn workloads(
     }
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, &mut others)?;
-    Ok(std::iter::once(first).chain(others).map(Workload::Items).collect())
+    Ok(std::iter::once(first).chain(others).map(Arc::new).map(Workload::Items).collect())
 }
 
 /// Makes a scenario's timeline; a recording of several sessions has others beside it.

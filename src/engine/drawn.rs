@@ -78,8 +78,11 @@ impl Drawn {
         let id = if session.id.is_empty() {
             let turns = spine.turns.get(session.turns.start as usize..session.turns.end as usize);
             let items = turns.unwrap_or_default().iter().flat_map(|it| it.items.clone());
-            let rows = items.filter_map(|it| spine.items.get(it as usize));
-            xxh3_64(&rows.flat_map(|it| it.digest.to_le_bytes()).collect::<Vec<u8>>())
+            let mut digests = Vec::with_capacity(8 * spine.items.len());
+            for row in items.filter_map(|it| spine.items.get(it as usize)) {
+                digests.extend_from_slice(&row.digest.to_le_bytes());
+            }
+            xxh3_64(&digests)
         } else {
             xxh3_64(session.id.as_bytes())
         };

@@ -4,7 +4,6 @@ use super::Run;
 use crate::input::policy::{Changes, MemoryPlace, Moment};
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
-use crate::projection::chain::Chain;
 use crate::projection::change::Purpose;
 use crate::projection::{Editor, Projector, SideRequest};
 use crate::quantity::{Tokens, ix};
@@ -152,7 +151,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let step = self.timeline.spine.step_at(at).saturating_sub(1);
         let turn_ix = at.turn_ix - u32::from(at.phase == Phase::TurnOpen && at.turn_ix > 0);
         let Compaction { items, instruction, output } = request;
-        let chain = Chain::aside(&mut self.prompt, self.log.identities()).asking(instruction);
+        let chain = self.chain.fork(&mut self.prompt, self.log.identities()).asking(instruction);
         let prompt = self.prompt.tokens().saturating_add(instruction);
         let purpose = Purpose::Summary;
         self.send_aside(SideRequest { prompt, chain: Some(chain), output, items, purpose }, turn_ix, step);

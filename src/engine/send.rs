@@ -78,6 +78,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             ..RequestRow::default()
         };
         self.record(&row);
+        self.tell_prompt(step, prompt);
         if let Some(seen) = &mut self.seen {
             seen.look(&self.prompt);
         }
@@ -152,6 +153,17 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         }
     }
 
+    /// Notes the prompt of a step that its outcome tells, of the step's first request.
+    #[inline]
+    fn tell_prompt(&mut self, step: StepIx, prompt: Tokens) {
+        while let Some((next, rest)) = self.before_compactions.split_first().filter(|it| *it.0 <= step) {
+            if *next == step {
+                self.outcome.before_compactions.push((step, prompt));
+            }
+            self.before_compactions = rest;
+        }
+    }
+
     /// Returns a row that counts slots as if no policy had put any of its own between them.
     #[cold]
     fn by_number(&self, row: &RequestRow) -> RequestRow {
@@ -173,7 +185,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
             return;
         }
-        let chain = Chain::aside(&mut self.prompt, self.log.identities());
+        let chain = self.chain.fork(&mut self.prompt, self.log.identities());
         let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
         self.checked(usage, prompt, (turn_ix, step));
     }

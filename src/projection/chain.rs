@@ -3,9 +3,9 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::change::Identities;
-use super::prompt::{Prompt, Shown, SlotIx};
+use super::prompt::{Prompt, Shown, Slot, SlotIx};
 use crate::quantity::Tokens;
-use crate::timeline::Kind;
+use crate::timeline::{Item, Kind};
 
 /// The prefix that ends with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,16 +46,24 @@ impl Chain {
         let kept = self.links.len();
         let mut last =
             self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
-        let mut at = known.known_from(prompt, self.links.last().map_or(0, |it| it.slot + 1));
-        while at < prompt.len() {
+        let mut from = self.links.last().map_or(0, |it| it.slot + 1);
+        let mut stood = known.from(from).peekable();
+        loop {
+            // What the cache knows is visible, or hidden by edits that keep the prefix.
+            let visible = prompt.visible_from(from);
+            let at = stood.peek().map_or(visible, |it| visible.min(*it.0));
+            if at >= prompt.len() {
+                break;
+            }
+            let known_by = stood.next_if(|it| *it.0 == at).map_or(prompt.slot(at), |it| it.1);
             last = Link {
                 slot: at,
                 tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
-                digest: link(last.digest, prompt, known, at),
+                digest: link(last.digest, known_by, prompt.item(at)),
                 kind: prompt.kind(at),
             };
             self.links.push(last);
-            at = known.known_from(prompt, at + 1);
+            from = at + 1;
         }
         prompt.touch((self.links.len() - kept) as u64);
     }
@@ -64,6 +72,15 @@ impl Chain {
     #[must_use]
     pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let mut chain = Self { is_aside: true, ..Self::default() };
+        chain.extend(prompt, known);
+        chain
+    }
+
+    /// Returns the same, which is quicker where this is the chain of the agent's last request.
+    #[must_use]
+    pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
+        let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
+        let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
         chain.extend(prompt, known);
         chain
     }
@@ -105,6 +122,13 @@ impl Chain {
         Self { n_unedited: self.n_unedited, is_asked: self.is_asked, ..Self::of(links) }
     }
 
+    /// Brings the prefixes of the request before, told apart so, up to these; what has not changed stays as it was told.
+    pub fn tell_apart(&self, told: &mut Self, tell: impl Fn(&Link) -> Link) {
+        told.links.truncate(self.n_unchanged);
+        told.links.extend(self.links[told.links.len()..].iter().map(tell));
+        (told.n_unedited, told.is_asked) = (self.n_unedited, self.is_asked);
+    }
+
     /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
     #[must_use]
     pub fn is_aside(&self) -> bool {
@@ -138,8 +162,7 @@ impl Chain {
 
 /// Returns the digest of a prefix grown by one slot: by who says it, its size, and its words; where these are not known,
 /// by the item's digest and its rendition, of which only the item as it came says the same as words.
-fn link(before: u128, prompt: &Prompt<'_>, known: &Identities, index: SlotIx) -> u128 {
-    let (slot, item) = (known.of(prompt, index), prompt.item(index));
+fn link(before: u128, slot: &Slot, item: &Item) -> u128 {
     let (digest, shown) = match slot.content {
         Some(content) => (content.digest(), Shown::Raw),
         None => (item.digest, slot.rendition),
@@ -159,5 +182,28 @@ fn role(kind: Kind) -> u8 {
     match kind {
         Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => Kind::User as u8,
         kind => kind as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(digests: &[u128], n_unchanged: usize) -> Chain {
+        let link = |(slot, digest): (u32, &u128)| Link { slot, tokens: 1, digest: *digest, kind: Kind::User };
+        let links = (0..).zip(digests).map(link).collect();
+        Chain { n_unchanged, n_unedited: digests.len(), links, ..Chain::default() }
+    }
+
+    #[test]
+    fn a_prompt_that_grows_or_is_edited_is_told_apart_as_if_for_the_first_time() {
+        let tell = |it: &Link| Link { digest: it.digest ^ 0xFF, ..*it };
+        let mut told = chain(&[1, 2, 3], 0).told_apart(tell);
+
+        for next in [chain(&[1, 2, 3, 4], 3), chain(&[1, 5], 1), chain(&[1, 5, 6, 7], 2), chain(&[8], 0)] {
+            next.tell_apart(&mut told, tell);
+
+            assert_eq!(told, next.told_apart(tell));
+        }
     }
 }

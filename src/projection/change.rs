@@ -24,22 +24,9 @@ pub struct Change {
 pub struct Identities(pub(super) BTreeMap<SlotIx, Slot>);
 
 impl Identities {
-    /// Returns what the provider's cache knows a slot by: what is there, or what stood there before edits
-    /// that keep the prefix.
-    #[must_use]
-    pub fn of(&self, prompt: &Prompt<'_>, index: SlotIx) -> Slot {
-        *self.0.get(&index).unwrap_or_else(|| prompt.slot(index))
-    }
-
-    /// Returns the first slot from a place on that the cache knows, visible or hidden by edits that keep the prefix; or
-    /// the end.
-    #[inline]
-    pub fn known_from(&self, prompt: &mut Prompt<'_>, from: SlotIx) -> SlotIx {
-        let visible = prompt.visible_from(from);
-        if self.0.is_empty() {
-            return visible;
-        }
-        self.0.range(from..).next().map_or(visible, |(kept, _)| visible.min(*kept))
+    /// Returns what stood from a place on.
+    pub fn from(&self, slot: SlotIx) -> impl Iterator<Item = (&SlotIx, &Slot)> {
+        self.0.range(slot..)
     }
 }
 

@@ -74,6 +74,8 @@ pub struct Prompt<'t> {
     n_results: u64,
     /// Which of the messages are results, counted from 0.
     result_messages: Vec<usize>,
+    /// By slot: which message and which group it belongs to, counted from 1; 0 is before all.
+    units: Vec<[u32; 2]>,
     dirty_from: SlotIx,
     touched: u64,
 }
@@ -104,6 +106,7 @@ impl<'t> Prompt<'t> {
             spares: Vec::new(),
             n_results: 0,
             result_messages: Vec::new(),
+            units: Vec::with_capacity(n_items),
             dirty_from: 0,
             touched: 0,
         }
@@ -296,6 +299,20 @@ impl<'t> Prompt<'t> {
         messages - self.result_messages.partition_point(|it| *it < messages)
     }
 
+    /// Returns which message a slot belongs to, counted from 1; 0 is before all.
+    #[inline]
+    #[must_use]
+    pub fn message_of(&self, index: SlotIx) -> u32 {
+        self.units[index as usize][0]
+    }
+
+    /// Returns which group a slot belongs to, counted from 1; 0 is before all.
+    #[inline]
+    #[must_use]
+    pub fn group_of(&self, index: SlotIx) -> u32 {
+        self.units[index as usize][1]
+    }
+
     /// Returns where a group begins, counted from 0.
     #[must_use]
     pub fn group_start(&self, nth: usize) -> Option<SlotIx> {
@@ -332,7 +349,13 @@ impl<'t> Prompt<'t> {
         self.tools
     }
 
-    /// Returns the first slot that changed since this was last asked, or the end.
+    /// Returns the first slot that changed since this was last taken, or the end.
+    #[must_use]
+    pub fn dirty_from(&self) -> SlotIx {
+        self.dirty_from
+    }
+
+    /// Takes the first slot that changed since this was last taken, or the end.
     pub fn take_dirty(&mut self) -> SlotIx {
         let end = self.len();
         std::mem::replace(&mut self.dirty_from, end)

@@ -87,8 +87,16 @@ impl Tracker {
             touched += 1;
             if (self.from..self.to).contains(&edit.slot) {
                 let item = prompt.item(edit.slot);
-                self.leave(prompt, edit.slot, Totals::of(filter, rows, item, &edit.before));
-                self.enter(prompt, edit.slot, Totals::of(filter, rows, item, &edit.after));
+                let [before, after] =
+                    [&edit.before, &edit.after].map(|it| Totals::of(filter, rows, item, it));
+                if before.items == after.items {
+                    // Its units have as many items as they had.
+                    self.totals.take(before);
+                    self.totals.add(after);
+                } else {
+                    self.leave(prompt, edit.slot, before);
+                    self.enter(prompt, edit.slot, after);
+                }
             }
         }
         self.seen_edits = prompt.journal().len();
@@ -180,19 +188,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
         }
         Unit::Steps => item.step_ix as usize,
         Unit::Turns => item.turn_ix as usize,
-        Unit::Messages => message_of(prompt, index),
-        Unit::Groups => group_of(prompt, index),
+        Unit::Messages => prompt.message_of(index) as usize,
+        Unit::Groups => prompt.group_of(index) as usize,
     }
-}
-
-/// Returns which message a slot belongs to, counted from 1; 0 is before all.
-#[inline(never)]
-fn message_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
-    prompt.messages().partition_point(|start| *start <= index)
-}
-
-/// Returns which group a slot belongs to.
-#[inline(never)]
-fn group_of(prompt: &Prompt<'_>, index: SlotIx) -> usize {
-    prompt.groups_among(message_of(prompt, index))
 }

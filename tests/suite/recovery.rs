@@ -200,7 +200,8 @@ fn the_upper_end_of_recovery_is_higher_where_a_result_was_cut_before_it_was_seen
 fn what_is_fetched_is_written_for_as_long_as_the_harness_asks_by_then() {
     let plan = plan(&["duckagent/immediate_summary"], vec!["recorded/claude-code".to_owned()], &[]);
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
-    let Workload::Items(mut timeline) = load.workload else { unreachable!("a recording has items") };
+    let Workload::Items(timeline) = load.workload else { unreachable!("a recording has items") };
+    let mut timeline = std::sync::Arc::unwrap_or_clone(timeline);
     let written = |timeline: &Timeline| {
         let mut sums = Sums::default();
         let (limits, rules) = (&plan.profiles[0].limits, &plan.profiles[0].cache);

@@ -300,7 +300,7 @@ impl Draft {
 pub(super) fn extend(bytes: &mut Vec<u8>, prompt: &Prompt<'_>, slot: SlotIx) {
     let stands = prompt.slot(slot);
     let digest = stands.content.map_or(prompt.item(slot).digest, Content::digest);
-    bytes.extend(digest.to_le_bytes());
-    bytes.extend(stands.tokens.to_le_bytes());
-    bytes.extend([stands.rendition as u8, u8::from(stands.content.is_some())]);
+    bytes.extend_from_slice(&digest.to_le_bytes());
+    bytes.extend_from_slice(&stands.tokens.to_le_bytes());
+    bytes.extend_from_slice(&[stands.rendition as u8, u8::from(stands.content.is_some())]);
 }

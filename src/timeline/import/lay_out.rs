@@ -172,6 +172,7 @@ impl Transcript {
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
+        recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
         recorded.avoided_below = self.compacted_at(margin);
         recorded.undone_from = undone.first.map(ix);
