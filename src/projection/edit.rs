@@ -85,6 +85,12 @@ impl<'p, 't> Editor<'p, 't> {
         self.prompt.visible_from(from)
     }
 
+    /// Notes which message and group each slot belongs to, for those who are about to ask for many.
+    #[inline]
+    pub fn note_units(&mut self) {
+        self.prompt.note_units();
+    }
+
     /// Counts slots that a policy looked at.
     #[inline]
     pub(crate) fn touch(&mut self, slots: u64) {

@@ -74,8 +74,8 @@ pub struct Prompt<'t> {
     n_results: u64,
     /// Which of the messages are results, counted from 0.
     result_messages: Vec<usize>,
-    /// By slot: which message and which group it belongs to, counted from 1; 0 is before all.
-    units: Vec<[u32; 2]>,
+    /// By slot: which message and which group it belongs to, counted from 1; 0 is before all. Up to where anyone has asked.
+    units: Vec<[usize; 2]>,
     dirty_from: SlotIx,
     touched: u64,
 }
@@ -106,7 +106,7 @@ impl<'t> Prompt<'t> {
             spares: Vec::new(),
             n_results: 0,
             result_messages: Vec::new(),
-            units: Vec::with_capacity(n_items),
+            units: Vec::new(),
             dirty_from: 0,
             touched: 0,
         }
@@ -299,18 +299,40 @@ impl<'t> Prompt<'t> {
         messages - self.result_messages.partition_point(|it| *it < messages)
     }
 
+    /// Notes which message and group each slot belongs to, for those who are about to ask for many.
+    #[inline]
+    pub fn note_units(&mut self) {
+        if self.units.len() < self.slots.len() {
+            self.note_new_units();
+        }
+    }
+
+    fn note_new_units(&mut self) {
+        let mut last = self.units.last().copied().unwrap_or_default();
+        for index in self.units.len()..self.slots.len() {
+            let later = self.messages[last[0]..].iter().take_while(|it| **it as usize <= index).count();
+            if later > 0 {
+                let message = last[0] + later;
+                last = [message, self.groups_among(message)];
+            }
+            self.units.push(last);
+        }
+    }
+
     /// Returns which message a slot belongs to, counted from 1; 0 is before all.
     #[inline]
     #[must_use]
-    pub fn message_of(&self, index: SlotIx) -> u32 {
-        self.units[index as usize][0]
+    pub fn message_of(&self, index: SlotIx) -> usize {
+        let known = self.units.get(index as usize);
+        known.map_or_else(|| self.messages.partition_point(|start| *start <= index), |it| it[0])
     }
 
     /// Returns which group a slot belongs to, counted from 1; 0 is before all.
     #[inline]
     #[must_use]
-    pub fn group_of(&self, index: SlotIx) -> u32 {
-        self.units[index as usize][1]
+    pub fn group_of(&self, index: SlotIx) -> usize {
+        let known = self.units.get(index as usize);
+        known.map_or_else(|| self.groups_among(self.message_of(index)), |it| it[1])
     }
 
     /// Returns where a group begins, counted from 0.

@@ -207,6 +207,9 @@ impl CompiledScope {
         unit: &mut Vec<SlotIx>,
     ) {
         unit.clear();
+        if let UnitSize::Of(Unit::Messages | Unit::Groups, _) = size {
+            edit.note_units();
+        }
         let begin = *at;
         let mut last = None;
         let (mut n, mut n_seen) = (0, 0);

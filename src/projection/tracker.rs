@@ -82,6 +82,9 @@ impl Tracker {
         from: SlotIx,
         to: SlotIx,
     ) {
+        if !self.units.is_empty() {
+            prompt.note_units();
+        }
         let mut touched = 0;
         for edit in &prompt.journal()[self.seen_edits..] {
             touched += 1;
@@ -188,7 +191,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
         }
         Unit::Steps => item.step_ix as usize,
         Unit::Turns => item.turn_ix as usize,
-        Unit::Messages => prompt.message_of(index) as usize,
-        Unit::Groups => prompt.group_of(index) as usize,
+        Unit::Messages => prompt.message_of(index),
+        Unit::Groups => prompt.group_of(index),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
 use crate::input::policy::{DynamicPlace, Layout, MemoryPlace};
-use crate::quantity::{Tokens, ix};
+use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
 impl Prompt<'_> {
@@ -169,8 +169,6 @@ impl Prompt<'_> {
         self.next.push(self.len() - 1);
         self.slots.push(Slot::as_it_came(item));
         self.compressed.push(false);
-        let n_messages = self.messages.len();
-        self.units.push([n_messages, n_messages - self.result_messages.len()].map(ix));
         let tokens = Tokens::from(item.raw);
         self.total += tokens;
         let Some(state) = self.turns.last_mut() else { return };
