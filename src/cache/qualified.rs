@@ -45,11 +45,10 @@ pub(super) struct Qualified {
     inner: Box<dyn CacheRule>,
     rules: Rules,
     hit_draws: HitDraws,
-    /// The settings of the last request.
+    /// The settings by which prompts were last told apart, and what they are mixed in as.
     settings: Settings,
-    /// What they are mixed in as.
     salts: Salts,
-    /// The agent's last prompt as it was told apart by them; nothing else has been asked since.
+    /// The agent's last prompt as it was told apart by them, if it was.
     told: Option<Chain>,
 }
 
@@ -126,8 +125,7 @@ impl CacheRule for Qualified {
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let usage = if request.settings == Settings::default() {
-            // What is not told apart is not followed either.
-            (self.settings, self.told) = (request.settings, None);
+            self.told = None;
             self.inner.submit(request)
         } else {
             self.submit_told(request)

@@ -162,19 +162,10 @@ impl Load {
     /// Returns it with another timeline, for some of its policies.
     fn laid_out(&self, timeline: Arc<Timeline>, policies: &[usize]) -> Self {
         Self {
-            name: self.name.clone(),
-            seed: self.seed,
-            is_sampled: self.is_sampled,
-            trials: self.trials,
             workload: Workload::Items(timeline),
             layouts: Arc::default(),
             policies: policies.iter().map(|it| Arc::clone(&self.policies[*it])).collect(),
-            profiles: self.profiles.clone(),
-            models: self.models.clone(),
-            is_under_own_model: self.is_under_own_model,
-            arguments: self.arguments.clone(),
-            project: self.project.clone(),
-            is_twin: self.is_twin,
+            ..self.clone()
         }
     }
 }

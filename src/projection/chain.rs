@@ -82,6 +82,7 @@ impl Chain {
         let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
         let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
         chain.extend(prompt, known);
+        debug_assert_eq!(chain.links, Self::aside(&mut prompt.clone(), known).links);
         chain
     }
 

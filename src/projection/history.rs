@@ -9,7 +9,7 @@ use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, TurnIx};
 ///
 /// The load is read through a cursor and never changed. For an item of the load, [`Item::origin`] is its
 /// index there; an item that the run added has the origin of what it copies, or none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct History<'t> {
     load: &'t Spine,
     /// How much of the load has arrived.

@@ -40,7 +40,7 @@ pub struct Arrived {
 }
 
 /// The visible slots of the next request, with everything that edits keep up to date.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Prompt<'t> {
     history: History<'t>,
     /// One an item that has come.
@@ -317,22 +317,28 @@ impl<'t> Prompt<'t> {
             }
             self.units.push(last);
         }
+        debug_assert!((0..self.len()).all(|it| self.message_of(it) == self.message_sought(it)));
     }
 
     /// Returns which message a slot belongs to, counted from 1; 0 is before all.
     #[inline]
     #[must_use]
     pub fn message_of(&self, index: SlotIx) -> usize {
-        let known = self.units.get(index as usize);
-        known.map_or_else(|| self.messages.partition_point(|start| *start <= index), |it| it[0])
+        self.units.get(index as usize).map_or_else(|| self.message_sought(index), |it| it[0])
+    }
+
+    /// Searches for the message that a slot belongs to.
+    fn message_sought(&self, index: SlotIx) -> usize {
+        self.messages.partition_point(|start| *start <= index)
     }
 
     /// Returns which group a slot belongs to, counted from 1; 0 is before all.
     #[inline]
     #[must_use]
     pub fn group_of(&self, index: SlotIx) -> usize {
-        let known = self.units.get(index as usize);
-        known.map_or_else(|| self.groups_among(self.message_of(index)), |it| it[1])
+        self.units
+            .get(index as usize)
+            .map_or_else(|| self.groups_among(self.message_sought(index)), |it| it[1])
     }
 
     /// Returns where a group begins, counted from 0.

@@ -1,5 +1,7 @@
 //! Summaries: what stays exact, what becomes a gist, and what is lost.
 
+use std::cmp::Ordering;
+
 use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::aging::rules::Pass;
@@ -102,11 +104,10 @@ impl Store<'_> {
         let mut scored: Vec<(f64, FactIx)> = scored.collect();
         let best_first =
             |one: &(f64, FactIx), other: &(f64, FactIx)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
-        if pass.exact > 0 {
-            scored.select_nth_unstable_by(pass.exact - 1, best_first);
-        }
-        scored.truncate(pass.exact);
+        let last = pass.exact.checked_sub(1).map(|nth| nth_of(scored.clone(), nth, best_first));
+        scored.retain(|it| last.is_some_and(|last| best_first(it, &last).is_le()));
         self.drop_exact();
+        // They hardly ever left their order, which costs one look then.
         scored.sort_unstable_by_key(|it| it.1);
         scored.into_iter().for_each(|(_, it)| self.hold(it));
     }
@@ -132,15 +133,17 @@ impl Store<'_> {
         let mut open: Vec<RecordIx> = heads.iter().copied().filter(needed).collect();
         if open.len() > pass.gists {
             let draw = |it: RecordIx| self.draws.gist.bits_of(it.into(), self.passes.into());
-            let mut drawn: Vec<(u64, RecordIx)> = open.iter().map(|it| (draw(*it), *it)).collect();
-            if pass.gists > 0 {
-                drawn.select_nth_unstable(pass.gists - 1);
-            }
-            drawn.truncate(pass.gists);
-            open = drawn.into_iter().map(|it| it.1).collect();
-            open.sort_unstable();
+            let drawn: Vec<(u64, RecordIx)> = open.iter().map(|it| (draw(*it), *it)).collect();
+            let last = pass.gists.checked_sub(1).map(|nth| nth_of(drawn.clone(), nth, Ord::cmp));
+            let kept = drawn.into_iter().filter(|it| last.is_some_and(|last| *it <= last));
+            open = kept.map(|it| it.1).collect();
         }
         open.iter().for_each(|it| self.has_gist[*it as usize] = true);
         self.records = open;
     }
+}
+
+/// Returns what would be at a place if all were in order.
+fn nth_of<T: Copy>(mut all: Vec<T>, nth: usize, order: impl Fn(&T, &T) -> Ordering) -> T {
+    *all.select_nth_unstable_by(nth, order).1
 }
