@@ -5,7 +5,7 @@ mod token_use;
 
 use std::sync::Arc;
 
-use crate::input::policy::ServiceCall;
+use crate::input::policy::memory::ServiceCall;
 use crate::input::policy::memory::State;
 use crate::quantity::Tokens;
 use crate::timeline::facts::FactIx;

@@ -10,7 +10,7 @@ mod store;
 mod r#use;
 mod write;
 
-use crate::input::policy::memory::{Memory as Rules, Part, State};
+use crate::input::policy::memory::{FactMemory as Rules, Part, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::projection::Prompt;
 use crate::quantity::Tokens;

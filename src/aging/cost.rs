@@ -4,7 +4,7 @@ use super::assumed::{Assumed, Numbers};
 use super::play::Log;
 use super::stream::Stream;
 use crate::input::Policy;
-use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::input::policy::memory::{SessionRead, SessionStore};
 use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
 use crate::memory::{Memory, Recalled};
 use crate::quantity::saturated;
@@ -22,9 +22,9 @@ impl Requests {
     /// Lays out what a memory was asked, session by session.
     #[must_use]
     pub fn new(stream: &Stream, log: &Log, policy: &Policy, numbers: &Numbers) -> Self {
-        let keep = policy.aging.as_ref().map_or(&SessionKeep::Nothing, |it| &it.keep);
+        let store = policy.session_memory().map_or(&SessionStore::Nothing, |it| &it.store);
         let assumed = &numbers.assumed;
-        let is_one_session = *keep == SessionKeep::Everything;
+        let is_one_session = *store == SessionStore::Everything;
         let mut writer = Writer::new(&policy.name, assumed.system_tokens, is_one_session);
         let (mut n_compactions, mut history) = (0, 0_u32);
         for (at, session) in stream.sessions.iter().enumerate() {
@@ -42,8 +42,8 @@ impl Requests {
             let own = session.tokens.saturating_add(worked);
             history = history.saturating_add(own);
             let after = log.sessions.get(at + 1).map_or(0, |it| it.memory_tokens);
-            if let Some(said) = compacted(keep, own, history, assumed) {
-                let seen = if matches!(keep, SessionKeep::Summary(_)) { memory } else { None };
+            if let Some(said) = compacted(store, own, history, assumed) {
+                let seen = if matches!(store, SessionStore::Summary(_)) { memory } else { None };
                 writer.request(said, saturated(after), seen);
                 n_compactions += 1;
             }
@@ -61,15 +61,15 @@ impl Requests {
 
 /// Returns what a memory says in the prompts of a session: of records and files the part that a question brings back.
 fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session: usize) -> Option<Recalled> {
-    let aging = policy.aging.as_ref()?;
+    let spec = policy.session_memory()?;
     let n_records = stream.graph.records.partition_point(|it| (it.session as usize) < session) as u64;
-    let n_all = match aging.keep {
-        SessionKeep::Files => stream.graph.domains.len() as u64,
+    let n_all = match spec.store {
+        SessionStore::Files => stream.graph.domains.len() as u64,
         _ => n_records,
     };
-    let tokens = match aging.recall {
-        SessionRecall::All => tokens,
-        SessionRecall::Last(n) | SessionRecall::Top { n, .. } => {
+    let tokens = match spec.read {
+        SessionRead::All => tokens,
+        SessionRead::Last(n) | SessionRead::Top { n, .. } => {
             tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0)
         }
     };
@@ -78,11 +78,14 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
 }
 
 /// Returns what a request says that makes a summary, or none if no summary is made.
-fn compacted(keep: &SessionKeep, own: u32, history: u32, assumed: &Assumed) -> Option<u32> {
-    let read = match keep {
-        SessionKeep::Summary(_) | SessionKeep::Episodes(_) => own,
-        SessionKeep::History(_) => history,
-        SessionKeep::Nothing | SessionKeep::Everything | SessionKeep::Entries { .. } | SessionKeep::Files => {
+fn compacted(store: &SessionStore, own: u32, history: u32, assumed: &Assumed) -> Option<u32> {
+    let read = match store {
+        SessionStore::Summary(_) | SessionStore::Episodes(_) => own,
+        SessionStore::History(_) => history,
+        SessionStore::Nothing
+        | SessionStore::Everything
+        | SessionStore::Entries { .. }
+        | SessionStore::Files => {
             return None;
         }
     };

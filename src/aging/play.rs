@@ -10,7 +10,7 @@ use super::rules::Rules;
 use super::store::{Said, Store};
 use super::stream::{Aging, Ask, Stream};
 use crate::input::Policy;
-use crate::input::policy::Aging as Spec;
+use crate::input::policy::memory::SessionMemory as Spec;
 use crate::input::scenario::AgingEvent;
 use crate::quantity::ix;
 use crate::rng::{Seed, Stream as Draws};
@@ -200,7 +200,7 @@ impl<'a> Player<'a> {
     /// Plays the memory of a policy.
     #[must_use]
     pub fn policy(&self, policy: &Policy, model: &'static Model) -> Log {
-        self.play(Rules::new(policy.aging.as_ref(), model))
+        self.play(Rules::new(policy.session_memory(), model))
     }
 
     /// Plays a memory as it is declared.

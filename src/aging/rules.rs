@@ -4,17 +4,19 @@
 use super::assumed::{self, Exact, Model, Numbers, Prompt};
 use crate::diag::{Diagnostic, Problems};
 use crate::input::policy::memory::Part;
-use crate::input::policy::{Aging, Compaction, Controller, SessionKeep, SessionRecall, Totals};
+use crate::input::policy::memory::{
+    Compaction, Controller, SessionMemory, SessionRead, SessionStore, SessionWrite, Totals,
+};
 
 /// A memory as it works.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What is kept.
-    pub keep: SessionKeep,
-    /// What comes back.
-    pub recall: SessionRecall,
-    /// How totals are carried.
-    pub totals: Totals,
+    /// How a session is written.
+    pub write: SessionWrite,
+    /// Where it is stored.
+    pub store: SessionStore,
+    /// What is read back.
+    pub read: SessionRead,
     /// The share of changes that are in the overlay, or none if there is no overlay.
     pub overlay: Option<f64>,
     /// What changes it.
@@ -46,10 +48,10 @@ pub struct Pass {
 }
 
 /// A memory that keeps nothing.
-static NOTHING: Aging = Aging {
-    keep: SessionKeep::Nothing,
-    recall: SessionRecall::All,
-    totals: Totals::Fold,
+static NOTHING: SessionMemory = SessionMemory {
+    write: SessionWrite { totals: Totals::Fold },
+    store: SessionStore::Nothing,
+    read: SessionRead::All,
     overlay: None,
     controller: None,
     oracle: Vec::new(),
@@ -58,15 +60,15 @@ static NOTHING: Aging = Aging {
 impl Rules {
     /// Takes what a policy declares; a policy that declares nothing keeps nothing.
     #[must_use]
-    pub fn new(spec: Option<&Aging>, model: &'static Model) -> Self {
+    pub fn new(spec: Option<&SessionMemory>, model: &'static Model) -> Self {
         let spec = spec.unwrap_or(&NOTHING);
         Self {
-            keep: spec.keep.clone(),
-            recall: spec.recall,
-            totals: spec.totals,
+            write: spec.write,
+            store: spec.store.clone(),
+            read: spec.read,
             overlay: spec.overlay.map(|it| it.marked),
             controller: spec.controller.clone(),
-            prompt: spec.keep.compaction().map(|it| it.prompt.clone()),
+            prompt: spec.store.compaction().map(|it| it.prompt.clone()),
             model,
             oracle: spec.oracle.clone(),
         }
@@ -75,21 +77,21 @@ impl Rules {
     /// A memory that keeps everything and reads all of it.
     #[must_use]
     pub fn ceiling(model: &'static Model) -> Self {
-        let spec = Aging { keep: SessionKeep::Everything, ..NOTHING.clone() };
+        let spec = SessionMemory { store: SessionStore::Everything, ..NOTHING.clone() };
         Self::new(Some(&spec), model)
     }
 
     /// Reports prompts of a policy that nothing declares.
     #[must_use]
-    pub fn check(spec: &Aging) -> Vec<Diagnostic> {
+    pub fn check(spec: &SessionMemory) -> Vec<Diagnostic> {
         let mut problems = Problems::default();
         let prompts = assumed::prompts();
-        if let Some(compaction) = spec.keep.compaction() {
-            let field = format!("aging.keep.{}.prompt", spec.keep.name());
+        if let Some(compaction) = spec.store.compaction() {
+            let field = format!("memory.sessions.store.{}.prompt", spec.store.name());
             problems.within(field, |to| assumed::named("prompt", &compaction.prompt, &prompts, to));
         }
         if let Some(controller) = &spec.controller {
-            problems.within("aging.controller.prompt", |to| {
+            problems.within("memory.sessions.controller.prompt", |to| {
                 assumed::named("prompt", &controller.prompt, &prompts, to);
             });
         }

@@ -11,7 +11,7 @@ use super::graph::{FactIx, RecordIx, Says};
 use super::rules::Rules;
 use super::stream::Stream;
 use crate::input::policy::memory::Part;
-use crate::input::policy::{SessionKeep, Totals};
+use crate::input::policy::memory::{SessionStore, Totals};
 use crate::quantity::ix;
 use crate::rng::Stream as Draws;
 
@@ -123,7 +123,7 @@ impl<'a> Store<'a> {
                 event: of("aging event"),
             },
         };
-        if store.rules.keep == SessionKeep::Nothing {
+        if store.rules.store == SessionStore::Nothing {
             store.knows_initial = false;
         } else {
             let in_profile = |it: &FactIx| graph.facts[*it as usize].record < stream.profile_records;
@@ -179,23 +179,23 @@ impl<'a> Store<'a> {
 
     /// Returns whether a gist says what its record is about.
     pub(super) fn gists_name_subjects(&self) -> bool {
-        let compaction = self.rules.keep.compaction();
+        let compaction = self.rules.store.compaction();
         compaction.and_then(|it| it.gists_name_subjects).unwrap_or(true)
     }
 
     /// Writes a session.
     pub(super) fn write(&mut self, session: u32) {
-        match self.rules.keep.clone() {
-            SessionKeep::Nothing => {}
-            SessionKeep::Everything => self.append(session),
-            SessionKeep::Entries { capacity_tokens } => {
+        match self.rules.store.clone() {
+            SessionStore::Nothing => {}
+            SessionStore::Everything => self.append(session),
+            SessionStore::Entries { capacity_tokens } => {
                 self.append(session);
                 self.evict(capacity_tokens);
             }
-            SessionKeep::Files => self.file(session),
-            SessionKeep::Summary(spec) => self.summarise(&spec, session, Some(session)),
-            SessionKeep::History(spec) => self.summarise_history(&spec, session),
-            SessionKeep::Episodes(spec) => self.episode(&spec, session),
+            SessionStore::Files => self.file(session),
+            SessionStore::Summary(spec) => self.summarise(&spec, session, Some(session)),
+            SessionStore::History(spec) => self.summarise_history(&spec, session),
+            SessionStore::Episodes(spec) => self.episode(&spec, session),
         }
         self.fold(session);
     }
@@ -276,7 +276,7 @@ impl<'a> Store<'a> {
 
     /// Works the changes of a session into the balance; a figure that could be confused is in the way.
     fn fold(&mut self, session: u32) {
-        if self.rules.keep.compaction().is_none() || self.rules.totals == Totals::Sum {
+        if self.rules.store.compaction().is_none() || self.rules.write.totals == Totals::Sum {
             return;
         }
         let n_beside = self.n_confusable();

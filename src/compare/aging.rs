@@ -11,7 +11,7 @@ use super::{Cell, Load, Progress};
 use crate::aging::generate::Pressure;
 use crate::aging::{Aging, Log, Observed, Played, Player, Rules, Stream, Summary};
 use crate::input::Policy;
-use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::input::policy::memory::{SessionRead, SessionStore};
 use crate::quantity::saturated;
 use crate::report::{Assumed, Run};
 
@@ -107,10 +107,10 @@ impl Load {
 
     /// Sums up a policy's results.
     fn summary(&self, aging: &Aging, observed: &Observations, policy: usize) -> Summary {
-        let spec = self.policies[policy].aging.as_ref();
+        let spec = self.policies[policy].session_memory();
         let has_retrieval = spec.is_some_and(|it| {
-            matches!(it.keep, SessionKeep::Entries { .. } | SessionKeep::Files)
-                && it.recall != SessionRecall::All
+            matches!(it.store, SessionStore::Entries { .. } | SessionStore::Files)
+                && it.read != SessionRead::All
         });
         let own = &observed.policies[policy];
         let others = self.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);

@@ -64,8 +64,8 @@ pub(super) fn checked(
     if let Some(code) = origin.code() {
         policy = policy.with_code(Some(Code::Own(code.clone())));
     }
-    let mut unknown = spec.aging.as_ref().map(Rules::check).unwrap_or_default();
-    unknown.extend(spec.runner.as_ref().map(runner::check_policy).unwrap_or_default());
+    let mut unknown = spec.session_memory().map(Rules::check).unwrap_or_default();
+    unknown.extend(spec.service_memory().map(runner::check_policy).unwrap_or_default());
     if !unknown.is_empty() {
         return Err(unknown);
     }

@@ -121,7 +121,7 @@ const SAVED_MIN: f64 = 0.000_5;
 
 /// Lists the fact categories for which a policy has no bank, and where these facts go.
 fn strays(policy: &Policy, load: &Load) -> Option<String> {
-    let memory = policy.memory()?;
+    let memory = policy.fact_memory()?;
     let banks = memory.store.declared()?;
     memory.write.extract.iter().find(|it| it.into.is_none())?;
     let categories = load.workload.conversations()?.categories();

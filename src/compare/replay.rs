@@ -70,7 +70,7 @@ impl Load {
 
 /// Returns what a memory runner requested.
 fn written(player: &runner::Player<'_>, policy: &Policy) -> Replay {
-    let log = player.play(policy.runner.as_ref());
+    let log = player.play(policy.service_memory());
     Replay {
         requests: cost::requests(&log, policy, player.numbers),
         service: Some(cost::of_service(&log, policy)),

@@ -74,7 +74,7 @@ impl Load {
                 sessions: count(|_| 1),
                 messages: count(|it| it.messages.into()),
                 paired: paired.collect(),
-                ..Summary::new(policy.runner.as_ref(), &replay.log, own, numbers)
+                ..Summary::new(policy.service_memory(), &replay.log, own, numbers)
             };
             Run {
                 policy: policy.name.clone(),
@@ -103,7 +103,7 @@ impl Load {
         let of_trials = in_order(n_trials, |trial| {
             let chats = self.chats(trial as u64);
             let player = Player { chats: &chats, numbers: self.runner_numbers() };
-            let one = |it: &Arc<Policy>| Observed::new(&player.play(it.runner.as_ref()));
+            let one = |it: &Arc<Policy>| Observed::new(&player.play(it.service_memory()));
             let all: Vec<Observed> = self.policies.iter().map(one).collect();
             progress(n_done.fetch_add(1, Relaxed) + 1, n_trials);
             all
@@ -122,7 +122,7 @@ impl Load {
         let player = Player { chats: &chats, numbers: self.runner_numbers() };
         let cells =
             self.cells().filter(|it| it.profile == 0 && self.is_written_by(&self.policies[it.policy]));
-        cells.map(|it| (it, chats.clone(), player.play(self.policies[it.policy].runner.as_ref()))).collect()
+        cells.map(|it| (it, chats.clone(), player.play(self.policies[it.policy].service_memory()))).collect()
     }
 
     /// Returns which runner answers more when each declared number has other values: the first runner with
@@ -131,9 +131,9 @@ impl Load {
     pub fn orderings(&self, progress: Progress<'_>) -> Vec<Ordering> {
         let Workload::Chats(chats) = &self.workload else { return Vec::new() };
         let runners: Vec<_> =
-            self.policies.iter().filter_map(|it| Some((it.name.as_str(), it.runner.as_ref()?))).collect();
-        let Some((_, entries)) = runners.iter().find(|it| !it.1.context_only) else { return Vec::new() };
-        let others: Vec<_> = runners.iter().filter(|it| it.1.context_only).copied().collect();
+            self.policies.iter().filter_map(|it| Some((it.name.as_str(), it.service_memory()?))).collect();
+        let Some((_, entries)) = runners.iter().find(|it| it.1.write.entries) else { return Vec::new() };
+        let others: Vec<_> = runners.iter().filter(|it| !it.1.write.entries).copied().collect();
         let numbers = runner::swept();
         let n_done = AtomicUsize::new(0);
         let all = in_order(numbers.len(), |at| {

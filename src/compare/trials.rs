@@ -219,7 +219,7 @@ impl Plan {
             let message = format!("{} has no conversations", load.name);
             return Err(refuse("rows-trials", message, "name a scenario with `load.conversation`"));
         };
-        if policy.memory().is_none() {
+        if policy.fact_memory().is_none() {
             let message = format!("{} has no memory beside its prompt", policy.name);
             return Err(refuse("store-none", message, "name a policy with a `memory`"));
         }

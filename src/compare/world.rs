@@ -8,6 +8,7 @@ use crate::catalog::Origin;
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Policy;
+use crate::input::policy::memory::Memory;
 use crate::input::scenario::{self, Turn};
 use crate::report::numbers::{counted, listed};
 use crate::report::{Skipped, distinct};
@@ -36,12 +37,12 @@ pub(super) enum World {
 pub(super) enum Part {
     /// What edits the prompt: stages, code or a program.
     Prompt(&'static str),
-    /// The memory beside the window.
-    Memory,
-    /// What is remembered from session to session.
-    Aging,
-    /// How a memory service is used.
-    Runner,
+    /// A memory of facts.
+    Facts,
+    /// A memory of sessions.
+    Sessions,
+    /// A memory service.
+    Service,
 }
 
 /// Why a policy cannot be played: the parts that it sets, none of which the load reads.
@@ -57,22 +58,21 @@ impl Part {
             _ if !policy.stages().is_empty() => Some("stages"),
             _ => None,
         };
-        let others = [
-            (policy.memory().is_some(), Self::Memory),
-            (policy.aging.is_some(), Self::Aging),
-            (policy.runner.is_some(), Self::Runner),
-        ];
-        let others = others.into_iter().filter(|it| it.0).map(|it| it.1);
-        prompt.map(Self::Prompt).into_iter().chain(others).collect()
+        let memory = policy.memory.as_ref().map(|it| match it {
+            Memory::Facts(_) => Self::Facts,
+            Memory::Sessions(_) => Self::Sessions,
+            Memory::Service(_) => Self::Service,
+        });
+        prompt.map(Self::Prompt).into_iter().chain(memory).collect()
     }
 
     /// Returns its field in a policy file.
     fn field(self) -> &'static str {
         match self {
             Self::Prompt(field) => field,
-            Self::Memory => "memory",
-            Self::Aging => "aging",
-            Self::Runner => "runner",
+            Self::Facts => "memory.facts",
+            Self::Sessions => "memory.sessions",
+            Self::Service => "memory.service",
         }
     }
 
@@ -80,9 +80,9 @@ impl Part {
     fn scenario(self) -> &'static str {
         match self {
             Self::Prompt(_) => "agents/coding_day",
-            Self::Memory => "context_decay/trials",
-            Self::Aging => "aging/s1",
-            Self::Runner => "memory_runners/spec",
+            Self::Facts => "context_decay/trials",
+            Self::Sessions => "aging/s1",
+            Self::Service => "memory_runners/spec",
         }
     }
 }
@@ -141,26 +141,27 @@ impl World {
     fn reads_part(self, part: Part) -> bool {
         match part {
             Part::Prompt(_) => matches!(self, Self::Items { .. } | Self::Conversations),
-            Part::Memory => matches!(self, Self::Items { has_facts: true } | Self::Conversations),
-            Part::Aging => self == Self::Aging,
-            Part::Runner => !matches!(self, Self::Items { has_facts: false } | Self::Blocks),
+            Part::Facts => matches!(self, Self::Items { has_facts: true } | Self::Conversations),
+            Part::Sessions => self == Self::Aging,
+            Part::Service => !matches!(self, Self::Items { has_facts: false } | Self::Blocks),
         }
     }
 
     /// Returns whether a policy writes it through a memory runner: all do where chats are all there is.
     pub(super) fn is_written_by(self, policy: &Policy) -> bool {
-        self == Self::Chats || policy.runner.is_some() && self.reads_part(Part::Runner)
+        self == Self::Chats || policy.service_memory().is_some() && self.reads_part(Part::Service)
     }
 
     /// Returns what it reads, and a policy for it.
     fn words(self) -> [&'static str; 2] {
         match self {
             Self::Items { has_facts: false } => ["reads `stages`, `code` or `process`", "clear_tool_results"],
-            Self::Items { has_facts: true } | Self::Conversations => {
-                ["reads `stages`, `code`, `process`, `memory` or `runner`", "context_decay/memory_banks"]
-            }
-            Self::Aging => ["reads `aging` or `runner`", "aging/lossy"],
-            Self::Chats => ["reads `runner`", "memory_runners/entries"],
+            Self::Items { has_facts: true } | Self::Conversations => [
+                "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",
+                "context_decay/memory_banks",
+            ],
+            Self::Aging => ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
+            Self::Chats => ["reads `memory.service`", "memory_runners/entries"],
             Self::Blocks => ["is a block trace, which no policy changes", "identity"],
         }
     }

@@ -1,7 +1,7 @@
 //! A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
 
 use crate::input::policy::Code;
-use crate::input::policy::memory::Memory;
+use crate::input::policy::memory::FactMemory;
 use crate::input::{Layout, Limits, Policy};
 use crate::memory::{AnyMemory, MemoryRun};
 use crate::own::{Made, Own};
@@ -15,7 +15,7 @@ use crate::timeline::Timeline;
 pub struct CompiledPolicy<'p> {
     pub(super) program: Program,
     pub(super) layout: &'p Layout,
-    pub(super) memory: Option<&'p Memory>,
+    pub(super) memory: Option<&'p FactMemory>,
     pub(super) code: Option<Code>,
     pub(super) limits: Limits,
     recovery: CompiledRecovery,
@@ -29,7 +29,7 @@ impl<'p> CompiledPolicy<'p> {
         Self {
             program: Program::new(policy, timeline, &known),
             layout: policy.layout(),
-            memory: policy.memory(),
+            memory: policy.fact_memory(),
             code: policy.code.clone(),
             limits: *limits,
             recovery: CompiledRecovery::new(

@@ -4,8 +4,7 @@
 
 use crate::input::policy::MemoryPlace;
 use crate::input::policy::Moment;
-use crate::input::policy::memory::Memory;
-use crate::input::policy::memory::State;
+use crate::input::policy::memory::{FactMemory, State};
 use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
 use crate::memory::{AnyMemory, MemoryRun, View};
@@ -28,17 +27,17 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Option<Outcome> {
     let layout = policy.layout();
-    let is_beside = |it: &Memory| layout.memory == MemoryPlace::Tail && it.service.is_none();
+    let is_beside = |it: &FactMemory| layout.memory == MemoryPlace::Tail && it.service.is_none();
     let is_code = policy.code.is_some();
     if is_code
         || *rules != CacheRules::None
         || !layout.dynamic.is_empty()
-        || !policy.memory().is_none_or(is_beside)
+        || !policy.fact_memory().is_none_or(is_beside)
     {
         return None;
     }
     let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
-    let memory = policy.memory().map(|it| AnyMemory::declared(it, &trial.facts));
+    let memory = policy.fact_memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let memory_run = MemoryRun::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);
     let firings = vec![Firing::default(); policy.stages().len()];

@@ -15,7 +15,6 @@ pub mod written;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use self::memory::Memory;
 pub use self::pattern::{matches_any, wildcard};
 pub use self::settable::Standing;
 pub use self::stage::Stage;
@@ -93,12 +92,6 @@ impl Policy {
     #[must_use]
     pub fn layout(&self) -> &Layout {
         self.file.layout.as_ref().unwrap_or(Layout::silent())
-    }
-
-    /// Returns the memory beside the window.
-    #[must_use]
-    pub fn memory(&self) -> Option<&Memory> {
-        self.file.memory.as_ref()
     }
 
     /// Returns how the agent recovers what it cannot see.

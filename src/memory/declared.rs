@@ -6,7 +6,7 @@ use super::read::{self, Read};
 use super::store::Store;
 use super::write::Writer;
 use super::{Call, Memory, Recalled, View, r#use};
-use crate::input::policy::memory::{self, Memory as Rules, State};
+use crate::input::policy::memory::{self, FactMemory as Rules, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::quantity::{Tokens, saturated};
 use crate::timeline::Lifecycle;

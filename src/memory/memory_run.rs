@@ -2,7 +2,7 @@
 
 use super::declared::Declared;
 use super::{Memory, Recalled, View, r#use};
-use crate::input::policy::memory::{Memory as Rules, State};
+use crate::input::policy::memory::{FactMemory as Rules, State};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
 use crate::quantity::Tokens;
 use crate::timeline::facts::{FactPlane, Form, Plant, Probe, Share};

@@ -3,7 +3,7 @@
 use super::is_oracle;
 use super::store::Store;
 use super::write::Writer;
-use crate::input::policy::memory::{self, Memory as Rules, Part, State};
+use crate::input::policy::memory::{self, FactMemory as Rules, Part, State};
 use crate::ledger::Loss;
 use crate::quantity::{Tokens, saturated};
 use crate::timeline::facts::{FactPlane, Plant};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::is_oracle;
-use crate::input::policy::memory::{Memory as Rules, Part};
+use crate::input::policy::memory::{FactMemory as Rules, Part};
 use crate::ledger::KeptRow;
 use crate::quantity::saturated;
 use crate::timeline::Lifecycle;

@@ -1,7 +1,7 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::input::policy::memory::{Memory as Rules, Part, State};
+use crate::input::policy::memory::{FactMemory as Rules, Part, State};
 use crate::projection::{self, Prompt};
 use crate::timeline::ItemIx;
 

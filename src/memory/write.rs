@@ -2,7 +2,7 @@
 
 use super::is_oracle;
 use super::store::{BankIx, Store};
-use crate::input::policy::memory::{Bar, Extract, Facts, Memory as Rules, Part};
+use crate::input::policy::memory::{Bar, Extract, FactMemory as Rules, Facts, Part};
 use crate::rng::{Cpython, Stream};
 use crate::timeline::facts::{DrawSource, FactIx, FactPlane, Form, Plant};
 

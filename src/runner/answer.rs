@@ -8,7 +8,7 @@ use super::chats::{Question, QuestionKind};
 use super::log::{Answered, ModelRole};
 use super::run::Desk;
 use crate::aging::graph::FactIx;
-use crate::input::policy::ServiceCall;
+use crate::input::policy::memory::ServiceCall;
 use crate::ledger::Loss;
 use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
@@ -60,7 +60,7 @@ fn answer(desk: &mut Desk<'_, '_>, question: &Question, nth: usize) {
 /// Reads the current document and what one or two passes of a search find; returns how many passes there were.
 fn read(desk: &mut Desk<'_, '_>, question: &Question, needed: &[FactIx], draws: &Draws) -> (Reading, u32) {
     let n_facts = desk.user.graph.facts.len();
-    let Some(spec) = desk.rules.spec.as_ref().map(|it| it.search) else {
+    let Some(spec) = desk.rules.spec.as_ref().map(|it| it.read.clone()) else {
         return (Reading::nothing(n_facts), 0);
     };
     let sizes = &desk.rules.numbers.sizes;
@@ -184,7 +184,7 @@ fn is_dated(desk: &Desk<'_, '_>, fact: FactIx, draws: &Draws) -> bool {
 fn where_lost(desk: &Desk<'_, '_>, fact: FactIx) -> Loss {
     let vault = desk.service.vault(desk.user_ix);
     let holders = vault.holders(fact);
-    let is_alone = desk.rules.spec.as_ref().is_some_and(|it| it.search.document_alone);
+    let is_alone = desk.rules.spec.as_ref().is_some_and(|it| it.read.document_alone);
     match (!holders.entries.is_empty() || !holders.shards.is_empty(), is_alone) {
         (false, _) => Loss::Write,
         (true, true) => Loss::Store,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::diag::{Diagnostic, Problems, nearest};
-use crate::input::policy::{Cap, Runner};
+use crate::input::policy::memory::{Cap, ServiceMemory};
 use crate::input::text::decode::{Format, decode};
 
 pub use service::{ServiceSpec, check_policy};
@@ -207,7 +207,7 @@ pub struct Shares {
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// As the policy declares it; none keeps nothing.
-    pub spec: Option<Runner>,
+    pub spec: Option<ServiceMemory>,
     /// The service.
     pub service: ServiceSpec,
     /// The numbers.
@@ -271,7 +271,7 @@ impl Numbers {
 impl Rules {
     /// Takes a policy's declaration; an undeclared service takes no time.
     #[must_use]
-    pub fn new(spec: Option<&Runner>, numbers: &Numbers) -> Self {
+    pub fn new(spec: Option<&ServiceMemory>, numbers: &Numbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
         Self { spec: spec.cloned(), service, numbers: numbers.clone() }
     }

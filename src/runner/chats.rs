@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::aging::Stream;
 use crate::aging::graph::{FactIx, Graph};
-use crate::input::policy::Section;
+use crate::input::policy::memory::Section;
 use crate::input::scenario::GeneratedChats;
 use crate::rng::Seed;
 use crate::runner::Numbers;

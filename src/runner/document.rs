@@ -3,7 +3,7 @@
 mod prune;
 
 use crate::aging::graph::FactIx;
-use crate::input::policy::Section;
+use crate::input::policy::memory::Section;
 
 pub use prune::{Overflow, Protect};
 

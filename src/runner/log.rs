@@ -1,7 +1,7 @@
 //! The log of a run: every call, message and model request in order, and how each question was answered.
 
 use super::chats::QuestionKind;
-use crate::input::policy::ServiceCall;
+use crate::input::policy::memory::ServiceCall;
 use crate::ledger::Loss;
 
 /// What happened at some moment.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::assumed::is_probability;
 use super::run::Player;
 use super::{ChatScenario, Numbers, Observed};
-use crate::input::policy::Runner;
+use crate::input::policy::memory::ServiceMemory;
 use crate::measure::Statistic;
 
 /// The groups of numbers that are swept: what is written, found and used; sizes and times change no answer but by the cap.
@@ -70,8 +70,8 @@ pub fn swept() -> Vec<String> {
 pub fn orderings(
     load: &ChatScenario,
     number: &str,
-    entries: &Runner,
-    others: &[(&str, &Runner)],
+    entries: &ServiceMemory,
+    others: &[(&str, &ServiceMemory)],
 ) -> Vec<Ordering> {
     let Some(declared) = load.numbers.get(number) else { return Vec::new() };
     let fixed: &[f64] = if is_probability(number) { &SHARES } else { &MARGINS };
@@ -85,8 +85,8 @@ pub fn orderings(
 fn at(
     load: &ChatScenario,
     (number, declared, value): (&str, f64, f64),
-    entries: &Runner,
-    others: &[(&str, &Runner)],
+    entries: &ServiceMemory,
+    others: &[(&str, &ServiceMemory)],
 ) -> Vec<Ordering> {
     let change = std::iter::once((number.to_owned(), value)).collect();
     let Ok(numbers) = load.numbers.with(&change) else { return Vec::new() };
@@ -101,7 +101,7 @@ fn at(
             own.add(Observed::new(&player.play(Some(other.1))));
         }
     }
-    let of = |(own, (name, _)): (&Observed, &(&str, &Runner))| {
+    let of = |(own, (name, _)): (&Observed, &(&str, &ServiceMemory))| {
         let paired = base.less(own).into_iter();
         paired
             .map(|(kind, difference)| Ordering {

@@ -9,7 +9,7 @@ use super::assumed::{Numbers, Rules};
 use super::chats::Chats;
 use super::log::{Log, Phase, Storage, What};
 use super::service::Service;
-use crate::input::policy::Runner as Spec;
+use crate::input::policy::memory::ServiceMemory as Spec;
 
 pub use context_only::ContextOnly;
 pub use desk::Desk;
@@ -39,7 +39,7 @@ impl SessionRunner for Nothing {
 fn runner(spec: Option<&Spec>) -> Box<dyn SessionRunner> {
     match spec {
         None => Box::new(Nothing),
-        Some(spec) if spec.context_only => Box::new(ContextOnly),
+        Some(spec) if !spec.write.entries => Box::new(ContextOnly),
         Some(_) => Box::new(Entries),
     }
 }

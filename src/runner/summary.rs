@@ -9,7 +9,7 @@ use super::Numbers;
 use super::assumed::ServiceSpec;
 use super::chats::QuestionKind;
 use super::log::{Event, Log, ModelRole, Phase, Storage, What};
-use crate::input::policy::{Runner, ServiceCall};
+use crate::input::policy::memory::{ServiceCall, ServiceMemory};
 use crate::ledger::Loss;
 use crate::measure::Statistic;
 use crate::measure::statistic::{DIFFERENCE, SHARE};
@@ -182,11 +182,11 @@ impl Observed {
 impl Summary {
     /// Sums up the first log and what was observed over all.
     #[must_use]
-    pub fn new(spec: Option<&Runner>, first: &Log, observed: &Observed, numbers: &Numbers) -> Self {
+    pub fn new(spec: Option<&ServiceMemory>, first: &Log, observed: &Observed, numbers: &Numbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service));
         let last = first.storage.last().copied().unwrap_or_default();
         Self {
-            context_only: spec.map(|it| it.context_only),
+            context_only: spec.map(|it| !it.write.entries),
             service: spec.map(|it| it.service.clone()).unwrap_or_default(),
             questions: first.answers.len() as u64,
             ingestion: calls(first, Phase::Ingestion),

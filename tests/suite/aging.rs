@@ -11,7 +11,7 @@ mod reports;
 use ctxsim::aging::generate;
 use ctxsim::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
 use ctxsim::catalog::Catalog;
-use ctxsim::input::policy::Aging as Spec;
+use ctxsim::input::policy::memory::SessionMemory as Spec;
 use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, Load};
 use ctxsim::rng::Seed;
 
@@ -25,7 +25,7 @@ pub(crate) fn load(name: &str) -> AgingLoad {
 /// Returns how a bundled policy remembers.
 pub(crate) fn memory(name: &str) -> Spec {
     let policy = Catalog::bundled().policy(&format!("aging/{name}")).unwrap();
-    policy.spec.aging.unwrap()
+    policy.spec.session_memory().unwrap().clone()
 }
 
 /// Returns a stream of a load.
@@ -54,7 +54,7 @@ pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: &'static M
         let event = load.events.first().map(|it| u32::try_from(it.session).unwrap());
         all.add(Observed::new(Played { stream: &stream, log: &log, control: Some(&control), event }));
     }
-    all.summary(!matches!(spec.recall, ctxsim::input::policy::SessionRecall::All))
+    all.summary(!matches!(spec.read, ctxsim::input::policy::memory::SessionRead::All))
 }
 
 /// Something that happens before a session.

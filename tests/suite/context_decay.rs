@@ -217,7 +217,8 @@ fn probes_add_up_to_their_trials() {
 
 #[test]
 fn what_a_memory_holds_goes_to_files_and_back() {
-    for (policy, set) in [("file_backed", &[][..]), ("memory_banks", &["memory.store.banks.capacity=2"][..])]
+    for (policy, set) in
+        [("file_backed", &[][..]), ("memory_banks", &["memory.facts.store.banks.capacity=2"][..])]
     {
         let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
         let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
@@ -248,7 +249,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
 #[test]
 fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     let notes = |categories: &str, more: &[&str]| {
-        let banks = format!("memory.store.banks.categories={categories}");
+        let banks = format!("memory.facts.store.banks.categories={categories}");
         let comparison = Comparison {
             policies: vec!["context_decay/memory_banks".to_owned()],
             scenarios: vec!["context_decay/paper".to_owned()],
@@ -270,7 +271,7 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
         ]
     );
     assert_eq!(notes(r#"["entity", "config", "decision", "result", "more"]"#, &[]), Vec::<String>::new());
-    let elsewhere = r#"memory.write.extract=[{ p = 0.9, into = "all" }]"#;
+    let elsewhere = r#"memory.facts.write.extract=[{ p = 0.9, into = "all" }]"#;
     assert_eq!(notes(r#"["all"]"#, &[elsewhere]), Vec::<String>::new(), "no fact goes by its category");
     for suite in ["context-decay", "context-decay-cost"] {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
@@ -310,16 +311,16 @@ fn a_loss_is_laid_at_the_part_that_lost_and_each_part_can_be_made_to_lose_nothin
     assert_eq!((store, read, uses, stopped), (0, 0, 0, 0), "the published capacity of 50 never binds");
     assert_eq!(found + write, 925);
 
-    assert_eq!(lost("memory_banks", &["memory.oracle=[\"write\"]"]), (925, [0; 5]));
-    let small = ["memory.store.banks.capacity=3"];
+    assert_eq!(lost("memory_banks", &["memory.facts.oracle=[\"write\"]"]), (925, [0; 5]));
+    let small = ["memory.facts.store.banks.capacity=3"];
     let (found_small, [write_small, store_small, ..]) = lost("memory_banks", &small);
     assert!(found_small < found && store_small > 0 && write_small <= write);
-    assert_eq!(lost("memory_banks", &[small[0], "memory.oracle=[\"store\"]"]).0, found);
+    assert_eq!(lost("memory_banks", &[small[0], "memory.facts.oracle=[\"store\"]"]).0, found);
 
-    let last = ["memory.read={ last = 2 }"];
+    let last = ["memory.facts.read={ last = 2 }"];
     let (found_last, [.., read_last, _, _]) = lost("memory_banks", &last);
     assert!(found_last < found && read_last > 0);
-    assert_eq!(lost("memory_banks", &[last[0], "memory.oracle=[\"read\"]"]).0, found);
+    assert_eq!(lost("memory_banks", &[last[0], "memory.facts.oracle=[\"read\"]"]).0, found);
 }
 
 #[test]
@@ -363,10 +364,10 @@ fn every_bad_parameter_is_told_at_once_with_its_place() {
         })
         .collect();
     let expected = [
-        "memory.store.banks.capacity capacity-zero",
-        "memory.write.extract.0.miss probability-range",
-        "memory.write.extract.1 extract-bar",
-        "memory.write.extract.2.into bank-unknown",
+        "memory.facts.store.banks.capacity capacity-zero",
+        "memory.facts.write.extract.0.miss probability-range",
+        "memory.facts.write.extract.1 extract-bar",
+        "memory.facts.write.extract.2.into bank-unknown",
         "load.conversation.lengths lengths-empty",
         "load.conversation.trials trials-range",
         "load.conversation.needle_density share-range",

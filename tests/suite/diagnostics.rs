@@ -239,7 +239,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
             "--set",
             "scenario.load.conversation.needle_density=0",
             "--set",
-            "memory.write.extract.2.p=1.5",
+            "memory.facts.write.extract.2.p=1.5",
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
@@ -340,7 +340,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--output", "nowhere/report.csv"]].concat(),
         [&plain[..], &["--output", "../data"]].concat(),
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
-        [&plain[..], &["--output", "policy.aging_controller_unused.ron", "--format", "csv"]].concat(),
+        [&plain[..], &["--output", "policy.memory_controller_unused.ron", "--format", "csv"]].concat(),
         vec![
             "show",
             "policy",
@@ -375,9 +375,14 @@ fn mistaken_lines_for_conversations() -> Vec<Vec<&'static str>> {
         [&drawn[..], &["--trials", "99999999999"]].concat(),
         [&suite[..], &["--set", "scenario.trials=3"]].concat(),
         [&suite[..], &["--rows", "needs"]].concat(),
-        [&suite[..], &["--set", "memory.oracle=[write]", "--set", "memory.use=[exact, summarised]"]].concat(),
-        [&suite[..], &["--set", "memory.oracle=write"]].concat(),
-        [&suite[..], &["--set", "memory.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]].concat(),
+        [
+            &suite[..],
+            &["--set", "memory.facts.oracle=[write]", "--set", "memory.facts.use=[exact, summarised]"],
+        ]
+        .concat(),
+        [&suite[..], &["--set", "memory.facts.oracle=write"]].concat(),
+        [&suite[..], &["--set", "memory.facts.store={ entries = { tokens_per_fact = 5, capactiy = 9 } }"]]
+            .concat(),
     ]
 }
 

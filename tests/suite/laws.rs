@@ -83,8 +83,6 @@ fn identity() -> Policy {
         stages: Vec::new(),
         recovery: None,
         memory: None,
-        aging: None,
-        runner: None,
         code: None,
         process: None,
         counter: None,

@@ -68,7 +68,7 @@ const KINDS: [Kind; 10] = [
         scenario: "aging/s1",
         policies: ["aging/lossy", "aging/append_only"],
         set: &["scenario.load.aging.trials=2", "scenario.load.aging.sessions=4"],
-        vary: "aging.recall={last=2},{last=4}",
+        vary: "memory.sessions.read={last=2},{last=4}",
         word: "append_only",
         ..ITEMS
     },
@@ -77,7 +77,7 @@ const KINDS: [Kind; 10] = [
         scenario: "memory_runners/long",
         policies: ["memory_runners/context_only", "memory_runners/entries"],
         set: &["scenario.load.chats.trials=2", "scenario.load.chats.from.generated.sessions=4"],
-        vary: "runner.document.cap.words=100,5000",
+        vary: "memory.service.store.cap.words=100,5000",
         word: "entries",
         ..ITEMS
     },

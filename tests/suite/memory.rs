@@ -91,7 +91,7 @@ fn nine_sessions(before_last: Option<Lifecycle>) -> Timeline {
 /// A policy that writes every fact into notes of 1,000 tokens each, which stand at a place.
 fn notes(place: &str, more: &str) -> Policy {
     let text = format!(
-        r#"(name: "notes", about: "Notes.", stages: [], layout: (memory: {place}), memory: (
+        r#"(name: "notes", about: "Notes.", stages: [], layout: (memory: {place}), memory: facts(
             write: (extract: [(p: 1.0)]), store: entries(tokens_per_fact: 1000), read: all, {more}))"#
     );
     Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()

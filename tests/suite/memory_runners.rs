@@ -11,7 +11,7 @@ use std::process::Command;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::input::policy::Runner;
+use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, Load, QuestionCounts};
 use ctxsim::input::{Scenario, ScenarioFile};
 use ctxsim::report::Report;
@@ -20,9 +20,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 /// Returns how a bundled policy writes sessions.
-pub(crate) fn runner(name: &str) -> Runner {
+pub(crate) fn runner(name: &str) -> ServiceMemory {
     let policy = Catalog::bundled().policy(&format!("memory_runners/{name}")).unwrap();
-    policy.spec.runner.unwrap()
+    policy.spec.service_memory().unwrap().clone()
 }
 
 /// Returns chats that are drawn, with some numbers changed.
@@ -45,7 +45,7 @@ pub(crate) fn few(sessions: u64, messages: u64) -> GeneratedChats {
 }
 
 /// Plays a runner over the first trial of some chats.
-pub(crate) fn play(load: &ChatScenario, runner: &Runner) -> Log {
+pub(crate) fn play(load: &ChatScenario, runner: &ServiceMemory) -> Log {
     let chats = load.chats(0);
     Player { chats: &chats, numbers: &load.numbers }.play(Some(runner))
 }

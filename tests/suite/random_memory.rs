@@ -1,6 +1,8 @@
 //! Random memories beside the window.
 
-use ctxsim::input::policy::written::memory::{Extract, Facts, Memory, Part, Read, State, Store, When, Write};
+use ctxsim::input::policy::memory::{
+    Extract, FactMemory, Facts, Memory, Part, Read, State, Store, When, Write,
+};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -21,7 +23,7 @@ pub(crate) fn memory() -> impl Strategy<Value = Option<Memory>> {
     let answers = subsequence(states.to_vec(), 0..=4);
     let oracle = subsequence(vec![Part::Write, Part::Store, Part::Read, Part::Use], 0..=1);
     let all = (write, store, read, answers, oracle).prop_map(|(write, store, read, answers, oracle)| {
-        Memory { write, store, read, answers, service: None, oracle }
+        Memory::Facts(FactMemory { write, store, read, answers, service: None, oracle })
     });
     prop::option::weighted(0.6, all)
 }

@@ -438,8 +438,6 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stages,
                 recovery,
                 memory: None,
-                aging: None,
-                runner: None,
                 code: None,
                 process: None,
                 counter,

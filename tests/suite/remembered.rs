@@ -45,7 +45,7 @@ fn a_total_that_an_ageing_memory_gets_wrong_moves_its_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let check = |totals: &str, more: &[&str]| {
         let policy = format!(
-            "(name: \"mine\", about: \"A\", base: \"aging/lossy\", aging: (keep: summary(prompt: \"lossy\"), totals: {totals}))"
+            "(name: \"mine\", about: \"A\", base: \"aging/lossy\", memory: sessions(write: (totals: {totals}), store: summary(prompt: \"lossy\")))"
         );
         fs::write(folder.path().join("mine.ron"), policy).unwrap();
         let suite = format!(
@@ -114,11 +114,11 @@ fn two_memories_are_compared_by_what_they_remember_on_the_same_draws() {
 #[test]
 fn a_sweep_and_price_lists_show_the_number_of_a_run() {
     for (policies, load, vary, place) in [
-        (["identity", "aging/lossy"], AGEING, "aging.totals=fold", "aging.mean.mean"),
+        (["identity", "aging/lossy"], AGEING, "memory.sessions.write.totals=fold", "aging.mean.mean"),
         (
             ["identity", "memory_runners/entries"],
             CHATS,
-            "runner.context_only=false",
+            "memory.service.write.entries=true",
             "memory_calls.accuracy.overall.mean",
         ),
         (

@@ -102,7 +102,7 @@ fn memory() -> impl Strategy<Value = String> {
     let from = prop_oneof![Just("session"), Just("hidden")];
     let some = (store, read, from, oracle, 0.0..1.0_f64).prop_map(|(store, read, from, oracle, p)| {
         format!(
-            ", memory: (write: (from: {from}, extract: [(facts: explicit, miss: 0.2, passes: 2), (p: {p:?})]), \
+            ", memory: facts(write: (from: {from}, extract: [(facts: explicit, miss: 0.2, passes: 2), (p: {p:?})]), \
              store: {store}, read: {read}, oracle: [{oracle}])"
         )
     });

@@ -5,7 +5,7 @@ use super::recall::View;
 use super::{Answer, Oracle, Run, asking};
 use crate::aging::graph::{FactIx, RecordIx, Relation};
 use crate::aging::stream::Ask;
-use crate::input::policy::{SessionKeep, Totals};
+use crate::input::policy::memory::{SessionStore, Totals};
 
 impl Run<'_> {
     /// Answers a question as the agent is, and with each oracle, or nothing if what it asks for is not true
@@ -109,7 +109,7 @@ impl Run<'_> {
     /// Returns whether balances are carried, rather than added up when they are asked.
     fn folds(&self) -> bool {
         let rules = &self.store.rules;
-        rules.keep.compaction().is_some() && rules.totals == Totals::Fold
+        rules.store.compaction().is_some() && rules.write.totals == Totals::Fold
     }
 
     /// Returns whether a fact is in view.
@@ -133,7 +133,7 @@ impl Run<'_> {
     ) -> bool {
         let said = self.player.stream.graph.facts[fact as usize].session;
         // In the first session the prompt holds the profile as it was given, where anything is kept at all.
-        let is_said_now = said == asked.1 && (said > 0 || self.store.rules.keep != SessionKeep::Nothing);
+        let is_said_now = said == asked.1 && (said > 0 || self.store.rules.store != SessionStore::Nothing);
         (is_said_now || self.is_in_view(fact, view, oracle)) && self.uses(fact, n_beside, asked)
     }
 

@@ -4,7 +4,7 @@ use super::{Run, asking};
 use crate::aging::graph::RecordIx;
 use crate::aging::similar::{best, normal};
 use crate::input::policy::memory::Part;
-use crate::input::policy::{SessionKeep, SessionRecall};
+use crate::input::policy::memory::{SessionRead, SessionStore};
 use crate::quantity::{ix, saturated};
 use crate::rng::Seed;
 
@@ -36,15 +36,15 @@ impl Run<'_> {
         if rules.is_oracle(Part::Read) {
             return View::All;
         }
-        let is_files = rules.keep == SessionKeep::Files;
-        let n = match rules.recall {
-            SessionRecall::All => return View::All,
-            SessionRecall::Last(n) if is_files => return View::Domains(self.last_domains(n)),
-            SessionRecall::Last(n) => {
+        let is_files = rules.store == SessionStore::Files;
+        let n = match rules.read {
+            SessionRead::All => return View::All,
+            SessionRead::Last(n) if is_files => return View::Domains(self.last_domains(n)),
+            SessionRead::Last(n) => {
                 let n = saturated::<usize>(n).min(self.store.records.len());
                 return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
             }
-            SessionRecall::Top { n, .. } => saturated(n),
+            SessionRead::Top { n, .. } => saturated(n),
         };
         // A question that is asked again in another session, or after records were put in another order, meets other noise.
         let draws = Seed(self.player.draws.similarity.bits_of(asking(asked), 0)).stream("record", 0);
@@ -57,7 +57,7 @@ impl Run<'_> {
             let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
             return View::Domains(best(domains.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
         }
-        let crowds = matches!(rules.recall, SessionRecall::Top { crowding: true, .. });
+        let crowds = matches!(rules.read, SessionRead::Top { crowding: true, .. });
         let confusable = self.player.numbers.assumed.confusable_margin;
         let margin = |it: RecordIx| match (needed.contains(&it), twins.contains(&it)) {
             (true, _) if !twins.is_empty() => confusable,

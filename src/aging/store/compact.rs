@@ -6,7 +6,7 @@ use super::Store;
 use crate::aging::graph::{FactIx, RecordIx};
 use crate::aging::rules::Pass;
 use crate::aging::similar::normal;
-use crate::input::policy::Compaction;
+use crate::input::policy::memory::Compaction;
 
 impl Store<'_> {
     /// Makes the summary again from itself and a session, or, without one, from itself alone.

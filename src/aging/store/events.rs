@@ -3,7 +3,7 @@
 use super::Store;
 use crate::aging::assumed::Model;
 use crate::aging::graph::{FactIx, RecordIx};
-use crate::input::policy::SessionKeep;
+use crate::input::policy::memory::SessionStore;
 use crate::input::scenario::Happening;
 use crate::quantity::saturated;
 
@@ -30,14 +30,14 @@ impl Store<'_> {
 
     /// Makes a summary again; other memories have none.
     fn recompact(&mut self, session: u32) {
-        if let Some(spec) = self.rules.keep.compaction().cloned() {
+        if let Some(spec) = self.rules.store.compaction().cloned() {
             self.summarise(&spec, session, None);
         }
     }
 
     /// Loses a share: of records and histories the oldest, of a summary its end, which says what came last.
     fn reset(&mut self, share: f64) {
-        let loses_newest = matches!(self.rules.keep, SessionKeep::Summary(_));
+        let loses_newest = matches!(self.rules.store, SessionStore::Summary(_));
         let part = |n: usize| (n as f64 * share).round() as usize;
         self.exact.sort_unstable();
         let n_gone = part(self.exact.len());
@@ -72,7 +72,7 @@ impl Store<'_> {
     /// Loses the history: a memory that is made from it keeps its summary.
     fn flush(&mut self, session: u32) {
         self.history_from = session;
-        if matches!(self.rules.keep, SessionKeep::History(_) | SessionKeep::Files) {
+        if matches!(self.rules.store, SessionStore::History(_) | SessionStore::Files) {
             return;
         }
         self.drop_exact();

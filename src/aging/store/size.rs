@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Store;
-use crate::input::policy::SessionKeep;
+use crate::input::policy::memory::SessionStore;
 
 impl Store<'_> {
     /// Returns the tokens of the whole memory.
@@ -15,9 +15,9 @@ impl Store<'_> {
     /// Returns the number of statements it has: what is exact, and the gists of what is not. Word for word, a
     /// record has a line more.
     fn n_statements(&self) -> u64 {
-        let lines = match self.rules.keep {
-            SessionKeep::Nothing => 0,
-            SessionKeep::Summary(_) | SessionKeep::History(_) | SessionKeep::Episodes(_) => {
+        let lines = match self.rules.store {
+            SessionStore::Nothing => 0,
+            SessionStore::Summary(_) | SessionStore::History(_) | SessionStore::Episodes(_) => {
                 self.records.iter().filter(|it| self.has_gist[**it as usize]).count()
             }
             _ => self.records.len(),

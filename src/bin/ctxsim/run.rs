@@ -275,9 +275,9 @@ fn run_name(load: &Load, cell: Cell) -> rows::RunName<'_> {
 
 /// Returns the runner of a cell.
 fn written_by(load: &Load, cell: Cell) -> runner_rows::Written<'_> {
-    let runner = load.policies[cell.policy].runner.as_ref();
+    let runner = load.policies[cell.policy].service_memory();
     runner_rows::Written {
-        context_only: runner.map(|it| it.context_only),
+        context_only: runner.map(|it| !it.write.entries),
         service: runner.map_or("", |it| it.service.as_str()),
     }
 }

@@ -1,13 +1,11 @@
 //! The rules of a policy. Checking also replaces every parameter by its value.
 
 mod action;
-mod aging;
 mod fold;
 mod layout;
 mod memory;
 mod moment;
 mod process;
-mod runner;
 mod scope;
 mod size;
 mod summary;
@@ -29,13 +27,7 @@ const RUNGS_MAX: usize = 250;
 pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let stages = stages(&mut file, problems);
     if let Some(memory) = &file.memory {
-        problems.within("memory", |to| memory::memory(memory, to));
-    }
-    if let Some(aging) = &file.aging {
-        problems.within("aging", |to| aging::aging(aging, to));
-    }
-    if let Some(runner) = &file.runner {
-        problems.within("runner", |to| runner::runner(runner, to));
+        problems.within(format_args!("memory.{}", memory.kind()), |to| memory::check(memory, to));
     }
     let PolicyFile { params, counter, .. } = &mut file;
     let resolver = Resolver { params, stages: &[] };

@@ -21,8 +21,6 @@ impl PolicyFile {
         merged.layout = self.layout.or(merged.layout);
         merged.recovery = self.recovery.or(merged.recovery);
         merged.memory = self.memory.or(merged.memory);
-        merged.aging = self.aging.or(merged.aging);
-        merged.runner = self.runner.or(merged.runner);
         merged.code = self.code.or(merged.code);
         merged.process = self.process.or(merged.process);
         merged.params.extend(self.params);

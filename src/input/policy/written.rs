@@ -1,13 +1,11 @@
 //! A policy file as written.
 
 mod action;
-mod aging;
 mod apply;
 mod fold;
 mod layout;
 pub mod memory;
 mod process;
-mod runner;
 mod settable;
 mod size;
 mod stage;
@@ -23,13 +21,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::action::*;
-pub use self::aging::*;
 pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
-use self::memory::Memory;
+use self::memory::{FactMemory, Memory, ServiceMemory, SessionMemory};
 pub use self::process::*;
-pub use self::runner::*;
 pub use self::settable::*;
 pub use self::size::*;
 pub use self::stage::*;
@@ -95,15 +91,9 @@ pub struct PolicyFile {
     /// How the agent recovers what it cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// The memory beside the window.
+    /// What is remembered outside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// What is remembered from session to session, for loads of many sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aging: Option<Aging>,
-    /// How a memory service is used from session to session, for loads with sessions and facts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runner: Option<Runner>,
 }
 
 impl PolicyFile {
@@ -130,9 +120,25 @@ impl PolicyFile {
             process: None,
             recovery: None,
             memory: None,
-            aging: None,
-            runner: None,
         }
+    }
+
+    /// Returns its memory, if that is one of facts.
+    #[must_use]
+    pub fn fact_memory(&self) -> Option<&FactMemory> {
+        if let Some(Memory::Facts(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is one of sessions.
+    #[must_use]
+    pub fn session_memory(&self) -> Option<&SessionMemory> {
+        if let Some(Memory::Sessions(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is a service.
+    #[must_use]
+    pub fn service_memory(&self) -> Option<&ServiceMemory> {
+        if let Some(Memory::Service(it)) = &self.memory { Some(it) } else { None }
     }
 }
 

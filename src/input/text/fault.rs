@@ -15,14 +15,51 @@ const NUMBER: &str = "write a number, without quotes";
 const WANTED: &str = "see docs/reference for the allowed values";
 
 /// Old names of fields and choices, with their new ones.
-const RENAMED: [(&str, &str); 6] = [
+const RENAMED: [(&str, &str); 10] = [
     ("loops", "turns"),
     ("loop_start", "turn_start"),
     ("loop_end", "turn_end"),
     ("loops_back", "turns_back"),
     ("after_loop", "after_turn"),
     ("turn_seconds", "message_seconds"),
+    ("keep", "store"),
+    ("recall", "read"),
+    ("document", "store"),
+    ("search", "read"),
 ];
+
+/// Old names of fields that are elsewhere now: a name that is known where they were, and what to write instead.
+const MOVED: [(&str, &str, &str); 13] = [
+    (
+        "aging",
+        "memory",
+        "write `memory: sessions(…)`, with `store` for `keep`, `read` for `recall`, and `write: (totals: …)`",
+    ),
+    (
+        "runner",
+        "memory",
+        "write `memory: service(…)`, with `write: (entries: true)` for `context_only: false`, `store` for `document`, and \
+        `read` for `search`",
+    ),
+    ("write", "facts", OF_FACTS),
+    ("store", "facts", OF_FACTS),
+    ("read", "facts", OF_FACTS),
+    ("use", "facts", OF_FACTS),
+    ("oracle", "facts", OF_FACTS),
+    ("totals", "store", "write `write: (totals: …)`"),
+    (
+        "context_only",
+        "store",
+        "write `write: (entries: true)` for `context_only: false`, and nothing for `true`",
+    ),
+    ("at_start", "store", "write `read: (at_start: …)`"),
+    ("at_end", "store", "write `write: (at_end: …)`"),
+    ("flush_every", "store", "write `write: (flush_every: …)`"),
+    ("lists_details", "key_references", "write `write: (lists_details: …)` beside `store`"),
+];
+
+/// The fix for a memory of facts without its kind.
+const OF_FACTS: &str = "write the kind of memory: `memory: facts(…)` around what is there";
 
 /// A problem in a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +76,7 @@ pub(super) struct Fault {
     pub missing: Option<String>,
     /// The number that is out of range.
     pub number: Option<String>,
-    /// Whether several choices are given where only one is allowed.
+    /// Whether several names may be given where one choice is allowed.
     pub is_of_several: bool,
 }
 
@@ -114,11 +151,10 @@ pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
             Fault::new("syntax", format!("unexpected `{it}`"), help)
         }
         E::ExpectedMapColon => Fault::new("syntax", "a `:` is missing", "write `name: value`"),
-        E::ExpectedIdentifier => Fault::new(
-            "wrong-type",
-            "expected a field name",
-            "write `name: value`, in one pair of parentheses",
-        ),
+        E::ExpectedIdentifier => {
+            let help = "write `name: value`, in one pair of parentheses";
+            Fault { is_of_several: true, ..Fault::new("wrong-type", "expected a field name", help) }
+        }
         E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
         E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
         E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
@@ -322,6 +358,9 @@ fn bare_number(found: &str, format: Format) -> Fault {
 fn choices(found: &str, known: &[&str]) -> String {
     if let Some((_, new)) = RENAMED.iter().find(|(old, new)| *old == found && known.contains(new)) {
         return format!("it is now called `{new}`");
+    }
+    if let Some((.., write)) = MOVED.iter().find(|(old, beside, _)| *old == found && known.contains(beside)) {
+        return (*write).to_owned();
     }
     let lower = found.to_lowercase();
     let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));

@@ -2,7 +2,7 @@
 
 use crate::aging::graph::FactIx;
 use crate::aging::similar::{best, normal};
-use crate::input::policy::Found;
+use crate::input::policy::memory::Found;
 use crate::quantity::saturated;
 use crate::rng::Stream;
 use crate::runner::chats::Question;

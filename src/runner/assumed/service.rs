@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::FILES;
 use crate::diag::{Diagnostic, nearest};
-use crate::input::policy::{Runner, ServiceCall};
+use crate::input::policy::memory::{ServiceCall, ServiceMemory};
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Cost, Decimal};
 
@@ -78,7 +78,7 @@ impl ServiceSpec {
 
 /// Reports a service of a policy that nothing declares.
 #[must_use]
-pub fn check_policy(spec: &Runner) -> Vec<Diagnostic> {
+pub fn check_policy(spec: &ServiceMemory) -> Vec<Diagnostic> {
     let known: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
     if known.contains(&spec.service.as_str()) {
         return Vec::new();
@@ -88,5 +88,5 @@ pub fn check_policy(spec: &Runner) -> Vec<Diagnostic> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),
     };
-    vec![Diagnostic::at("name-unknown", "runner.service", message).help(help)]
+    vec![Diagnostic::at("name-unknown", "memory.service.service", message).help(help)]
 }

@@ -1,7 +1,7 @@
 //! What a document's cap takes: the oldest and least referenced first, and never what is protected.
 
 use super::{Document, Holds, Item};
-use crate::input::policy::{ContextDocument, Section};
+use crate::input::policy::memory::{ContextDocument, Section};
 use crate::quantity::saturated;
 
 /// What is protected: recent facts, the whole timeline, key entities.

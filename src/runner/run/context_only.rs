@@ -2,7 +2,7 @@
 //! and when the session is over the document is written again and put.
 
 use super::{Desk, SessionRunner};
-use crate::input::policy::ServiceCall;
+use crate::input::policy::memory::ServiceCall;
 
 /// The runner without entries.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Where a runner works: it makes calls and model requests on one clock and in one log, and has the document that is being written.
 
 use crate::aging::graph::FactIx;
-use crate::input::policy::{ContextDocument, Section, ServiceCall};
+use crate::input::policy::memory::{Section, ServiceCall, ServiceMemory};
 use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
 use crate::runner::assumed::Rules;
@@ -61,7 +61,7 @@ impl State {
     /// Begins with an empty document.
     pub(super) fn new(chats: &Chats, user: usize, rules: &Rules) -> Self {
         let seed = user_seed(chats, user);
-        let sections: &[Section] = rules.spec.as_ref().map_or(&[], |it| &it.document.sections);
+        let sections: &[Section] = rules.spec.as_ref().map_or(&[], |it| &it.store.sections);
         Self {
             session: 0,
             now_ms: 0,
@@ -111,7 +111,7 @@ impl Desk<'_, '_> {
     /// Returns after how many messages the document is also written.
     #[must_use]
     pub fn flushes_every(&self) -> Option<u64> {
-        self.rules.spec.as_ref().and_then(crate::input::policy::Runner::flushes_every)
+        self.rules.spec.as_ref().and_then(ServiceMemory::flushes_every)
     }
 
     /// Takes up a message.
@@ -177,7 +177,7 @@ impl Desk<'_, '_> {
 
     /// Lets a model write the document again, from itself and the session so far.
     pub fn synthesise(&mut self) {
-        let Some(spec) = self.rules.spec.as_ref().map(|it| &it.document) else { return };
+        let Some(spec) = &self.rules.spec else { return };
         let numbers = &self.rules.numbers;
         let session = self.session();
         let so_far = session.words * u64::from(self.state.n_messages) / u64::from(session.messages.max(1));
@@ -195,7 +195,7 @@ impl Desk<'_, '_> {
     }
 
     /// Merges what is new of the session into the document, and holds it to its cap.
-    fn rewrite(&mut self, spec: &ContextDocument) -> Option<crate::runner::document::Overflow> {
+    fn rewrite(&mut self, spec: &ServiceMemory) -> Option<crate::runner::document::Overflow> {
         let (user, numbers) = (self.user, &self.rules.numbers);
         let session = &user.sessions[self.state.session as usize];
         let State { session: now, document, version, n_messages, n_written, draws, .. } = &mut *self.state;
@@ -215,7 +215,7 @@ impl Desk<'_, '_> {
         for fact in new {
             *n_written += 1;
             let said = &user.said[fact as usize];
-            let p = match (said.kind, spec.lists_details) {
+            let p = match (said.kind, spec.write.lists_details) {
                 (StatementKind::Detail, false) => numbers.document.takes_detail,
                 (StatementKind::Detail, true) => numbers.document.takes_detail_listed,
                 _ => numbers.document.takes,
@@ -223,7 +223,7 @@ impl Desk<'_, '_> {
             if draws.take.nth(fact.into(), 0).unit() < p {
                 let sees =
                     draws.contradiction.nth(fact.into(), 0).unit() < numbers.document.sees_contradiction;
-                let section = said.kind.section(spec.lists_details);
+                let section = said.kind.section(spec.write.lists_details);
                 let (subject, words) = (user.subject(fact), said.words);
                 document.say(&News { section, subject, fact, words, sees_contradiction: sees }, now);
             }
@@ -241,7 +241,7 @@ impl Desk<'_, '_> {
         ] {
             document.frame(section, now, words);
         }
-        document.prune(numbers.words(spec.cap), &Protect::new(spec), now)
+        document.prune(numbers.words(spec.store.cap), &Protect::new(&spec.store), now)
     }
 
     /// Asks a model for something, with some words of the document in its prompt.

@@ -1,7 +1,7 @@
 //! Each message is an entry, and the document beside them is also written and put in mid-session.
 
 use super::{Desk, SessionRunner};
-use crate::input::policy::ServiceCall;
+use crate::input::policy::memory::ServiceCall;
 
 /// The runner with entries.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use ctxsim::aging::{Attribution, Ladder, Stage};
 use ctxsim::input::policy::memory::Part;
-use ctxsim::input::policy::{Aging as Spec, SessionKeep, SessionRecall};
+use ctxsim::input::policy::memory::{SessionMemory as Spec, SessionRead, SessionStore};
 
 use super::{load, memory, model, summary};
 
@@ -14,14 +14,14 @@ fn divided(spec: Spec, oracle: &[Part], by: &str) -> Attribution {
 
 /// A memory of records that are brought back by likeness.
 fn records() -> Spec {
-    Spec { recall: SessionRecall::Top { n: 5, crowding: true }, ..memory("append_only") }
+    Spec { read: SessionRead::Top { n: 5, crowding: true }, ..memory("append_only") }
 }
 
 /// Files that are written with losses and all read.
 fn files() -> Spec {
     Spec {
-        keep: SessionKeep::Files,
-        recall: SessionRecall::Top { n: 2, crowding: true },
+        store: SessionStore::Files,
+        read: SessionRead::Top { n: 2, crowding: true },
         ..memory("workspace")
     }
 }

@@ -1,6 +1,6 @@
 //! What mends a memory, by how much, and what it leaves; streams are few here, and `figures` has the published sizes.
 
-use ctxsim::input::policy::Overlay;
+use ctxsim::input::policy::memory::Overlay;
 
 use super::{load, memory, model, play, stream, summary};
 
@@ -13,7 +13,10 @@ fn exact_totals_cut_the_error_by_a_third_and_are_never_a_perfect_oracle() {
     let (without, with) = (error("s2_20", "lossy"), error("s2_20", "lossy_overlay"));
 
     assert!((0.5..0.75).contains(&(with / without)), "{with} of {without}");
-    let half = ctxsim::input::policy::Aging { overlay: Some(Overlay { marked: 0.5 }), ..memory("lossy") };
+    let half = ctxsim::input::policy::memory::SessionMemory {
+        overlay: Some(Overlay { marked: 0.5 }),
+        ..memory("lossy")
+    };
     let half = summary(&load("s2_20"), 40, &half, model("mid")).mean("accumulator_error").unwrap();
     assert!(with < half && half < without, "a change without a mark stays wrong");
 }

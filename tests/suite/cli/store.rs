@@ -21,12 +21,12 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
         "{read}"
     );
 
-    let none = ["--set", "memory.write.extract=[{ p = 0.0 }]"];
+    let none = ["--set", "memory.facts.write.extract=[{ p = 0.0 }]"];
     let one = [
         "--set",
-        "memory.store={ entries = { tokens_per_fact = 2, capacity = 1 } }",
+        "memory.facts.store={ entries = { tokens_per_fact = 2, capacity = 1 } }",
         "--set",
-        "memory.write.extract=[{ p = 1.0 }]",
+        "memory.facts.write.extract=[{ p = 1.0 }]",
     ];
     for (set, said) in
         [(&none[..], "0 facts as 0 entries in 1 file to "), (&one, "1 fact as 1 entry in 2 files to ")]

@@ -89,7 +89,7 @@ fn the_claims_of_the_publication_are_guards_that_can_fail() {
     assert_eq!(verdicts.len(), 7);
     assert!(verdicts.iter().all(|it| it.holds), "{verdicts:?}");
     let broken: Vec<_> =
-        judged(&["memory.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
+        judged(&["memory.facts.write.extract.2.p=0.2"]).into_iter().filter(|it| !it.holds).collect();
     assert_eq!(broken.len(), 1, "{broken:?}");
     assert!(broken[0].to_string().contains("is not above 0.85 (context_decay/file_backed on"));
 }

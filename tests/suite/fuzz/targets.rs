@@ -70,7 +70,7 @@ fn chats(bytes: &[u8]) {
     let Ok(users) = long_mem_eval::read(&text, Numbers::declared()) else { return };
     let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), Numbers::declared());
     let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
-    let log = Player { chats: &chats, numbers: Numbers::declared() }.play(policy.runner.as_ref());
+    let log = Player { chats: &chats, numbers: Numbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());
 }
 

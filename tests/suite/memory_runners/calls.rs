@@ -1,6 +1,6 @@
 //! Calls to the memory service: how many, in which order, and what the log says of them.
 
-use ctxsim::input::policy::ServiceCall::{
+use ctxsim::input::policy::memory::ServiceCall::{
     self, AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search,
 };
 use ctxsim::runner::{ModelRole, Phase, What};
@@ -55,11 +55,13 @@ fn with_context_only_a_session_waits_gets_takes_all_messages_synthesises_and_put
 
 #[test]
 fn context_only_is_the_default_and_the_policy_file_alone_says_so() {
-    let written: ctxsim::input::PolicyFile =
-        ctxsim::input::decode::decode("(name: \"p\", about: \"\", runner: ())", ctxsim::input::Format::Ron)
-            .unwrap();
-    assert!(written.runner.unwrap().context_only);
-    assert!(!runner("entries").context_only);
+    let written: ctxsim::input::PolicyFile = ctxsim::input::decode::decode(
+        "(name: \"p\", about: \"\", memory: service())",
+        ctxsim::input::Format::Ron,
+    )
+    .unwrap();
+    assert!(!written.service_memory().unwrap().write.entries);
+    assert!(runner("entries").write.entries);
 }
 
 #[test]

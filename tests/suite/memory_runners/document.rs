@@ -1,6 +1,6 @@
 //! The context document: merge rules by the specification's own examples, and laws of merging, cap and protection.
 
-use ctxsim::input::policy::Section::{self, Entities, Facts, Notes, Preferences, Timeline};
+use ctxsim::input::policy::memory::Section::{self, Entities, Facts, Notes, Preferences, Timeline};
 use ctxsim::rng::{Seed, Stream};
 use ctxsim::runner::document::{Document, Holds, Item, News, Protect};
 use ctxsim::runner::{Event, What};
@@ -215,7 +215,7 @@ fn one_subject_has_one_current_value_where_contradictions_are_seen() {
 #[test]
 fn protected_parts_over_the_cap_are_an_event_in_the_log_and_a_number_in_the_report() {
     let mut small = runner("context_only");
-    small.document.cap = ctxsim::input::policy::Cap::Words(50);
+    small.store.cap = ctxsim::input::policy::memory::Cap::Words(50);
     let log = play(&chats(few(30, 10), &[]), &small);
     let is_over = |it: &&Event| matches!(it.what, What::ProtectedOverCap { protected_words, cap_words: 50 } if protected_words > 50);
 

@@ -1,7 +1,7 @@
 //! The three limitations that the specification names, each with a question that fails without entries and is answered with them.
 
 use ctxsim::aging::graph::FactIx;
-use ctxsim::input::policy::Runner;
+use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::ledger::Loss;
 use ctxsim::rng::Seed;
 use ctxsim::runner::{
@@ -11,7 +11,7 @@ use ctxsim::runner::{
 use super::{LOSSLESS, runner};
 
 /// Answers the questions of one user, by numbers of which some are changed.
-fn ask(user: User, runner: &Runner, numbers: &[(&str, f64)]) -> Vec<Answered> {
+fn ask(user: User, runner: &ServiceMemory, numbers: &[(&str, f64)]) -> Vec<Answered> {
     let chats = Chats { users: vec![user].into(), conversation_time: false, session_ms: 0, seed: Seed(1) };
     let changes = numbers.iter().map(|it| (it.0.to_owned(), it.1)).collect();
     let numbers = Numbers::declared().with(&changes).unwrap();
@@ -31,7 +31,7 @@ fn user(kind: StatementKind, n: u32) -> (Draft, Vec<FactIx>) {
 
 #[test]
 fn without_entries_single_messages_cannot_be_searched_for_what_the_document_does_not_hold() {
-    let things = |runner: &Runner| {
+    let things = |runner: &ServiceMemory| {
         let (mut draft, facts) = user(StatementKind::Detail, 5);
         draft.ask(Question::new(QuestionKind::Counting, 5, facts));
         // A summary of a session leaves out what is said in passing; nothing else is ever lost.
@@ -48,7 +48,7 @@ fn without_entries_single_messages_cannot_be_searched_for_what_the_document_does
 
 #[test]
 fn without_entries_there_is_no_trail_of_what_was_said_before_it_changed() {
-    let history = |runner: &Runner| {
+    let history = |runner: &ServiceMemory| {
         let mut draft = Draft::new("someone");
         (0..3).for_each(|_| draft.session(10, 600));
         let said = || Said::new(StatementKind::Fact, 2, 12);
@@ -71,16 +71,16 @@ fn without_entries_there_is_no_trail_of_what_was_said_before_it_changed() {
 
 #[test]
 fn without_entries_details_are_lost_when_the_document_is_full() {
-    let detail = |runner: &Runner| {
+    let detail = |runner: &ServiceMemory| {
         let (mut draft, facts) = user(StatementKind::Detail, 60);
         draft.ask(Question::new(QuestionKind::SingleFact, 60, vec![facts[0]]));
         // Nothing is lost but by the cap; one detail is found among 600 entries, and among 60 versions of the document none in particular.
         let numbers =
             [&LOSSLESS[..], &[("search.entry_margin", 100.0), ("search.shard_margin", 0.0)]].concat();
         let mut small = runner.clone();
-        small.document.cap = ctxsim::input::policy::Cap::Words(600);
-        small.search.first.shards = 0;
-        small.search.second.shards = 0;
+        small.store.cap = ctxsim::input::policy::memory::Cap::Words(600);
+        small.read.first.shards = 0;
+        small.read.second.shards = 0;
         ask(draft.finish(), &small, &numbers)[0]
     };
     let without = detail(&runner("context_only"));
@@ -99,7 +99,7 @@ fn earlier_versions_of_the_document_are_found_unless_it_is_read_alone() {
         draft.ask(Question::new(QuestionKind::SingleFact, 60, vec![facts[0]]));
         let numbers = [&LOSSLESS[..], &[("search.shard_margin", 100.0)]].concat();
         let mut small = runner(name);
-        small.document.cap = ctxsim::input::policy::Cap::Words(600);
+        small.store.cap = ctxsim::input::policy::memory::Cap::Words(600);
         ask(draft.finish(), &small, &numbers)[0]
     };
 

@@ -1,7 +1,7 @@
 //! Loads that memory runners write: several users, files in LongMemEval's shape, and every other load with sessions and facts.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::input::policy::ServiceCall;
+use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
 use ctxsim::runner::{Numbers, Observed, Phase, QuestionKind, long_mem_eval};
 

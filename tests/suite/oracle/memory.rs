@@ -1,7 +1,7 @@
 //! A memory as the oracle holds it: a list of what was written, looked through from the front whenever something is asked.
 
 use ctxsim::input::policy::Shown;
-use ctxsim::input::policy::memory::{Bar, Memory as Rules, Part, State};
+use ctxsim::input::policy::memory::{Bar, FactMemory as Rules, Part, State};
 use ctxsim::input::policy::memory::{Facts, Read, When};
 use ctxsim::ledger::{Loss, ProbeRow};
 use ctxsim::timeline::facts::{DrawSource, FactPlane, Form, Plant, Probe};

@@ -63,7 +63,7 @@ fn play(
         policy,
         world: World { limits: *limits, chars_per_token: timeline.chars_per_token },
         history: History::new(timeline),
-        memory: Memory::new(timeline, policy.memory()),
+        memory: Memory::new(timeline, policy.fact_memory()),
         n_events: 0,
         n_asked: 0,
         cache: Cache::new(rules),

@@ -1,22 +1,22 @@
-//! How an agent remembers across sessions, as a policy declares it for loads of many sessions.
+//! What an agent carries from session to session, as a policy declares it for loads of many sessions.
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Part;
+use super::Part;
 
-/// What an agent remembers of earlier sessions.
+/// What an agent carries from one session to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Aging {
-    /// What is kept when a session ends.
-    pub keep: SessionKeep,
-    /// What is recalled for a question.
+pub struct SessionMemory {
+    /// How a session is written when it ends.
     #[serde(default)]
-    pub recall: SessionRecall,
-    /// How running totals are maintained.
+    pub write: SessionWrite,
+    /// Where it is stored.
+    pub store: SessionStore,
+    /// What is read back for a question.
     #[serde(default)]
-    pub totals: Totals,
+    pub read: SessionRead,
     /// Exact totals beside the memory. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<Overlay>,
@@ -28,11 +28,20 @@ pub struct Aging {
     pub oracle: Vec<Part>,
 }
 
-/// What is kept when a session ends.
+/// How a session is written when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionWrite {
+    /// How running totals are maintained.
+    pub totals: Totals,
+}
+
+/// Where sessions are stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SessionKeep {
+pub enum SessionStore {
     /// Nothing: the lower bound.
     Nothing,
     /// The whole history: the upper bound.
@@ -82,11 +91,11 @@ pub struct Compaction {
     pub gists_name_subjects: Option<bool>,
 }
 
-/// What is recalled for a question.
+/// What is read back for a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SessionRecall {
+pub enum SessionRead {
     /// All of it.
     #[default]
     All,
@@ -144,7 +153,7 @@ pub struct Controller {
     pub retroactive: bool,
 }
 
-impl SessionKeep {
+impl SessionStore {
     /// Returns how its summaries are made, if it makes any.
     #[must_use]
     pub fn compaction(&self) -> Option<&Compaction> {

@@ -1,27 +1,32 @@
-//! The rules of a memory runner; a higher floor knows which services exist.
+//! The rules of a memory service; a higher floor knows which services exist.
 
-use super::super::written::{Cap, Runner, Section, ServiceCall};
 use crate::diag::Problems;
+use crate::input::policy::memory::{Cap, Section, ServiceCall, ServiceMemory};
 
 /// The largest document: it is rewritten at the end of every session.
 const CAP_MAX: u64 = 1_000_000;
 
-/// Checks a memory runner.
-pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
+/// Checks how a memory service is used.
+pub(super) fn check(spec: &ServiceMemory, problems: &mut Problems) {
     use ServiceCall::{AwaitConsistency, GetContext, ListEntries, PutContext};
-    calls("at_start", spec.starts_with(), &[AwaitConsistency, GetContext, ListEntries], problems);
-    calls("at_end", spec.ends_with(), &[AwaitConsistency, PutContext], problems);
+    calls("read.at_start", spec.starts_with(), &[AwaitConsistency, GetContext, ListEntries], problems);
+    calls("write.at_end", spec.ends_with(), &[AwaitConsistency, PutContext], problems);
     if !spec.ends_with().contains(&PutContext) {
         let help = "add `put_context`, or remove `at_end`";
-        problems.push_at("runner-put", "at_end", "the document is never written, so nothing is kept", help);
+        problems.push_at(
+            "service-put",
+            "write.at_end",
+            "the document is never written, so nothing is kept",
+            help,
+        );
     }
-    if spec.context_only && spec.flush_every.is_some_and(|it| it > 0) {
-        let help = "leave it out, or write `context_only: false`";
-        let message = "with `context_only`, the document is only written at the end of a session";
-        problems.push_at("runner-flush", "flush_every", message, help);
+    if !spec.write.entries && spec.write.flush_every.is_some_and(|it| it > 0) {
+        let help = "leave it out, or write `entries: true`";
+        let message = "without entries, the document is only written at the end of a session";
+        problems.push_at("service-flush", "write.flush_every", message, help);
     }
-    problems.within("document", |problems| {
-        let (Cap::Words(size) | Cap::Chars(size)) = spec.document.cap;
+    problems.within("store", |problems| {
+        let (Cap::Words(size) | Cap::Chars(size)) = spec.store.cap;
         if size == 0 {
             problems.push_at(
                 "capacity-zero",
@@ -34,20 +39,18 @@ pub(super) fn runner(spec: &Runner, problems: &mut Problems) {
             let message = format!("{size} exceeds the largest document size");
             problems.push_at("cap-range", "cap", message, format!("write at most {CAP_MAX}"));
         }
-        let protected = [
-            ("recent_sessions", spec.document.recent_sessions),
-            ("key_references", spec.document.key_references),
-        ];
+        let protected =
+            [("recent_sessions", spec.store.recent_sessions), ("key_references", spec.store.key_references)];
         for (field, _) in protected.into_iter().filter(|it| it.1 > CAP_MAX) {
             let help = format!("write at most {CAP_MAX}");
             problems.push_at("size-too-large", field, "no document holds as many", help);
         }
-        sections(&spec.document.sections, problems);
+        sections(&spec.store.sections, problems);
     });
-    let search = &spec.search;
-    if !search.document_alone && search.first.entries == 0 && search.first.shards == 0 {
+    let read = &spec.read;
+    if !read.document_alone && read.first.entries == 0 && read.first.shards == 0 {
         let help = "find 1 or more, or write `document_alone: true`";
-        problems.push_at("read-nothing", "search.first", "a search must find at least one entry", help);
+        problems.push_at("read-nothing", "read.first", "a search must find at least one entry", help);
     }
 }
 
@@ -58,7 +61,7 @@ fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &
             let names: Vec<&str> = allowed.iter().map(|it| it.name()).collect();
             let message = format!("`{}` cannot be called at this moment", call.name());
             let help = format!("write one or more of `{}`", names.join("`, `"));
-            problems.push_at("runner-call", format!("{field}.{index}"), message, help);
+            problems.push_at("service-call", format!("{field}.{index}"), message, help);
         }
     }
 }

@@ -6,29 +6,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Runner {
-    /// Whether only one context document is kept, rewritten at the end of each session. Otherwise each
-    /// message is an entry, and the document is also written during sessions. Default: true.
-    #[serde(default = "yes")]
-    pub context_only: bool,
+pub struct ServiceMemory {
     /// The service: a file of `assumptions/memory_runners/services`. Default: `local`.
     #[serde(default = "local")]
     pub service: String,
-    /// The calls at the start of a session. Default: wait and get the document; with entries, also list them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_start: Option<Vec<ServiceCall>>,
-    /// The calls at the end of a session. Default: put the document; with entries, wait first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_end: Option<Vec<ServiceCall>>,
+    /// What is written of a session, and when.
+    #[serde(default)]
+    pub write: ServiceWrite,
+    /// The context document in which it is stored.
+    #[serde(default)]
+    pub store: ContextDocument,
+    /// What is read at the start of a session and to answer a question.
+    #[serde(default)]
+    pub read: ServiceRead,
+}
+
+/// What is written of a session, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct ServiceWrite {
+    /// Whether each message is also an entry. Otherwise only the context document is written, at the end of
+    /// each session. Default: false.
+    pub entries: bool,
     /// With entries: write the document after this many messages of a session; 0 for never. Default: 6.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u64>,
-    /// The context document.
-    #[serde(default)]
-    pub document: ContextDocument,
-    /// What is read to answer a question.
-    #[serde(default)]
-    pub search: TwoPass,
+    /// The calls at the end of a session. Default: put the document; with entries, wait first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_end: Option<Vec<ServiceCall>>,
+    /// Whether the prompt asks for a comprehensive Facts section, which also lists implicit facts. Default:
+    /// false.
+    pub lists_details: bool,
 }
 
 /// A call to a memory service.
@@ -63,9 +72,6 @@ pub struct ContextDocument {
     pub recent_sessions: u64,
     /// Entities mentioned this many times are key entities, and protected. Default: 2.
     pub key_references: u64,
-    /// Whether the prompt asks for a comprehensive Facts section, which also lists implicit facts. Default:
-    /// false.
-    pub lists_details: bool,
 }
 
 /// The largest size of a document.
@@ -104,11 +110,14 @@ pub enum Section {
     Diagram,
 }
 
-/// What is read to answer a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is read at the start of a session and to answer a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-pub struct TwoPass {
+pub struct ServiceRead {
+    /// The calls at the start of a session. Default: wait and get the document; with entries, also list them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_start: Option<Vec<ServiceCall>>,
     /// Whether only the current document is read, without a search. Default: false.
     pub document_alone: bool,
     /// What the first pass finds. Default: 10 entries and 3 versions of the document.
@@ -136,27 +145,26 @@ impl Default for ContextDocument {
             sections: vec![Facts, Timeline, Entities, Preferences, Notes],
             recent_sessions: 1,
             key_references: 2,
-            lists_details: false,
         }
     }
 }
 
-impl Default for TwoPass {
+impl Default for ServiceRead {
     fn default() -> Self {
         let (first, second) = (Found { entries: 10, shards: 3 }, Found { entries: 5, shards: 2 });
-        Self { document_alone: false, first, second }
+        Self { at_start: None, document_alone: false, first, second }
     }
 }
 
-impl Runner {
+impl ServiceMemory {
     /// Returns the calls at the start of a session.
     #[must_use]
     pub fn starts_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, GetContext, ListEntries};
-        match (&self.at_start, self.context_only) {
+        match (&self.read.at_start, self.write.entries) {
             (Some(calls), _) => calls,
-            (None, true) => &[AwaitConsistency, GetContext],
-            (None, false) => &[AwaitConsistency, GetContext, ListEntries],
+            (None, false) => &[AwaitConsistency, GetContext],
+            (None, true) => &[AwaitConsistency, GetContext, ListEntries],
         }
     }
 
@@ -164,17 +172,17 @@ impl Runner {
     #[must_use]
     pub fn ends_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, PutContext};
-        match (&self.at_end, self.context_only) {
+        match (&self.write.at_end, self.write.entries) {
             (Some(calls), _) => calls,
-            (None, true) => &[PutContext],
-            (None, false) => &[AwaitConsistency, PutContext],
+            (None, false) => &[PutContext],
+            (None, true) => &[AwaitConsistency, PutContext],
         }
     }
 
     /// Returns the number of messages after which the document is also written, if it is.
     #[must_use]
     pub fn flushes_every(&self) -> Option<u64> {
-        self.flush_every.or((!self.context_only).then_some(6)).filter(|it| *it > 0)
+        self.write.flush_every.or(self.write.entries.then_some(6)).filter(|it| *it > 0)
     }
 }
 
@@ -201,10 +209,6 @@ impl ServiceCall {
             Self::Search => "search",
         }
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn local() -> String {

@@ -1,24 +1,24 @@
-//! The rules of a memory across sessions; a higher floor knows which prompts exist.
+//! The rules of a memory of sessions; a higher floor knows which prompts exist.
 
-use super::super::written::{Aging, Compaction, SessionKeep, SessionRecall};
 use crate::diag::Problems;
+use crate::input::policy::memory::{Compaction, SessionMemory, SessionRead, SessionStore};
 
-/// Checks a memory of many sessions.
-pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
-    if let Some(compaction) = spec.keep.compaction() {
-        problems.within(format_args!("keep.{}", spec.keep.name()), |to| check_compaction(compaction, to));
+/// Checks a memory of sessions.
+pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
+    if let Some(compaction) = spec.store.compaction() {
+        problems.within(format_args!("store.{}", spec.store.name()), |to| check_compaction(compaction, to));
     }
-    if spec.keep == (SessionKeep::Entries { capacity_tokens: Some(0) }) {
+    if spec.store == (SessionStore::Entries { capacity_tokens: Some(0) }) {
         let help = "leave it out, or write 1 or more";
         problems.push_at(
             "capacity-zero",
-            "keep.entries.capacity_tokens",
+            "store.entries.capacity_tokens",
             "the capacity leaves room for \
             nothing",
             help,
         );
     }
-    check_recall(spec, problems);
+    check_read(spec, problems);
     if let Some(overlay) = &spec.overlay {
         problems.within("overlay", |to| share("marked", overlay.marked, to));
     }
@@ -33,8 +33,8 @@ pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
                 }
             }
         });
-        if spec.keep.compaction().is_none() {
-            let help = "remove `controller`, or keep a `summary`, a `history` or `episodes`";
+        if spec.store.compaction().is_none() {
+            let help = "remove `controller`, or store a `summary`, a `history` or `episodes`";
             problems.push_at(
                 "controller-unused",
                 "controller",
@@ -46,21 +46,20 @@ pub(super) fn aging(spec: &Aging, problems: &mut Problems) {
     }
 }
 
-fn check_recall(spec: &Aging, problems: &mut Problems) {
-    let n = match spec.recall {
-        SessionRecall::All => return,
-        SessionRecall::Last(n) | SessionRecall::Top { n, .. } => n,
+fn check_read(spec: &SessionMemory, problems: &mut Problems) {
+    let n = match spec.read {
+        SessionRead::All => return,
+        SessionRead::Last(n) | SessionRead::Top { n, .. } => n,
     };
     if n == 0 {
-        problems.push_at("read-nothing", "recall", "0 entries are never recalled", "read 1 or more");
+        problems.push_at("read-nothing", "read", "the memory never reads anything back", "read 1 or more");
     }
-    if !matches!(spec.keep, SessionKeep::Entries { .. } | SessionKeep::Files) {
-        let help = "write `recall: all`, or keep `entries` or `files`";
+    if !matches!(spec.store, SessionStore::Entries { .. } | SessionStore::Files) {
+        let help = "write `read: all`, or store `entries` or `files`";
         problems.push_at(
-            "recall-whole",
-            "recall",
-            "this memory is one text, which is always recalled as a \
-            whole",
+            "read-whole",
+            "read",
+            "this memory is one text, which is always read as a whole",
             help,
         );
     }
