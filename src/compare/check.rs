@@ -7,6 +7,7 @@ use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Code;
+use crate::input::policy::memory::Memory;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
 use crate::runner;
@@ -64,8 +65,11 @@ pub(super) fn checked(
     if let Some(code) = origin.code() {
         policy = policy.with_code(Some(Code::Own(code.clone())));
     }
-    let mut unknown = spec.session_memory().map(Rules::check).unwrap_or_default();
-    unknown.extend(spec.service_memory().map(runner::check_policy).unwrap_or_default());
+    let unknown = match &spec.memory {
+        Some(Memory::Sessions(it)) => Rules::check(it),
+        Some(Memory::Service(it)) => runner::check_policy(it),
+        Some(Memory::Facts(_)) | None => Vec::new(),
+    };
     if !unknown.is_empty() {
         return Err(unknown);
     }

@@ -59,7 +59,7 @@ const MOVED: [(&str, &str, &str); 13] = [
 ];
 
 /// The fix for a memory of facts without its kind.
-const OF_FACTS: &str = "write the kind of memory: `memory: facts(…)` around what is there";
+const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file, `memory.facts.…` in a path";
 
 /// A problem in a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -356,11 +356,8 @@ fn bare_number(found: &str, format: Format) -> Fault {
 
 /// Returns the fix for an unknown name.
 fn choices(found: &str, known: &[&str]) -> String {
-    if let Some((_, new)) = RENAMED.iter().find(|(old, new)| *old == found && known.contains(new)) {
-        return format!("it is now called `{new}`");
-    }
-    if let Some((.., write)) = MOVED.iter().find(|(old, beside, _)| *old == found && known.contains(beside)) {
-        return (*write).to_owned();
+    if let Some(help) = of_old_name(found, |it| known.contains(&it)) {
+        return help;
     }
     let lower = found.to_lowercase();
     let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
@@ -369,6 +366,13 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "remove it".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
+}
+
+/// Returns the fix for a name that was known once, given the names that are known now.
+pub(super) fn of_old_name(found: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
+    let renamed = RENAMED.iter().find(|(old, new)| *old == found && is_known(new));
+    let moved = || MOVED.iter().find(|(old, beside, _)| *old == found && is_known(beside));
+    renamed.map(|it| format!("it is now called `{}`", it.1)).or_else(|| moved().map(|it| it.2.to_owned()))
 }
 
 /// Returns a value as a TOML list; words in brackets lack their quotes.

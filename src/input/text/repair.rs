@@ -87,7 +87,10 @@ impl Found<'_> {
         let node = root.at(&way).map_or(root, |it| &it.value);
         let harmed = self.damage.iter().filter(|(span, _)| *span == node.span);
         let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
-        let is_harmed = |field: &str| harmed.iter().flatten().any(|it| nearest(it, [field]).is_some());
+        let stands_for = |given: &str, field: &str| {
+            nearest(given, [field]).is_some() || fault::of_old_name(given, |it| it == field).is_some()
+        };
+        let is_harmed = |field: &str| harmed.iter().flatten().any(|it| stands_for(it, field));
         match &fault.missing {
             Some(first) => {
                 for field in

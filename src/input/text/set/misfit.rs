@@ -65,7 +65,9 @@ impl Setting {
         known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
+        let old = fault::of_old_name(stop, |it| known.contains(it));
         let help = match nearest(stop, known.iter().map(String::as_str)) {
+            _ if old.is_some() => old.unwrap_or_default(),
             Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
             None if known.is_empty() => "run `ctxsim show policy NAME` (or scenario, profile) to see the \
                 fields"
