@@ -257,7 +257,7 @@ fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Err
     let lines = of_loads.map_err(unwritable)?.concat();
     if lines.is_empty() {
         let message = "no policy in this run calls a memory service";
-        let help = "name policies with a `runner` (for `orderings`, one with entries and one without), or \
+        let help = "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
             one whose `memory` has a `service`";
         return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
     }
