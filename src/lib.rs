@@ -110,6 +110,7 @@ mod floors {
     pub mod engine;
     pub mod block_trace;
     pub mod price;
+    pub mod row;
     pub mod hindsight;
     pub mod calibrate;
     pub mod explain;

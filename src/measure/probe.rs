@@ -1,13 +1,12 @@
-//! One question about one planted fact and its outcome, in JSON.
-
-use serde::Serialize;
+//! One question about one planted fact and its outcome.
 
 use super::trial::{QUARTILES, loss_name, state_name};
 use crate::ledger::ProbeRow;
+use crate::row::columns;
 use crate::timeline::conversation::{Said, Trial};
 
 /// A probe of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// Messages of the conversation.
     pub conv_length: u64,
@@ -56,4 +55,31 @@ impl Probe {
             lost_in: row.loss.map(loss_name),
         }
     }
+}
+
+columns! { Probe;
+    /// Messages of the conversation.
+    "conv_length": Count = |it| it.conv_length,
+    /// The index of the conversation among those of that length, from 0.
+    "trial": Count = |it| it.trial,
+    /// The key of the needle.
+    "needle": Text = |it| it.needle.clone(),
+    /// Its value.
+    "value": Text = |it| it.value.clone(),
+    /// Its category.
+    "category": Text = |it| it.category.clone(),
+    /// The message that states it, from 0.
+    "message": Count = |it| it.message,
+    /// That message divided by the number of messages, from 0 to below 1.
+    "depth": Share = |it| it.depth,
+    /// The quarter of the conversation.
+    "quarter": Text = |it| it.quarter,
+    /// Whether it was said in passing.
+    "implicit": Flag = |it| it.implicit,
+    /// What became of it: `exact`, `preview`, `summarised`, `recoverable` or `lost`.
+    "state": Text = |it| it.state,
+    /// Whether that answers.
+    "found": Flag = |it| it.found,
+    /// What lost it: `write`, `store`, `read`, `use` or `stopped`; null where it was found.
+    "lost_in": Text = |it| it.lost_in,
 }

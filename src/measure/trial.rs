@@ -1,11 +1,9 @@
 //! What is still known of planted facts at the end of a load.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use crate::input::policy::memory::State;
 use crate::ledger::{ExplicitCacheRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
 use crate::quantity::Tokens;
+use crate::row::{Unit, Value, columns, named};
 
 /// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =
@@ -175,48 +173,42 @@ impl Trial {
         }
         f64::from(self.needles().found) / self.context_tokens as f64 * 1_000.0
     }
-
-    /// Returns the trial in its JSON form.
-    #[must_use]
-    pub fn json(&self) -> TrialJson {
-        let depth = QUARTILES.into_iter().zip(self.quartiles.map(Hits::as_published));
-        TrialJson {
-            conv_length: self.length,
-            trial: self.trial,
-            retrieval_accuracy: self.needles().as_published(),
-            explicit_accuracy: self.explicit.as_published(),
-            implicit_accuracy: self.implicit.as_published(),
-            context_tokens: self.context_tokens,
-            total_tokens: self.total_tokens,
-            compression_ratio: self.compression_ratio(),
-            info_density: self.info_density(),
-            needles_total: self.needles().total,
-            needles_found: self.needles().found,
-            depth_accuracy: depth.collect(),
-            depth_needles: QUARTILES.into_iter().zip(self.quartiles.map(|it| it.total)).collect(),
-            states: STATES.into_iter().zip(self.states).collect(),
-            lost_in: LOSSES.into_iter().zip(self.losses).collect(),
-        }
-    }
 }
 
-/// One trial in its JSON form; the first eleven fields and `depth_accuracy` are those of the published
-/// script.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TrialJson {
-    conv_length: u64,
-    trial: u64,
-    retrieval_accuracy: f64,
-    explicit_accuracy: f64,
-    implicit_accuracy: f64,
-    context_tokens: Tokens,
-    total_tokens: Tokens,
-    compression_ratio: Option<f64>,
-    info_density: f64,
-    needles_total: u32,
-    needles_found: u32,
-    depth_accuracy: IndexMap<&'static str, f64>,
-    depth_needles: IndexMap<&'static str, u32>,
-    states: IndexMap<&'static str, u32>,
-    lost_in: IndexMap<&'static str, u32>,
+// The first eleven columns and `depth_accuracy` are those of the published script.
+columns! { Trial;
+    /// Messages of the conversation.
+    "conv_length": Count = |it| it.length,
+    /// The index of the conversation among those of that length, from 0.
+    "trial": Count = |it| it.trial,
+    /// The share of needles found.
+    "retrieval_accuracy": Share = |it| it.needles().as_published(),
+    /// The same for explicit needles; 0 without any, as published.
+    "explicit_accuracy": Share = |it| it.explicit.as_published(),
+    /// The same for implicit needles.
+    "implicit_accuracy": Share = |it| it.implicit.as_published(),
+    /// The prompt at the end, with the memory.
+    "context_tokens": Tokens = |it| it.context_tokens,
+    /// The conversation.
+    "total_tokens": Tokens = |it| it.total_tokens,
+    /// The conversation over the prompt; null for an empty prompt.
+    "compression_ratio": Number = |it| it.compression_ratio(),
+    /// Needles found for each 1,000 tokens of the prompt.
+    "info_density": Number = |it| it.info_density(),
+    /// Needles planted.
+    "needles_total": Count = |it| it.needles().total,
+    /// Of these, found.
+    "needles_found": Count = |it| it.needles().found,
+    /// The share found, by quarter of the conversation; 0 without any, as published.
+    "depth_accuracy": Group(|| named(&QUARTILES, Unit::Share)) =
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(Hits::as_published))),
+    /// Needles by quarter.
+    "depth_needles": Group(|| named(&QUARTILES, Unit::Count)) =
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(|it| it.total))),
+    /// Needles by state.
+    "states": Group(|| named(&STATES, Unit::Count)) =
+        |it| Value::from_iter(STATES.into_iter().zip(it.states)),
+    /// Missing needles, by what lost them.
+    "lost_in": Group(|| named(&LOSSES, Unit::Count)) =
+        |it| Value::from_iter(LOSSES.into_iter().zip(it.losses)),
 }

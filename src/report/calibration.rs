@@ -2,19 +2,29 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
 use super::compactions;
 use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind};
 use crate::quantity::Tokens;
-use crate::timeline::StepIx;
+use crate::row::json::page;
+use crate::row::{Fields, Value, group};
 
 /// The most differing requests listed in the text; JSON has all.
 const LISTED_MAX: usize = 20;
 /// The classes, best first.
 const CLASSES: [Class; 4] = [Class::Exact, Class::Within, Class::Exceeded, Class::Missed];
+
+impl Calibration {
+    /// Returns the tokens read and written, predicted and billed.
+    fn sums(&self) -> [[Tokens; 2]; 2] {
+        let sum = |tokens: fn(&Pair) -> Tokens| self.pairs.iter().map(tokens).sum();
+        [
+            [sum(|it| it.predicted.read), sum(|it| it.billed.cache_read)],
+            [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|it| it.billed.cache_write)],
+        ]
+    }
+}
 
 impl Class {
     /// Returns its name.
@@ -28,105 +38,56 @@ impl Class {
     }
 }
 
-/// Numbers of one session, or of all.
-#[derive(Debug, Serialize)]
-struct Summary<'a> {
-    session: &'a str,
-    requests: usize,
-    exact: usize,
-    within: usize,
-    exceeded: usize,
-    missed: usize,
-    exact_share: f64,
-    close_share: f64,
-    token_error: f64,
-    predicted_read_tokens: Tokens,
-    billed_read_tokens: Tokens,
-    predicted_write_tokens: Tokens,
-    billed_write_tokens: Tokens,
-    predicted_input_usd: f64,
-    billed_input_usd: f64,
-    reasons: Vec<ReasonJson>,
-}
-
-/// A reason and its frequency.
-#[derive(Debug, Serialize)]
-struct ReasonJson {
-    class: Class,
-    reason: &'static str,
-    requests: usize,
-}
-
-/// A request whose cache read differs from the prediction.
-#[derive(Debug, Serialize)]
-struct DifferingJson<'a> {
-    session: &'a str,
-    step: StepIx,
-    class: Class,
-    reason: &'static str,
-    predicted_read_tokens: Tokens,
-    billed_read_tokens: Tokens,
-}
-
-impl<'a> Summary<'a> {
-    fn new(calibration: &'a Calibration) -> Self {
-        let of = |class| calibration.count(class);
-        let n = calibration.pairs.len().max(1) as f64;
-        let sum = |tokens: fn(&Pair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
-        let reasons = calibration.reasons().into_iter();
-        Self {
-            session: &calibration.name,
-            requests: calibration.pairs.len(),
-            exact: of(Class::Exact),
-            within: of(Class::Within),
-            exceeded: of(Class::Exceeded),
-            missed: of(Class::Missed),
-            exact_share: of(Class::Exact) as f64 / n,
-            close_share: (of(Class::Exact) + of(Class::Within)) as f64 / n,
-            token_error: calibration.token_error(),
-            predicted_read_tokens: sum(|it| it.predicted.read),
-            billed_read_tokens: sum(|it| it.billed.cache_read),
-            predicted_write_tokens: sum(|it| it.predicted.write[0] + it.predicted.write[1]),
-            billed_write_tokens: sum(|it| it.billed.cache_write),
-            predicted_input_usd: calibration.predicted_cost.usd(),
-            billed_input_usd: calibration.billed_cost.usd(),
-            reasons: reasons
-                .map(|(class, reason, requests)| ReasonJson { class, reason, requests })
-                .collect(),
-        }
+/// Returns the numbers of one session, or of all.
+fn summary(it: &Calibration) -> Value {
+    let of = |class| it.count(class);
+    let n = it.pairs.len().max(1) as f64;
+    let [read, written] = it.sums();
+    let reason = |(class, reason, n): (Class, &'static str, usize)| group! { "class": class.name(), "reason": reason, "requests": n };
+    group! {
+        "session": it.name.clone(),
+        "requests": it.pairs.len(),
+        "exact": of(Class::Exact),
+        "within": of(Class::Within),
+        "exceeded": of(Class::Exceeded),
+        "missed": of(Class::Missed),
+        "exact_share": of(Class::Exact) as f64 / n,
+        "close_share": (of(Class::Exact) + of(Class::Within)) as f64 / n,
+        "token_error": it.token_error(),
+        "predicted_read_tokens": read[0],
+        "billed_read_tokens": read[1],
+        "predicted_write_tokens": written[0],
+        "billed_write_tokens": written[1],
+        "predicted_input_usd": it.predicted_cost.usd(),
+        "billed_input_usd": it.billed_cost.usd(),
+        "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
     }
 }
 
-/// Sessions under one assumption, together and one by one.
-#[derive(Debug, Serialize)]
-struct Part<'a> {
-    all: Summary<'a>,
-    sessions: Vec<Summary<'a>>,
-    differing: Vec<DifferingJson<'a>>,
+/// Returns the requests whose cache read differs from the prediction, each with its session.
+fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &Pair)> {
+    let differs = |it: &&Pair| it.class != Class::Exact;
+    sessions.iter().flat_map(move |of| of.pairs.iter().filter(differs).map(move |it| (of, it)))
 }
 
-impl<'a> Part<'a> {
-    fn new(all: &'a Calibration, sessions: &'a [Calibration]) -> Self {
-        Self {
-            all: Summary::new(all),
-            sessions: sessions.iter().map(Summary::new).collect(),
-            differing: differing(sessions).collect(),
-        }
+/// Returns sessions under one assumption: together, one by one, and the requests whose cache read differs from the prediction.
+fn part(sessions: &[Calibration]) -> Value {
+    group! {
+        "all": summary(&together(sessions)),
+        "sessions": sessions.iter().map(summary).collect::<Vec<_>>(),
+        "differing": differing(sessions).map(request).collect::<Vec<_>>(),
     }
 }
 
-/// Returns the requests whose cache read differs from the prediction.
-fn differing(sessions: &[Calibration]) -> impl Iterator<Item = DifferingJson<'_>> {
-    sessions.iter().flat_map(|session| {
-        session.pairs.iter().filter(|it| it.class != Class::Exact).map(|it| DifferingJson {
-            session: &session.name,
-            step: it.step,
-            class: it.class,
-            reason: it.reason,
-            predicted_read_tokens: it.predicted.read,
-            billed_read_tokens: it.billed.cache_read,
-        })
-    })
+fn request((session, it): (&Calibration, &Pair)) -> Value {
+    group! {
+        "session": session.name.clone(),
+        "step": it.step,
+        "class": it.class.name(),
+        "reason": it.reason,
+        "predicted_read_tokens": it.predicted.read,
+        "billed_read_tokens": it.billed.cache_read,
+    }
 }
 
 /// Returns the report as one JSON document.
@@ -138,24 +99,12 @@ pub fn json(
     with_side_requests: &[Calibration],
     with_inferred: &[Calibration],
 ) -> Result<String, serde_json::Error> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema: &'static str,
-        as_recorded: Part<'a>,
-        with_side_requests: Part<'a>,
-        with_inferred_side_requests: Part<'a>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        what_followed_compactions: Option<compactions::Part<'a>>,
-    }
-    let all = [as_recorded, with_side_requests, with_inferred].map(together);
-    let document = Document {
-        schema: "ctxsim.calibration/1",
-        as_recorded: Part::new(&all[0], as_recorded),
-        with_side_requests: Part::new(&all[1], with_side_requests),
-        with_inferred_side_requests: Part::new(&all[2], with_inferred),
-        what_followed_compactions: compactions::Part::new(as_recorded),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
+    all.push(("as_recorded".into(), part(as_recorded)));
+    all.push(("with_side_requests".into(), part(with_side_requests)));
+    all.push(("with_inferred_side_requests".into(), part(with_inferred)));
+    all.extend(compactions::document(as_recorded).map(|it| ("what_followed_compactions".into(), it)));
+    page(&Value::Fields(all))
 }
 
 /// Returns the report as text, at most 100 columns wide except for long reasons.
@@ -187,7 +136,7 @@ fn table(sessions: &[Calibration]) -> String {
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill.\n".to_owned();
     }
-    let parts = [counts(sessions, &all), sums(&Summary::new(&all)), reasons(&all)];
+    let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
     parts.into_iter().chain(listed(sessions)).collect::<Vec<_>>().join("\n")
 }
 
@@ -211,21 +160,18 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
 }
 
 /// Returns the predicted and billed totals.
-fn sums(it: &Summary<'_>) -> String {
-    let tokens = |name: &str, predicted: Tokens, billed: Tokens| {
+fn sums(it: &Calibration) -> String {
+    let [read, written] = it.sums();
+    let tokens = |name: &str, [predicted, billed]: [Tokens; 2]| {
         let difference = difference(predicted as f64, billed as f64);
         [name.to_owned(), predicted.to_string(), billed.to_string(), difference]
     };
-    let (predicted, billed) = (it.predicted_input_usd, it.billed_input_usd);
+    let [predicted, billed] = [it.predicted_cost, it.billed_cost].map(|it| it.usd());
+    let usd = [predicted, billed].map(|it| format!("{it:.4}"));
     let rows = [
-        tokens("read", it.predicted_read_tokens, it.billed_read_tokens),
-        tokens("written", it.predicted_write_tokens, it.billed_write_tokens),
-        [
-            "input USD".to_owned(),
-            format!("{predicted:.4}"),
-            format!("{billed:.4}"),
-            difference(predicted, billed),
-        ],
+        tokens("read", read),
+        tokens("written", written),
+        ["input USD".to_owned(), usd[0].clone(), usd[1].clone(), difference(predicted, billed)],
     ];
     whole(&Grid::new("", 1, &["", "predicted", "billed", "difference"], rows))
 }
@@ -259,15 +205,15 @@ fn reasons(all: &Calibration) -> String {
 
 /// Returns which requests are neither exact nor close.
 fn listed(sessions: &[Calibration]) -> Option<String> {
-    let far: Vec<_> = differing(sessions).filter(|it| it.class != Class::Within).collect();
+    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != Class::Within).collect();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
-    let row = |it: &DifferingJson<'_>| {
+    let row = |(session, it): &(&Calibration, &Pair)| {
         [
-            it.session.to_owned(),
+            session.name.clone(),
             it.step.to_string(),
             it.class.name().to_owned(),
-            it.predicted_read_tokens.to_string(),
-            it.billed_read_tokens.to_string(),
+            it.predicted.read.to_string(),
+            it.billed.cache_read.to_string(),
         ]
     };
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));

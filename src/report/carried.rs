@@ -12,6 +12,8 @@ use crate::grid::terminal::{Drawn, draw, hidden_note};
 use crate::grid::{self, Grid, Of};
 use crate::measure::carried::CarriedItem;
 use crate::quantity::Tokens;
+use crate::row::json::page;
+use crate::row::{Value, group};
 use crate::timeline::{Kind, Timeline};
 
 /// The number of items listed per session.
@@ -190,15 +192,10 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(sessions: &[Carried], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema: &'static str,
-        by_tool: Vec<Share>,
-        skipped: &'a [Skipped],
-        sessions: &'a [Carried],
-    }
-    let document = Document { schema: "ctxsim.carried/1", by_tool: together(sessions), skipped, sessions };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    let (by_tool, skipped, sessions) = (together(sessions), Value::of(skipped), Value::of(sessions));
+    page(
+        &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
+    )
 }
 
 /// Adds up the tools of all sessions.

@@ -13,6 +13,8 @@ use super::numbers::{counted, signed};
 use super::shot::Moved;
 use crate::diag::{Diagnostic, Place};
 use crate::grid::prose::wrap;
+use crate::row::json::page;
+use crate::row::{Value, group};
 
 /// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;
@@ -221,59 +223,37 @@ fn with_help(error: &Diagnostic) -> String {
     error.message.clone() + &help.collect::<String>()
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    suites: Vec<SuiteJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct SuiteJson<'a> {
-    suite: &'a str,
-    file: &'a str,
-    holds: bool,
-    guards: Vec<VerdictJson<'a>>,
-    snapshots: &'a [Snapshot],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<ErrorJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ErrorJson<'a> {
-    code: &'a str,
-    file: &'a str,
-    line: Option<usize>,
-    column: Option<usize>,
-    field: &'a str,
-    message: &'a str,
-    help: Option<&'a str>,
-}
-
-fn error_json(it: &Diagnostic) -> ErrorJson<'_> {
-    ErrorJson {
-        code: it.code,
-        file: &it.place.file,
-        line: it.place.line_column.map(|at| at.0),
-        column: it.place.line_column.map(|at| at.1),
-        field: &it.place.field,
-        message: &it.message,
-        help: it.help.as_deref(),
+fn error_json(it: &Diagnostic) -> Value {
+    group! {
+        "code": it.code,
+        "file": it.place.file.clone(),
+        "line": it.place.line_column.map(|at| at.0),
+        "column": it.place.line_column.map(|at| at.1),
+        "field": it.place.field.clone(),
+        "message": it.message.clone(),
+        "help": it.help.clone(),
     }
 }
 
-#[derive(Serialize)]
-struct VerdictJson<'a> {
-    policy: &'a str,
-    scenario: &'a str,
-    profile: &'a str,
-    place: String,
-    #[serde(flatten)]
-    verdict: &'a GuardVerdict,
+/// Returns a verdict after its run and the guard's position.
+fn verdict_json(it: &GuardVerdict) -> Value {
+    let [policy, scenario, profile] = it.run.clone();
+    let of = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": it.at() };
+    of.and(Value::of(it))
 }
 
-fn verdict_json(it: &GuardVerdict) -> VerdictJson<'_> {
-    let [policy, scenario, profile] = &it.run;
-    VerdictJson { policy, scenario, profile, place: it.at(), verdict: it }
+fn suite_json(it: &CheckUp) -> Value {
+    let all = group! {
+        "suite": it.suite.clone(),
+        "file": it.file.clone(),
+        "holds": it.holds(),
+        "guards": it.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
+        "snapshots": Value::of(&it.snapshots),
+    };
+    if it.errors.is_empty() {
+        return all;
+    }
+    all.and(group! { "errors": it.errors.iter().map(error_json).collect::<Vec<_>>() })
 }
 
 /// The schema; fields are added, never renamed without a new version.
@@ -284,13 +264,5 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
-    let suites = all.iter().map(|it| SuiteJson {
-        suite: &it.suite,
-        file: &it.file,
-        holds: it.holds(),
-        guards: it.verdicts.iter().map(verdict_json).collect(),
-        snapshots: &it.snapshots,
-        errors: it.errors.iter().map(error_json).collect(),
-    });
-    serde_json::to_string_pretty(&Document { schema: SCHEMA, suites: suites.collect() }).map(|it| it + "\n")
+    page(&group! { "schema": SCHEMA, "suites": all.iter().map(suite_json).collect::<Vec<_>>() })
 }

@@ -1,8 +1,6 @@
 //! What followed real compactions: predicted and actual values, one line each, then scores for all,
 //! as text and JSON.
 
-use serde::Serialize;
-
 use super::numbers::{NONE, fixed_or_none, thousands};
 use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
 use crate::calibrate::scores::Scores;
@@ -10,138 +8,76 @@ use crate::calibrate::{Calibration, together};
 use crate::grid::Grid;
 use crate::grid::terminal::whole;
 use crate::quantity::Tokens;
-use crate::timeline::StepIx;
+use crate::row::{Value, group};
 
 /// Ratios of predicted to actual counts within these bounds are good enough for planning.
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
-/// Compactions of some sessions.
-#[derive(Debug, Serialize)]
-pub(super) struct Part<'a> {
-    window_requests: u32,
-    compactions: Vec<CompactionJson<'a>>,
-    read_again: ModelJson,
-    read_or_searched_again: ModelJson,
-    trust: String,
-}
-
-/// Scores of an outcome's predictions, and of baseline predictions that ignore compactions.
-#[derive(Debug, Serialize)]
-struct ModelJson {
-    predicted_low: f64,
-    predicted_high: f64,
-    model: ScoresJson,
-    baseline: ScoresJson,
-}
-
-/// One compaction.
-#[derive(Debug, Serialize)]
-struct CompactionJson<'a> {
-    session: &'a str,
-    step: StepIx,
-    prompt_tokens_before: Option<Tokens>,
-    predicted_prompt_tokens: Option<Tokens>,
-    prompt_tokens: Option<Tokens>,
-    predicted_read_again: f64,
-    predicted_read_again_low: f64,
-    predicted_read_again_high: f64,
-    read_again: usize,
-    read_or_searched_again: usize,
-    requests_followed: u32,
-    scored: bool,
-    not_scored_because: Option<String>,
-    predicted_usd: Option<f64>,
-    usd: Option<f64>,
-    files: Vec<FileJson<'a>>,
-}
-
-/// A file that a compaction hid.
-#[derive(Debug, Serialize)]
-struct FileJson<'a> {
-    path: &'a str,
-    idle_requests: u32,
-    probability: f64,
-    baseline: f64,
-    read_again_at: Option<StepIx>,
-    read_or_searched_at: Option<StepIx>,
-}
-
-/// How well predictions fit.
-#[derive(Debug, Serialize)]
-struct ScoresJson {
-    compactions: usize,
-    files: usize,
-    predicted: f64,
-    actual: usize,
-    ratio: Option<f64>,
-    poisson_deviance: f64,
-    brier: f64,
-}
-
-impl From<&Scores> for ScoresJson {
-    fn from(it: &Scores) -> Self {
-        Self {
-            compactions: it.events,
-            files: it.chances,
-            predicted: it.predicted,
-            actual: it.actual,
-            ratio: it.ratio(),
-            poisson_deviance: it.deviance,
-            brier: it.brier,
-        }
+/// Returns how well predictions fit.
+fn fit(it: &Scores) -> Value {
+    group! {
+        "compactions": it.events,
+        "files": it.chances,
+        "predicted": it.predicted,
+        "actual": it.actual,
+        "ratio": it.ratio(),
+        "poisson_deviance": it.deviance,
+        "brier": it.brier,
     }
 }
 
-impl<'a> CompactionJson<'a> {
-    fn new(session: &'a str, it: &'a Aftermath) -> Self {
-        let [predicted, low, high] = it.predicted(Outcome::Read);
-        let file = |it: &'a HiddenFile| FileJson {
-            path: &it.path,
-            idle_requests: it.idle_requests,
-            probability: it.chance.after[0],
-            baseline: it.chance.baseline,
-            read_again_at: it.read_at,
-            read_or_searched_at: it.fetched_at,
-        };
-        Self {
-            session,
-            step: it.step,
-            prompt_tokens_before: it.prompt_before,
-            predicted_prompt_tokens: it.predicted_prompt,
-            prompt_tokens: it.prompt_after,
-            predicted_read_again: predicted,
-            predicted_read_again_low: low,
-            predicted_read_again_high: high,
-            read_again: it.actual(Outcome::Read),
-            read_or_searched_again: it.actual(Outcome::Fetched),
-            requests_followed: it.followed,
-            scored: it.is_scored(),
-            not_scored_because: why_not_scored(it),
-            predicted_usd: it.predicted_usd,
-            usd: it.actual_usd,
-            files: it.files.iter().map(file).collect(),
-        }
+/// Returns a file that a compaction hid.
+fn file(it: &HiddenFile) -> Value {
+    group! {
+        "path": it.path.to_string(),
+        "idle_requests": it.idle_requests,
+        "probability": it.chance.after[0],
+        "baseline": it.chance.baseline,
+        "read_again_at": it.read_at,
+        "read_or_searched_at": it.fetched_at,
     }
 }
 
-impl<'a> Part<'a> {
-    /// Takes the compactions of some sessions, or nothing if there are none.
-    pub(super) fn new(sessions: &'a [Calibration]) -> Option<Self> {
-        let window_requests = each(sessions).next()?.1.window;
-        let all = together(sessions);
-        let of = |outcome| {
-            let [model, baseline] = all.scores(outcome).map(|it| ScoresJson::from(&it));
-            let [predicted_low, predicted_high] = all.predicted_interval(outcome);
-            ModelJson { predicted_low, predicted_high, model, baseline }
-        };
-        Some(Self {
-            window_requests,
-            compactions: each(sessions).map(|(session, it)| CompactionJson::new(session, it)).collect(),
-            read_again: of(Outcome::Read),
-            read_or_searched_again: of(Outcome::Fetched),
-            trust: trust(&all.scores(Outcome::Read)[0]),
-        })
+/// Returns one compaction.
+fn compaction((session, it): (&str, &Aftermath)) -> Value {
+    let [predicted, low, high] = it.predicted(Outcome::Read);
+    group! {
+        "session": session.to_owned(),
+        "step": it.step,
+        "prompt_tokens_before": it.prompt_before,
+        "predicted_prompt_tokens": it.predicted_prompt,
+        "prompt_tokens": it.prompt_after,
+        "predicted_read_again": predicted,
+        "predicted_read_again_low": low,
+        "predicted_read_again_high": high,
+        "read_again": it.actual(Outcome::Read),
+        "read_or_searched_again": it.actual(Outcome::Fetched),
+        "requests_followed": it.followed,
+        "scored": it.is_scored(),
+        "not_scored_because": why_not_scored(it),
+        "predicted_usd": it.predicted_usd,
+        "usd": it.actual_usd,
+        "files": it.files.iter().map(file).collect::<Vec<_>>(),
     }
+}
+
+/// Returns the compactions of some sessions, with the scores of predictions and of baseline predictions that ignore compactions; nothing
+/// if there are none.
+pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
+    let window_requests = each(sessions).next()?.1.window;
+    let all = together(sessions);
+    let of = |outcome| {
+        let [model, baseline] = all.scores(outcome).map(|it| fit(&it));
+        let [low, high] = all.predicted_interval(outcome);
+        group! { "predicted_low": low, "predicted_high": high, "model": model, "baseline": baseline }
+    };
+    Some(group! {
+        "window_requests": window_requests,
+        "compactions": each(sessions).map(compaction).collect::<Vec<_>>(),
+        "read_again": of(Outcome::Read),
+        "read_or_searched_again": of(Outcome::Fetched),
+        "trust": trust(&all.scores(Outcome::Read)[0]),
+    })
 }
 
 /// Returns every compaction with its session.

@@ -235,7 +235,7 @@ impl Number {
     fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
         let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
         let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
-        let place = format!("totals.{}", metric.place());
+        let place = format!("totals.{}", metric.name);
         let heading = metric.heading().to_owned();
         let (better, is_share) = (metric.better(), metric.is_share());
         (!is_silent).then_some(Self { place, heading, better, delta, metric: Some(metric), is_share })

@@ -1,267 +1,261 @@
-//! The numbers of a run, each listed once: its path in the JSON's `totals`, its value in a tally,
-//! and its table column.
+//! The numbers of a run.
+//!
+//! Each is a column of a tally: its path in the totals of JSON, its unit, its meaning and its value; and how tables show some of them.
 //!
 //! JSON, CSV, guards and tables all use this list. Paths and meanings are a stable contract.
 
 mod parts;
-mod value;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::numbers;
-use crate::measure::{Better, Tally};
+use crate::ledger::{BlockHits, ExplicitCacheSums};
+use crate::measure::{Better, Resets, Tally};
 use crate::quantity::Tokens;
-use parts::{blocks, failure_kind, fields, if_needed, limit, resets, saved_share, stored, usd, write_by_ttl};
+use crate::row::{Column, Columns, Unit, Value, fields, heads, listed, row};
+use parts::{failure_kind, if_needed, limit, saved_share, usd};
 
-pub use value::Value;
+pub use parts::ByTtl;
 
 /// The lifetime classes of cache writes, as reports name them.
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
 
+/// A number of a run.
+pub type Metric = Column<Tally>;
+
 /// Every number, in JSON order.
-const METRICS: &[Metric] = &[
-    // User turns of the timeline, those begun, and those answered.
-    metric("turns_requested", |it| it.outcome.turns_requested.into()),
-    metric("turns_started", |it| it.outcome.turns_started.into()),
-    metric("turns_completed", |it| it.outcome.turns_completed.into()),
-    // The turn, from 1, at which a limit stopped the run, and which of the turn's requests went over it.
-    metric("failure_turn", |it| it.outcome.failure.map(|it| it.turn).into()),
-    metric("failure_kind", |it| it.outcome.failure.map(|it| failure_kind(it.kind)).into()),
-    // The agent's own requests, and the tokens of their prompts.
-    metric("requests", |it| it.sums.main.n.into())
-        .column(1, "requests", Format::Count)
-        .leaves(4)
-        .compared(Better::Neither),
-    metric("input_tokens", |it| it.sums.main.tokens.prompt().into()),
-    // Of these, read from the cache, billed as written to it, and billed as plain input.
-    metric("cache_read_tokens", |it| it.sums.main.tokens.read.into())
-        .column(4, "read tok", Format::Tokens)
-        .leaves(3)
-        .compared(Better::Neither),
-    metric("cache_write_tokens", |it| (it.sums.main.tokens.write[0] + it.sums.main.tokens.write[1]).into())
-        .column(5, "write tok", Format::Tokens)
-        .leaves(2)
-        .compared(Better::Neither),
-    // Writes by the entry's lifetime; only classes that were written to.
-    group("cache_write_by_ttl", write_by_ttl),
-    metric("uncached_tokens", |it| it.sums.main.tokens.uncached.into())
-        .column(6, "uncached tok", Format::Tokens)
-        .leaves(1)
-        .compared(Better::Neither),
-    // Tokens that the agent wrote.
-    metric("output_tokens", |it| it.sums.main.tokens.output.into()),
-    // Input and output of the agent, of recovery and of compaction.
-    metric("expected_total_tokens", |it| it.expected_total_tokens().into()),
-    // `cache_read_tokens` over `input_tokens`.
-    metric("cache_hit_ratio", |it| it.cache_hit_ratio().into())
-        .column(3, "cache hit", Format::Percent)
-        .leaves(9)
-        .compared(Better::Higher),
-    // The longest prompt and output, and the longest that the profile allows: null without a limit, and for conversations,
-    // each of which has its own.
-    metric("prompt_tokens_max", |it| it.sums.main.prompt_max.into())
-        .column(2, "prompt max tok", Format::Tokens)
-        .leaves(5)
-        .compared(Better::Lower),
-    metric("prompt_limit_tokens", |it| limit(it.limits.prompt)),
-    metric("output_tokens_max", |it| it.sums.main.output_max.into()),
-    metric("output_limit_tokens", |it| limit(it.limits.output)),
-    // The longest prompt as a share of that limit; of several runs, the largest.
-    metric("limit_pressure", |it| it.limit_pressure.into()).optional("limit pressure", Format::Percent),
-    // Limits that requests went over.
-    metric("limit_violations", |it| it.outcome.limit_violations.into()).compared(Better::Lower),
-    // Tool results: tokens as they came, tokens of each result's last rendition, results ever shown smaller than raw.
-    metric("tool_results.raw_tokens", |it| it.outcome.tool_results.raw_tokens.into()),
-    metric("tool_results.visible_tokens", |it| it.outcome.tool_results.visible_tokens.into()),
-    metric("tool_results.compressed", |it| it.outcome.tool_results.compressed.into()),
-    // The share of the results' tokens that their last renditions leave out; null without results.
-    metric("tool_results.saved_share", saved_share).optional("compression savings", Format::Percent),
-    // What a replay of block ids came to; null for loads of items.
-    group("blocks", |it| it.outcome.blocks.as_ref().map(blocks).into()),
-    // What the harness stored for a price by the hour; null where it stored nothing.
-    group("stored", stored),
-    // Compactions that a recorded harness made on its own account; null where it made none.
-    group("resets", |it| it.resets.as_ref().map(resets).into()),
-    // Summaries written, the requests that wrote them, the turns that they replaced (an earlier summary counting as one),
-    // and the tokens that the summariser read and wrote.
-    metric("compaction.events", |it| it.sums.compactions.into()),
-    metric("compaction.requests", |it| it.sums.summariser.n.into()).compared(Better::Neither),
-    metric("compaction.items", |it| it.sums.summariser.items.into()),
-    metric("compaction.input_tokens", |it| it.sums.summariser.tokens.prompt().into()),
-    metric("compaction.output_tokens", |it| it.sums.summariser.tokens.output.into()),
-    // Requests that keep the prompt in the provider's cache while nothing is asked, and what of their prompts was read there.
-    metric("keep_alive.requests", |it| it.sums.keep_alive.n.into()),
-    metric("keep_alive.input_tokens", |it| it.sums.keep_alive.tokens.prompt().into()),
-    metric("keep_alive.cache_read_tokens", |it| it.sums.keep_alive.tokens.read.into()),
-    metric("keep_alive.output_tokens", |it| it.sums.keep_alive.tokens.output.into()),
-    // Fetching needed evidence again: calls, those beyond the first for one need, the tokens that they read (overheads
-    // included) and write, and needs that nothing could recover; null where the timeline has no needs.
-    metric("recovery.expected_calls", |it| if_needed(it, it.sums.needs.calls))
-        .column(7, "recovery calls", Format::Expected)
-        .leaves(6)
-        .compared(Better::Lower),
-    metric("recovery.expected_repeat_calls", |it| if_needed(it, it.sums.needs.repeats)),
-    metric("recovery.expected_input_tokens", |it| if_needed(it, it.recovery_input)),
-    metric("recovery.expected_output_tokens", |it| if_needed(it, it.recovery_output)),
-    metric("recovery.expected_tokens", |it| if_needed(it, it.recovery_input + it.recovery_output))
-        .optional("recovery tokens", Format::Whole),
-    metric("recovery.expected_failure_rate", |it| if_needed(it, it.sums.needs.failed)),
-    // US dollars; null where some token has no price. `base` is what the agent's own requests cost.
-    metric("cost_usd.base", |it| usd(it, it.costs.base())).optional("base USD", Format::Usd),
-    metric("cost_usd.cache_read", |it| usd(it, it.costs.main.read)).optional("cache read USD", Format::Usd),
-    metric("cost_usd.cache_write", |it| usd(it, it.costs.main.write))
-        .optional("cache write USD", Format::Usd),
-    metric("cost_usd.uncached", |it| usd(it, it.costs.main.uncached)).optional("uncached USD", Format::Usd),
-    metric("cost_usd.output", |it| usd(it, it.costs.main.output)).optional("output USD", Format::Usd),
-    // With the needs that nothing could recover.
-    metric("cost_usd.recovery", |it| it.costs.recovery.into()).optional("recovery USD", Format::Usd),
-    // The summariser's requests.
-    metric("cost_usd.compaction", |it| usd(it, it.costs.compaction)).optional("compaction USD", Format::Usd),
-    // Requests that keep the prompt in the cache.
-    metric("cost_usd.keep_alive", |it| usd(it, it.costs.keep_alive)).optional("keep alive USD", Format::Usd),
-    // Stored contents: the calls that made them, and keeping them.
-    metric("cost_usd.storage", |it| usd(it, it.costs.storage)).optional("storage USD", Format::Usd),
-    // Requests over a limit.
-    metric("cost_usd.penalty", |it| it.costs.penalty.usd().into()).optional("penalty USD", Format::Usd),
-    metric("cost_usd.total", |it| it.costs.total().into())
-        .column(9, "cost USD", Format::Usd)
-        .compared(Better::Lower),
-    // Everything, at the lower and the upper ends of what is assumed of recovery; null where nothing is.
-    metric("cost_usd.total_low", |it| it.cost_interval().map(|it| it[0]).into())
-        .optional("total low USD", Format::Usd),
-    metric("cost_usd.total_high", |it| it.cost_interval().map(|it| it[1]).into())
-        .optional("total high USD", Format::Usd),
-    // The share of needed evidence that prompts still held; null without needs.
-    metric("evidence_kept", |it| it.evidence_kept().into())
-        .column(8, "evidence kept", Format::Percent)
-        .leaves(10)
-        .compared(Better::Higher),
-    // Milliseconds of all requests, one after the other.
-    metric("latency_ms", |it| it.latency_ms.into()),
-    // The expected share of scenarios that end without a failure.
-    metric("answerability", |it| it.answerability().into()),
+const METRICS: &[Metric] = &listed![Tally;
+    /// User turns of the timeline.
+    "turns_requested": Count = |it| it.outcome.turns_requested,
+    /// User turns that began.
+    "turns_started": Count = |it| it.outcome.turns_started,
+    /// User turns that were answered.
+    "turns_completed": Count = |it| it.outcome.turns_completed,
+    /// The turn, from 1, at which a limit stopped the run.
+    "failure_turn": Count = |it| it.outcome.failure.map(|it| it.turn),
+    /// Which of that turn's requests went over the limit.
+    "failure_kind": Text = |it| it.outcome.failure.map(|it| failure_kind(it.kind)),
+    /// The agent's own requests.
+    "requests": Count = |it| it.sums.main.n,
+    /// Tokens of their prompts.
+    "input_tokens": Tokens = |it| it.sums.main.tokens.prompt(),
+    /// Of these, read from the cache.
+    "cache_read_tokens": Tokens = |it| it.sums.main.tokens.read,
+    /// Of these, billed as written to the cache.
+    "cache_write_tokens": Tokens = |it| it.sums.main.tokens.write.iter().sum::<Tokens>(),
+    /// Writes by the entry's lifetime; only classes that were written to.
+    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.sums.main.tokens.write)),
+    /// Of the prompts' tokens, billed as plain input.
+    "uncached_tokens": Tokens = |it| it.sums.main.tokens.uncached,
+    /// Tokens that the agent wrote.
+    "output_tokens": Tokens = |it| it.sums.main.tokens.output,
+    /// Input and output of the agent, of recovery and of compaction.
+    "expected_total_tokens": Tokens = |it| it.expected_total_tokens(),
+    /// `cache_read_tokens` over `input_tokens`.
+    "cache_hit_ratio": Share = |it| it.cache_hit_ratio(),
+    /// The longest prompt.
+    "prompt_tokens_max": Tokens = |it| it.sums.main.prompt_max,
+    /// The longest prompt that the profile allows; null without a limit, and for conversations, each of which has its own.
+    "prompt_limit_tokens": Tokens = |it| limit(it.limits.prompt),
+    /// The longest output.
+    "output_tokens_max": Tokens = |it| it.sums.main.output_max,
+    /// The longest output that the profile allows; null as for prompts.
+    "output_limit_tokens": Tokens = |it| limit(it.limits.output),
+    /// The longest prompt as a share of its limit; of several runs, the largest.
+    "limit_pressure": Share = |it| it.limit_pressure,
+    /// Limits that requests went over.
+    "limit_violations": Count = |it| it.outcome.limit_violations,
+    /// Tokens of tool results as they came.
+    "tool_results.raw_tokens": Tokens = |it| it.outcome.tool_results.raw_tokens,
+    /// Tokens of each tool result's last rendition.
+    "tool_results.visible_tokens": Tokens = |it| it.outcome.tool_results.visible_tokens,
+    /// Tool results ever shown smaller than raw.
+    "tool_results.compressed": Count = |it| it.outcome.tool_results.compressed,
+    /// The share of the results' tokens that their last renditions leave out; null without results.
+    "tool_results.saved_share": Share = |it| saved_share(it),
+    /// What a replay of block ids came to; null for loads of items.
+    "blocks": Group(heads::<BlockHits>) = |it| it.outcome.blocks.as_ref().map(fields),
+    /// What the harness stored for a price by the hour; null where it stored nothing.
+    "stored": Group(heads::<ExplicitCacheSums>) = |it| (it.sums.stored.n > 0).then(|| fields(&it.sums.stored)),
+    /// Compactions that a recorded harness made on its own account; null where it made none.
+    "resets": Group(heads::<Resets>) = |it| it.resets.as_ref().map(fields),
+    /// Summaries written.
+    "compaction.events": Count = |it| it.sums.compactions,
+    /// The requests that wrote them.
+    "compaction.requests": Count = |it| it.sums.summariser.n,
+    /// The turns that they replaced; an earlier summary counts as one.
+    "compaction.items": Count = |it| it.sums.summariser.items,
+    /// Tokens that the summariser read.
+    "compaction.input_tokens": Tokens = |it| it.sums.summariser.tokens.prompt(),
+    /// Tokens that it wrote.
+    "compaction.output_tokens": Tokens = |it| it.sums.summariser.tokens.output,
+    /// Requests that keep the prompt in the provider's cache while nothing is asked.
+    "keep_alive.requests": Count = |it| it.sums.keep_alive.n,
+    /// Tokens of their prompts.
+    "keep_alive.input_tokens": Tokens = |it| it.sums.keep_alive.tokens.prompt(),
+    /// Of these, read from the cache.
+    "keep_alive.cache_read_tokens": Tokens = |it| it.sums.keep_alive.tokens.read,
+    /// Tokens that they write.
+    "keep_alive.output_tokens": Tokens = |it| it.sums.keep_alive.tokens.output,
+    /// Calls that fetch needed evidence again; null, like all of recovery, where the timeline has no needs.
+    "recovery.expected_calls": Expected = |it| if_needed(it, it.sums.needs.calls),
+    /// Of these, beyond the first for one need.
+    "recovery.expected_repeat_calls": Expected = |it| if_needed(it, it.sums.needs.repeats),
+    /// Tokens that they read, overheads included.
+    "recovery.expected_input_tokens": Tokens = |it| if_needed(it, it.recovery_input),
+    /// Tokens that they write.
+    "recovery.expected_output_tokens": Tokens = |it| if_needed(it, it.recovery_output),
+    /// Both.
+    "recovery.expected_tokens": Tokens = |it| if_needed(it, it.recovery_input + it.recovery_output),
+    /// Needs that nothing could recover.
+    "recovery.expected_failure_rate": Expected = |it| if_needed(it, it.sums.needs.failed),
+    /// What the agent's own requests cost; null, like all costs, where some token has no price.
+    "cost_usd.base": Usd = |it| usd(it, it.costs.base()),
+    /// Their cache reads.
+    "cost_usd.cache_read": Usd = |it| usd(it, it.costs.main.read),
+    /// Their cache writes.
+    "cost_usd.cache_write": Usd = |it| usd(it, it.costs.main.write),
+    /// Their plain input.
+    "cost_usd.uncached": Usd = |it| usd(it, it.costs.main.uncached),
+    /// Their output.
+    "cost_usd.output": Usd = |it| usd(it, it.costs.main.output),
+    /// Recovery, with the needs that nothing could recover.
+    "cost_usd.recovery": Usd = |it| it.costs.recovery,
+    /// The summariser's requests.
+    "cost_usd.compaction": Usd = |it| usd(it, it.costs.compaction),
+    /// Requests that keep the prompt in the cache.
+    "cost_usd.keep_alive": Usd = |it| usd(it, it.costs.keep_alive),
+    /// Stored contents: the calls that made them, and keeping them.
+    "cost_usd.storage": Usd = |it| usd(it, it.costs.storage),
+    /// Requests over a limit.
+    "cost_usd.penalty": Usd = |it| it.costs.penalty.usd(),
+    /// Everything.
+    "cost_usd.total": Usd = |it| it.costs.total(),
+    /// Everything, at the lower end of what is assumed of recovery; null where nothing is.
+    "cost_usd.total_low": Usd = |it| it.cost_interval().map(|it| it[0]),
+    /// Everything, at the upper end.
+    "cost_usd.total_high": Usd = |it| it.cost_interval().map(|it| it[1]),
+    /// The share of needed evidence that prompts still held; null without needs.
+    "evidence_kept": Share = |it| it.evidence_kept(),
+    /// All requests, one after the other.
+    "latency_ms": Ms = |it| it.latency_ms,
+    /// The expected share of scenarios that end without a failure.
+    "answerability": Share = |it| it.answerability(),
 ];
 
-/// A number of a run.
-#[derive(Debug)]
-pub struct Metric {
-    /// Its path in `totals`: a group and a name, separated by a dot.
+/// How tables show a number.
+struct Shown {
     place: &'static str,
-    value: fn(&Tally) -> Value,
-    column: Option<Column>,
-    /// Whether it is several values, which no column can show.
-    is_group: bool,
+    /// The heading of its column.
+    heading: &'static str,
+    /// Its order of hiding if there is not enough room, from 1; `None` for never.
+    leaves: Option<u8>,
     /// Its better direction when two policies are compared.
     better: Option<Better>,
 }
 
-/// How tables show a number.
-#[derive(Clone, Copy, Debug)]
-struct Column {
-    /// Its column, from 1; the policy comes first. 0 if tables show it only when asked.
-    nth: u8,
-    heading: &'static str,
-    format: Format,
-    /// Its order of hiding if there is not enough room, from 1; `None` for never.
-    leaves: Option<u8>,
+const fn usual(place: &'static str, heading: &'static str, leaves: Option<u8>, better: Better) -> Shown {
+    Shown { place, heading, leaves, better: Some(better) }
 }
 
-/// How a number is written.
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    Count,
-    Tokens,
-    Percent,
-    Expected,
-    Usd,
-    /// Fractions of no interest.
-    Whole,
+const fn optional(place: &'static str, heading: &'static str) -> Shown {
+    Shown { place, heading, leaves: None, better: None }
 }
+
+/// The columns that tables have if nothing is asked for, from left to right; policies are compared by them.
+const USUAL: [Shown; 9] = [
+    usual("requests", "requests", Some(4), Better::Neither),
+    usual("prompt_tokens_max", "prompt max tok", Some(5), Better::Lower),
+    usual("cache_hit_ratio", "cache hit", Some(9), Better::Higher),
+    usual("cache_read_tokens", "read tok", Some(3), Better::Neither),
+    usual("cache_write_tokens", "write tok", Some(2), Better::Neither),
+    usual("uncached_tokens", "uncached tok", Some(1), Better::Neither),
+    usual("recovery.expected_calls", "recovery calls", Some(6), Better::Lower),
+    usual("evidence_kept", "evidence kept", Some(10), Better::Higher),
+    usual(COST, "cost USD", None, Better::Lower),
+];
+
+/// The columns with a heading of their own that can be asked for.
+const OPTIONAL: [Shown; 15] = [
+    optional("limit_pressure", "limit pressure"),
+    optional("tool_results.saved_share", "compression savings"),
+    optional("recovery.expected_tokens", "recovery tokens"),
+    optional("cost_usd.base", "base USD"),
+    optional("cost_usd.cache_read", "cache read USD"),
+    optional("cost_usd.cache_write", "cache write USD"),
+    optional("cost_usd.uncached", "uncached USD"),
+    optional("cost_usd.output", "output USD"),
+    optional("cost_usd.recovery", "recovery USD"),
+    optional("cost_usd.compaction", "compaction USD"),
+    optional("cost_usd.keep_alive", "keep alive USD"),
+    optional("cost_usd.storage", "storage USD"),
+    optional("cost_usd.penalty", "penalty USD"),
+    optional("cost_usd.total_low", "total low USD"),
+    optional("cost_usd.total_high", "total high USD"),
+];
+
+/// Numbers without such a column by which policies are compared, too.
+const ALSO_COMPARED: [(&str, Better); 2] =
+    [("limit_violations", Better::Lower), ("compaction.requests", Better::Neither)];
 
 /// How tokens are written.
 pub type Digits = fn(Tokens) -> String;
 
-const fn metric(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
-    Metric { place, value, column: None, is_group: false, better: None }
-}
-
-const fn group(place: &'static str, value: fn(&Tally) -> Value) -> Metric {
-    Metric { is_group: true, ..metric(place, value) }
-}
-
-impl PartialEq for Metric {
-    fn eq(&self, other: &Self) -> bool {
-        self.place == other.place
+impl Columns for Tally {
+    fn columns() -> Vec<Column<Self>> {
+        METRICS.to_vec()
     }
 }
 
 impl Metric {
-    const fn column(mut self, nth: u8, heading: &'static str, format: Format) -> Self {
-        self.column = Some(Column { nth, heading, format, leaves: None });
-        self
-    }
-
-    const fn optional(self, heading: &'static str, format: Format) -> Self {
-        self.column(0, heading, format)
-    }
-
-    const fn leaves(mut self, nth: u8) -> Self {
-        if let Some(column) = &mut self.column {
-            column.leaves = Some(nth);
-        }
-        self
-    }
-
-    const fn compared(mut self, better: Better) -> Self {
-        self.better = Some(better);
-        self
-    }
-
-    /// Returns its path in `totals`.
-    #[must_use]
-    pub fn place(&self) -> &'static str {
-        self.place
+    fn shown(&self) -> Option<&'static Shown> {
+        USUAL.iter().chain(&OPTIONAL).find(|it| it.place == self.name)
     }
 
     /// Returns its better direction.
     #[must_use]
     pub fn better(&self) -> Better {
-        self.better.unwrap_or(Better::Neither)
+        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|it| it.1);
+        self.shown().and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
     }
 
     /// Returns its value in a tally; `None` if unknown.
     #[must_use]
     pub fn number(&self, tally: &Tally) -> Option<f64> {
-        (self.value)(tally).number()
+        self.value(tally).number()
     }
 
     /// Returns whether it is a share, whose differences are in percentage points.
     #[must_use]
     pub fn is_share(&self) -> bool {
-        self.column.is_some_and(|it| matches!(it.format, Format::Percent))
+        self.unit == Unit::Share
+    }
+
+    /// Returns its unit if it has a column of its own; others are written as they are.
+    fn written_as(&self) -> Option<Unit> {
+        self.shown().map(|_| self.unit)
     }
 
     /// Returns a value as text, with a number of decimals for dollars.
     #[must_use]
     pub fn written(&self, number: f64, decimals: usize) -> String {
-        match self.column.map(|it| it.format) {
-            Some(Format::Percent) => numbers::percent(number),
-            Some(Format::Usd) => numbers::fixed(number, decimals),
-            Some(Format::Count | Format::Tokens | Format::Whole) => numbers::fixed(number, 0),
-            Some(Format::Expected) | None => numbers::expected(number),
+        match self.written_as() {
+            Some(Unit::Share) => numbers::percent(number),
+            Some(Unit::Usd) => numbers::fixed(number, decimals),
+            Some(Unit::Count | Unit::Tokens) => numbers::fixed(number, 0),
+            _ => numbers::expected(number),
         }
     }
 
     /// Returns its order of hiding; `None` if it is never hidden.
     pub(super) fn leaving(&self) -> Option<u8> {
-        self.column.and_then(|it| it.leaves)
+        self.shown().and_then(|it| it.leaves)
     }
 
     /// Returns the heading of its column.
     #[must_use]
     pub fn heading(&self) -> &'static str {
-        self.column.map_or(self.place, |it| it.heading)
+        self.shown().map_or(self.name, |it| it.heading)
     }
 
     /// Returns its cells, all with as many decimals; dollars with the given number of them.
@@ -272,18 +266,19 @@ impl Metric {
         digits: Digits,
         decimals: usize,
     ) -> Vec<String> {
-        let values: Vec<Value> = tallies.map(|it| (self.value)(it)).collect();
+        let values: Vec<Value> = tallies.map(|it| self.value(it)).collect();
         let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
-        let format = self.column.map(|it| it.format);
-        let cell = |value: &Value| match (format, value) {
-            (Some(Format::Tokens), Value::Count(count)) => digits(*count),
+        let unit = self.written_as();
+        let cell = |value: &Value| match (unit, value) {
+            (Some(Unit::Tokens), Value::Count(count)) => digits(*count),
             (_, Value::Count(count)) => numbers::thousands(*count),
-            (Some(Format::Percent), Value::Real(share)) => numbers::percent(*share),
-            (Some(Format::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
-            (Some(Format::Whole), Value::Real(count)) => numbers::fixed(*count, 0),
+            (Some(Unit::Share), Value::Real(share)) => numbers::percent(*share),
+            (Some(Unit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
+            // Fractions of a token are of no interest.
+            (Some(Unit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
             (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),
-            (_, Value::Text(text)) => text.clone(),
-            (_, Value::None | Value::Fields(_)) => numbers::NONE.to_owned(),
+            (_, Value::Text(text)) => text.to_string(),
+            _ => numbers::NONE.to_owned(),
         };
         values.iter().map(cell).collect()
     }
@@ -292,16 +287,15 @@ impl Metric {
 /// Returns the metrics by which policies are compared, cost first, then by column.
 #[must_use]
 pub fn compared() -> Vec<&'static Metric> {
-    let mut all: Vec<&Metric> = METRICS.iter().filter(|it| it.better.is_some()).collect();
-    let nth = |it: &Metric| it.column.map_or(u8::MAX, |it| it.nth);
-    all.sort_by_key(|it| (it.place != COST, nth(it)));
-    all
+    let usual = USUAL.iter().map(|it| it.place).filter(|it| *it != COST);
+    let also = ALSO_COMPARED.iter().map(|it| it.0);
+    std::iter::once(COST).chain(usual).chain(also).filter_map(at).collect()
 }
 
 /// Returns the metric of a place.
 #[must_use]
 pub fn at(place: &str) -> Option<&'static Metric> {
-    METRICS.iter().find(|it| it.place == place)
+    METRICS.iter().find(|it| it.name == place)
 }
 
 /// The metric of a run's total cost.
@@ -309,48 +303,28 @@ pub const COST: &str = "cost_usd.total";
 
 /// Returns the metrics that a column can show, in JSON order.
 pub fn selectable() -> impl Iterator<Item = &'static Metric> {
-    METRICS.iter().filter(|it| !it.is_group)
+    METRICS.iter().filter(|it| it.unit != Unit::Group)
 }
 
 /// Returns the metrics that tables show if nothing is asked for, from left to right.
-#[must_use]
-pub fn columns() -> Vec<&'static Metric> {
-    let mut shown: Vec<&Metric> =
-        METRICS.iter().filter(|it| it.column.is_some_and(|it| it.nth > 0)).collect();
-    shown.sort_by_key(|it| it.column.map(|it| it.nth));
-    shown
+pub fn usual_columns() -> impl Iterator<Item = &'static Metric> {
+    USUAL.iter().filter_map(|it| at(it.place))
 }
 
 /// The totals of a run in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Totals(IndexMap<&'static str, Value>);
+pub struct Totals(Value);
 
 impl Totals {
     /// Writes a tally as a report gives it.
     #[must_use]
     pub fn new(tally: &Tally) -> Self {
-        let mut totals: IndexMap<&str, Value> = IndexMap::new();
-        for metric in METRICS {
-            let value = (metric.value)(tally);
-            let Some((group, name)) = metric.place.split_once('.') else {
-                totals.insert(metric.place, value);
-                continue;
-            };
-            if let Value::Fields(fields) = totals.entry(group).or_insert_with(|| fields([])) {
-                fields.insert(name, value);
-            }
-        }
-        Self(totals)
+        Self(Value::Fields(row(METRICS, tally)))
     }
 
     /// Returns the value at a dotted path; `None` if unknown.
     #[must_use]
     pub fn number(&self, place: &str) -> Option<f64> {
-        let (first, rest) = place.split_once('.').map_or((place, None), |(it, rest)| (it, Some(rest)));
-        let value = match (self.0.get(first)?, rest) {
-            (Value::Fields(fields), Some(name)) => fields.get(name)?,
-            (value, _) => value,
-        };
-        value.number()
+        self.0.at(place)?.number()
     }
 }

@@ -1,24 +1,17 @@
-//! The metrics of a run in the JSON report, which guards name.
+//! The metrics of a run that guards can name: the columns of a run that have numbers.
 
 use std::sync::OnceLock;
 
-use serde_json::Value;
-
-use super::json::run_value;
-use super::{Assumed, Run};
-use crate::aging::Summary;
+use super::runs::RunOf;
+use crate::aging;
 use crate::diag::nearest;
-use crate::input::Limits;
-use crate::ledger::{
-    BlockHits, ExplicitCacheSums, Failure, FailureKind, MemorySums, NeedSums, Outcome, Sums, ToolResults,
-};
 use crate::measure::trial::{Hits, Trial};
-use crate::measure::{Resets, Retention, Statistic, Tally};
-use crate::price::Costs;
+use crate::measure::{Retention, Statistic};
+use crate::row::{Head, Unit, Value, heads};
+use crate::runner;
 
-/// Fields whose own fields have data-dependent names: numbers of messages, policies.
-const OPEN: [&str; 6] =
-    ["by_length", "paired", "aging.span", "aging.span_all_hops", "aging.depth", "aging.hop"];
+/// Groups whose members have data-dependent names: numbers of messages, policies.
+const OPEN: [&str; 6] = ["by_length", "paired", "span", "span_all_hops", "depth", "hop"];
 /// A field of any name.
 const ANY: &str = "*";
 
@@ -55,93 +48,53 @@ fn is_at(known: &str, place: &str) -> bool {
         && steps.next().is_none()
 }
 
-/// Returns every path that can have a number.
+/// Returns every path that can have a number, in the order of names.
 fn known() -> &'static [String] {
     static PLACES: OnceLock<Vec<String>> = OnceLock::new();
     PLACES.get_or_init(|| {
-        let mut places = Vec::new();
-        collect(&run_value(&sample()), String::new(), &mut places);
+        let numbers = heads::<RunOf<'_>>().into_iter().filter(|it| it.unit.is_number());
+        let mut places: Vec<String> = numbers.map(|it| it.name).collect();
+        places.sort_by(|one, other| one.split('.').cmp(other.split('.')));
         places
     })
 }
 
-/// Collects the places of numbers below a value.
-fn collect(value: &Value, at: String, places: &mut Vec<String>) {
-    match value {
-        Value::Number(_) => places.push(at),
-        Value::Object(fields) => {
-            let is_open = OPEN.iter().any(|it| at.ends_with(it));
-            for (name, inner) in fields {
-                let name = if is_open { ANY } else { name };
-                collect(inner, if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }, places);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Returns a run that has a number wherever a run can have one.
-fn sample() -> Run {
+/// Returns what a run can have of planted facts; a trial has all of it.
+pub(super) fn of_retention() -> Vec<Head> {
     let hits = Hits { found: 1, total: 1 };
-    let trial = Trial {
-        length: 1,
-        context_tokens: 1,
-        total_tokens: 1,
-        explicit: hits,
-        implicit: hits,
-        quartiles: [hits; 4],
-        ..Trial::default()
-    };
+    let (explicit, implicit, quartiles) = (hits, hits, [hits; 4]);
+    let trial = Trial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..Trial::default() };
     let mut retention = Retention::new(&[trial]);
     retention.paired.extend(Statistic::new([0.0].into_iter()).map(|it| (String::new(), it)));
-    let mut sums = Sums {
-        needs: NeedSums { weight: 1.0, ..NeedSums::default() },
-        stored: ExplicitCacheSums { n: 1, ..ExplicitCacheSums::default() },
-        memory: MemorySums { writes: 1, ..MemorySums::default() },
-        ..Sums::default()
-    };
-    sums.main.n = 1;
-    sums.main.tokens.write = [1; 2];
-    let outcome = Outcome {
-        // Equal turns: a run that stopped has no costs of what it kept.
-        failure: Some(Failure { turn: 1, kind: FailureKind::FinalNoTool }),
-        blocks: Some(BlockHits::default()),
-        tool_results: ToolResults { raw_tokens: 1, ..ToolResults::default() },
-        ..Outcome::default()
-    };
-    let costs = Costs { recovery: 1.0, ..Costs::default() };
-    let tally = Tally {
-        n_runs: 1,
-        sums,
-        outcome,
-        costs,
-        limits: Limits { prompt: 1, output: 1, ..Limits::NONE },
-        limit_pressure: Some(0.0),
-        has_needs: true,
-        recovery_input: 0.0,
-        recovery_output: 0.0,
-        recovery_interval: Some([0.0; 2]),
-        recovery_by_assumption: None,
-        n_played: 0,
-        latency_ms: 0.0,
-        resets: Some(Resets { bills: [Some(0.0); 2], ..Resets::default() }),
-        summariser_limit: None,
-        bound: None,
-    };
-    Run {
-        looks_ahead: false,
-        policy: String::new(),
-        scenario: String::new(),
-        profile: String::new(),
-        seed: 0,
-        trials: 1,
-        retention: Some(std::sync::Arc::new(retention)),
-        aging: Some(std::sync::Arc::new(Summary::sample())),
-        runner: Some(std::sync::Arc::new(crate::runner::Summary::sample())),
-        tally,
-        assumed: std::sync::Arc::new(Assumed::default()),
-        stages: std::sync::Arc::new([]),
-        apply: None,
+    numbers(&Value::of(&retention))
+}
+
+/// Returns what a run can have of an ageing memory.
+pub(super) fn of_aging() -> Vec<Head> {
+    numbers(&Value::of(&aging::Summary::sample()))
+}
+
+/// Returns what a run can have of a memory runner.
+pub(super) fn of_runner() -> Vec<Head> {
+    numbers(&Value::of(&runner::Summary::sample()))
+}
+
+/// Returns the numbers below a value.
+fn numbers(value: &Value) -> Vec<Head> {
+    let mut found = Vec::new();
+    collect(value, "", &mut found);
+    found
+}
+
+fn collect(value: &Value, at: &str, found: &mut Vec<Head>) {
+    if let Value::Fields(fields) = value {
+        let is_open = at.rsplit('.').next().is_some_and(|it| OPEN.contains(&it));
+        for (name, inner) in fields {
+            let name = if is_open { ANY } else { name };
+            collect(inner, &if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }, found);
+        }
+    } else if value.number().is_some() {
+        found.push(Head { name: at.to_owned(), unit: Unit::Number, doc: "" });
     }
 }
 

@@ -8,6 +8,8 @@ use super::numbers::{NONE, thousands};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind, Of};
 use crate::quantity::Tokens;
+use crate::row::json::page;
+use crate::row::{Value, group};
 use crate::timeline::import::{Imported, Loss};
 use crate::timeline::{EventKind, Usage};
 
@@ -123,12 +125,7 @@ impl SessionHeld {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(files: &[Held]) -> Result<String, serde_json::Error> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema: &'static str,
-        files: &'a [Held],
-    }
-    Ok(serde_json::to_string_pretty(&Document { schema: "ctxsim.recording/1", files })? + "\n")
+    page(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
 }
 
 /// Returns what files hold, for people.

@@ -2,8 +2,6 @@
 
 mod findings;
 
-use serde::Serialize;
-
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
 use super::numbers::{self, NONE, plain_or_none as written};
@@ -58,15 +56,11 @@ impl Report {
 
 /// The cost of retention in tables and JSON; null for runs that stopped early and where there is nothing to
 /// divide by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RetentionCost {
-    /// Tokens of a prompt, on average.
-    tokens_per_request: Option<f64>,
-    /// Dollars per 1,000 messages of conversation.
-    #[serde(rename = "usd_per_1000_turns")]
-    usd_per_1000_messages: Option<f64>,
-    /// The share of needles found per such dollar.
-    accuracy_per_usd: Option<f64>,
+    pub(super) tokens_per_request: Option<f64>,
+    pub(super) usd_per_1000_messages: Option<f64>,
+    pub(super) accuracy_per_usd: Option<f64>,
 }
 
 impl RetentionCost {

@@ -1,106 +1,70 @@
-//! A comparison across profiles as tables, Markdown, JSON and CSV.
+//! A comparison across profiles as tables, Markdown, JSON and rows.
 
 mod grids;
 mod policies;
 
 use std::fmt::Write as _;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::{ALL, csv};
+use super::ALL;
 use crate::grid::prose::wrap;
 use crate::grid::{markdown, terminal};
 use crate::input::profile::price::Part;
-use crate::input::suite::Habits;
+use crate::measure::Label;
 use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
-use crate::measure::{BreakEven, Label, Remembered};
+use crate::row::json::page;
+use crate::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row};
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 
-/// A comparison as programs read it.
-#[derive(Debug, Serialize)]
-struct DocumentJson<'a> {
-    schema: &'static str,
-    policies: &'a [String],
-    distinct_rules_and_limits: usize,
-    simulations: usize,
-    asked: Option<&'a Habits>,
-    profiles: Vec<ProfileJson<'a>>,
-    loads: Vec<LoadJson<'a>>,
-}
-
-/// A profile as programs read it.
-#[derive(Debug, Serialize)]
-struct ProfileJson<'a> {
-    profile: &'a str,
-    as_of: &'a str,
-    break_even: &'a BreakEven,
-}
-
-/// A scenario, or all of them, as programs read it.
-#[derive(Debug, Serialize)]
-struct LoadJson<'a> {
-    scenario: &'a str,
-    cells: Vec<CellJson<'a>>,
-    cheapest: Vec<CheapestJson<'a>>,
-    flips: Vec<FlipJson<'a>>,
-}
-
-/// One policy under one profile as programs read it.
-#[derive(Debug, Serialize)]
-struct CellJson<'a> {
+/// One policy under one profile.
+struct One<'a> {
     profile: &'a str,
     policy: &'a str,
-    cost_usd: Option<f64>,
-    rank: Option<usize>,
-    stopped: bool,
-    cache_hit_ratio: f64,
-    evidence_kept: Option<f64>,
-    /// Present for loads in which something is remembered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    remembered: Option<&'a Remembered>,
-    recovery_tokens: Option<f64>,
-    results_shown: Option<f64>,
-    of_limit: Option<f64>,
+    cell: &'a Cell,
     label: Option<Label>,
-    rates: IndexMap<&'static str, RateJson>,
 }
 
-/// A rate's share of a bill, in JSON.
-#[derive(Debug, Serialize)]
-struct RateJson {
-    elasticity: Option<f64>,
-    cost_usd_at_90_percent: Option<f64>,
-    cost_usd_at_110_percent: Option<f64>,
+columns! { One<'_>;
+    /// The profile.
+    "profile": Text = |it| it.profile.to_owned(),
+    /// The policy.
+    "policy": Text = |it| it.policy.to_owned(),
+    /// The cost; null if it is unknown.
+    "cost_usd": Usd = |it| it.cell.cost(),
+    /// Its place among the policies by cost, from 1; null where it stopped.
+    "rank": Count = |it| it.cell.rank,
+    /// Whether a limit stopped it.
+    "stopped": Flag = |it| it.cell.is_stopped(),
+    /// The share of the prompts that was read from the cache.
+    "cache_hit_ratio": Share = |it| it.cell.tally.cache_hit_ratio(),
+    /// The share of needed evidence that prompts still held; null without needs.
+    "evidence_kept": Share = |it| it.cell.tally.evidence_kept(),
+    /// What is remembered, for loads in which something is.
+    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_ref().map(Value::of),
+    /// Tokens of recovery.
+    "recovery_tokens": Tokens = |it| policies::recovery_tokens(it.cell),
+    /// The share of tool results' tokens that prompts show.
+    "results_shown": Share = |it| policies::results_shown(it.cell),
+    /// The longest prompt as a share of the limit.
+    "of_limit": Share = |it| policies::of_limit(it.cell),
+    /// How it compares with the first policy.
+    "label": Text = |it| it.label.map(|it| Value::of(&it)),
+    /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.
+    "rates": Group(Vec::new) = |it| it.rates(),
 }
 
-/// The cheapest policy under one profile as programs read it.
-#[derive(Debug, Serialize)]
-struct CheapestJson<'a> {
-    profile: &'a str,
-    policy: Option<&'a str>,
-    /// Whether every policy costs nothing, so that none is the cheapest.
-    free: bool,
-    until: Option<UntilJson<'a>>,
-}
-
-/// The nearest change of a rate that makes another policy the cheapest, in JSON.
-#[derive(Debug, Serialize)]
-struct UntilJson<'a> {
-    rate: &'static str,
-    factor: f64,
-    then: &'a str,
-}
-
-/// Two policies whose order depends on the profile, as programs read them.
-#[derive(Debug, Serialize)]
-struct FlipJson<'a> {
-    policies: [&'a str; 2],
-    first_cheaper: Vec<&'a str>,
-    second_cheaper: Vec<&'a str>,
+impl One<'_> {
+    fn rates(&self) -> Value {
+        let rate = |part: Part| {
+            let [low, high] = self.cell.cost_at(part);
+            let costs = [("cost_usd_at_90_percent", low), ("cost_usd_at_110_percent", high)];
+            let all = std::iter::once(("elasticity", self.cell.elasticity(part))).chain(costs);
+            (part.name(), Value::from_iter(all))
+        };
+        Part::ALL.into_iter().map(rate).collect()
+    }
 }
 
 /// Returns the comparison as one JSON document.
@@ -108,104 +72,82 @@ struct FlipJson<'a> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
-    let document = DocumentJson {
-        schema: SCHEMA,
-        policies: &it.policies,
-        distinct_rules_and_limits: it.n_distinct,
-        simulations: it.n_simulations,
-        asked: it.asked.as_ref(),
-        profiles: it
-            .profiles
-            .iter()
-            .map(|it| ProfileJson { profile: &it.name, as_of: &it.as_of, break_even: &it.break_even })
-            .collect(),
-        loads: it.grids.iter().map(|grid| load(it, grid)).collect(),
-    };
-    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+    let profiles = it.profiles.iter().map(|it| {
+        group! { "profile": it.name.clone(), "as_of": it.as_of.clone(), "break_even": Value::of(&it.break_even) }
+    });
+    page(&group! {
+        "schema": SCHEMA,
+        "policies": it.policies.clone(),
+        "distinct_rules_and_limits": it.n_distinct,
+        "simulations": it.n_simulations,
+        "asked": it.asked.as_ref().map(Value::of),
+        "profiles": profiles.collect::<Vec<_>>(),
+        "loads": it.grids.iter().map(|grid| load(it, grid)).collect::<Vec<_>>(),
+    })
 }
 
-fn load<'a>(all: &'a Sensitivity, grid: &'a Compared) -> LoadJson<'a> {
-    let rows = || all.profiles.iter().map(|it| it.name.as_str()).zip(&grid.rows);
-    let policy = |index: usize| all.policies[index].as_str();
-    let cheapest = rows().map(|(profile, row)| CheapestJson {
-        profile,
-        policy: row.cheapest().map(policy),
-        free: row.is_free(),
-        until: row.nearest.map(|it| UntilJson {
-            rate: it.part.name(),
-            factor: it.factor,
-            then: policy(it.policy),
-        }),
+/// Returns a scenario, or all of them.
+fn load(all: &Sensitivity, grid: &Compared) -> Value {
+    let policy = |index: usize| all.policies[index].clone();
+    let cheapest = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+        let until = row
+            .nearest
+            .map(|it| group! { "rate": it.part.name(), "factor": it.factor, "then": policy(it.policy) });
+        group! {
+            "profile": profile.name.clone(),
+            "policy": row.cheapest().map(policy),
+            // Every policy costs nothing, so that none is the cheapest.
+            "free": row.is_free(),
+            "until": until,
+        }
     });
     let flips = grid.flips.iter().map(|flip| {
-        let [first_cheaper, second_cheaper] =
-            flip.cheaper.each_ref().map(|it| it.iter().map(|it| all.profiles[*it].name.as_str()).collect());
-        FlipJson { policies: flip.policies.map(policy), first_cheaper, second_cheaper }
+        let names =
+            |all_of: &Vec<usize>| all_of.iter().map(|it| all.profiles[*it].name.clone()).collect::<Vec<_>>();
+        let [first, second] = flip.cheaper.each_ref().map(names);
+        let policies = flip.policies.map(policy).to_vec();
+        group! { "policies": policies, "first_cheaper": first, "second_cheaper": second }
     });
-    LoadJson {
-        scenario: &grid.load,
-        cells: cells(all, grid).collect(),
-        cheapest: cheapest.collect(),
-        flips: flips.collect(),
+    group! {
+        "scenario": grid.load.clone(),
+        "cells": cells(all, grid).map(|it| fields(&it)).collect::<Vec<_>>(),
+        "cheapest": cheapest.collect::<Vec<_>>(),
+        "flips": flips.collect::<Vec<_>>(),
     }
 }
 
 /// Returns the cells with their profile and policy.
-fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = CellJson<'a>> {
+fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = One<'a>> {
     all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
         let policies = all.policies.iter().zip(&row.cells).enumerate();
-        policies.map(|(index, (policy, it))| cell(&profile.name, policy, it, row.label(index)))
+        policies.map(|(index, (policy, cell))| One {
+            profile: &profile.name,
+            policy,
+            cell,
+            label: row.label(index),
+        })
     })
 }
 
-fn cell<'a>(profile: &'a str, policy: &'a str, cell: &'a Cell, label: Option<Label>) -> CellJson<'a> {
-    let rates = Part::ALL.map(|part| {
-        let [cost_usd_at_90_percent, cost_usd_at_110_percent] = cell.cost_at(part);
-        let elasticity = cell.elasticity(part);
-        (part.name(), RateJson { elasticity, cost_usd_at_90_percent, cost_usd_at_110_percent })
-    });
-    CellJson {
-        profile,
-        policy,
-        cost_usd: cell.cost(),
-        rank: cell.rank,
-        stopped: cell.is_stopped(),
-        cache_hit_ratio: cell.tally.cache_hit_ratio(),
-        evidence_kept: cell.tally.evidence_kept(),
-        remembered: cell.remembered.as_ref(),
-        recovery_tokens: policies::recovery_tokens(cell),
-        results_shown: policies::results_shown(cell),
-        of_limit: policies::of_limit(cell),
-        label,
-        rates: rates.into_iter().collect(),
-    }
-}
-
-/// Returns the comparison as comma-separated values: one line per policy, profile and scenario, with the
-/// profile's break-even points.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn values(it: &Sensitivity) -> Result<String, serde_json::Error> {
+/// Returns the comparison as rows: one per policy, profile and scenario, with the profile's break-even points.
+#[must_use]
+pub fn rows(it: &Sensitivity) -> Rows {
+    let columns = One::columns();
     let mut rows = Vec::new();
     // Whoever adds up a column counts each scenario once.
     for grid in it.grids.iter().filter(|it| it.load != ALL) {
-        let points = it.profiles.iter().flat_map(|profile| {
-            std::iter::repeat_n((profile.as_of.as_str(), &profile.break_even), it.policies.len())
-        });
-        for (one, (as_of, break_even)) in cells(it, grid).zip(points) {
-            let mut row = IndexMap::from([
-                ("scenario".to_owned(), grid.load.clone()),
-                ("as_of".to_owned(), as_of.to_owned()),
-            ]);
-            row.extend(csv::flat(&serde_json::to_string(&one)?)?);
-            for (name, value) in csv::flat(&serde_json::to_string(break_even)?)? {
-                row.insert(format!("break_even.{name}"), value);
-            }
-            rows.push(row);
+        let profiles = it.profiles.iter().flat_map(|profile| std::iter::repeat_n(profile, it.policies.len()));
+        for (one, profile) in cells(it, grid).zip(profiles) {
+            let mut fields: Fields = vec![
+                ("scenario".into(), grid.load.clone().into()),
+                ("as_of".into(), profile.as_of.clone().into()),
+            ];
+            fields.extend(row(&columns, &one));
+            fields.push(("break_even".into(), Value::of(&profile.break_even)));
+            rows.push(fields);
         }
     }
-    Ok(csv::table(&rows))
+    Rows { rows, ..Rows::default() }
 }
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.

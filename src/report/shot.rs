@@ -4,20 +4,25 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::metric::{self, COST};
 use super::numbers::{NONE, fixed, thousands};
-use super::{Report, Run, Totals};
+use super::{Report, Run};
+use crate::row::Value;
 
-/// The columns of a line, after the policy's name.
-const HEADS: [&str; 8] = [
-    "requests",
-    "longest prompt",
-    "cache read",
-    "cache write",
-    "uncached",
-    "recovery calls",
-    "evidence kept",
-    "US dollars",
+/// The columns of a line, after the policy's name, and the metrics that they show.
+const HEADS: [(&str, &str); 8] = [
+    ("requests", "requests"),
+    ("longest prompt", "prompt_tokens_max"),
+    ("cache read", "cache_read_tokens"),
+    ("cache write", "cache_write_tokens"),
+    ("uncached", "uncached_tokens"),
+    ("recovery calls", "recovery.expected_calls"),
+    ("evidence kept", EVIDENCE),
+    ("US dollars", COST),
 ];
+
+/// What stands for it where facts are planted is their accuracy.
+const EVIDENCE: &str = "evidence_kept";
 
 /// The smallest separator of two cells.
 const GAP: &str = "  ";
@@ -63,7 +68,7 @@ impl Report {
 /// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
 #[must_use]
 pub fn table(runs: &[&Run]) -> String {
-    let mut heads = HEADS;
+    let mut heads = HEADS.map(|it| it.0);
     if runs.iter().any(|it| it.retention.is_some()) {
         heads[6] = "accuracy";
     }
@@ -98,23 +103,15 @@ fn known(value: Option<f64>) -> String {
 }
 
 /// Returns what a line says of a run.
-fn line(run: &Run) -> [String; 8] {
-    let totals = Totals::new(&run.tally);
-    let share = match &run.retention {
-        Some(retention) => Some(retention.accuracy.mean),
-        None => totals.number("evidence_kept"),
+fn line(run: &Run) -> Vec<String> {
+    let cell = |(_, place): &(&str, &str)| match &run.retention {
+        Some(retention) if *place == EVIDENCE => known(Some(retention.accuracy.mean)),
+        _ => match metric::at(place).map(|it| it.value(&run.tally)) {
+            Some(Value::Count(count)) => thousands(count),
+            other => known(other.and_then(|it| it.number())),
+        },
     };
-    let tokens = |place| thousands(totals.number(place).unwrap_or_default() as u64);
-    [
-        tokens("requests"),
-        tokens("prompt_tokens_max"),
-        tokens("cache_read_tokens"),
-        tokens("cache_write_tokens"),
-        tokens("uncached_tokens"),
-        known(totals.number("recovery.expected_calls")),
-        known(share),
-        known(totals.number("cost_usd.total")),
-    ]
+    HEADS.iter().map(cell).collect()
 }
 
 /// Returns the numbers that changed between two tables, in the order of the new one.

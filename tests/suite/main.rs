@@ -47,6 +47,7 @@ mod readings;
 mod recovery;
 mod remembered;
 mod report;
+mod rows;
 mod runs;
 mod runtime;
 mod sampled;

@@ -8,8 +8,9 @@ use ctxsim::report::chart::KINDS;
 use ctxsim::report::sections::columns::Column;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 
+use crate::format::{FormatArg, Formats};
 use crate::output::{ForceArgs, OutputArgs};
-use crate::run::FORMATS as RUN_FORMATS;
+use crate::run;
 use ctxsim::quantity::saturated;
 
 /// The profile used when nothing names a model.
@@ -49,7 +50,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: RowsArg,
     /// Output format [default: by the output's extension, else table or jsonl]
-    #[arg(long, value_parser = RUN_FORMATS.parser())]
+    #[arg(long, value_parser = Formats { of: "`run`", known: &run::formats() }.parser())]
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -200,31 +201,6 @@ pub(crate) enum RowsArg {
     Log,
     /// One changed assumption, and which memory runner then answers more questions
     Orderings,
-}
-
-/// An output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// Tables for the terminal
-    Table,
-    /// One JSON document
-    Json,
-    /// One JSON object per line
-    Jsonl,
-    /// Comma-separated values
-    Csv,
-    /// Markdown tables
-    Markdown,
-    /// Self-contained page with charts and tables
-    Html,
-    /// One chart: the first, or the one given by `--chart`
-    Svg,
-    /// Markdown for a GitHub job summary, with folded details
-    Github,
-    /// JUnit XML
-    Junit,
-    /// SARIF 2.1.0
-    Sarif,
 }
 
 /// The arguments of `list`.

@@ -13,8 +13,8 @@ use ctxsim::error::Error;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
 use ctxsim::report::{FailedRuns, Report};
 
-use crate::args::{FormatArg, ProcessArgs, WidthArgs, number};
-use crate::format::Formats;
+use crate::args::{ProcessArgs, WidthArgs, number};
+use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render};
@@ -36,7 +36,7 @@ not be run.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`check`",
-    known: &[FormatArg::Table, FormatArg::Json, FormatArg::Github, FormatArg::Junit, FormatArg::Sarif],
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::GITHUB, FormatArg::JUNIT, FormatArg::SARIF],
 };
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
@@ -155,15 +155,15 @@ pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
 /// Writes results.
 fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
     let text = match format {
-        FormatArg::Json => checkup::document(all).map_err(unwritable)?,
-        FormatArg::Junit => junit::document(all).map_err(unwritable)?,
-        FormatArg::Sarif => sarif::document(all).map_err(unwritable)?,
-        FormatArg::Github => github::summary(all),
+        FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
+        FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
+        FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
+        FormatArg::GITHUB => github::summary(all),
         _ => checkup::text(all, Some(table_width(args.wide, &args.output))),
     };
     args.output.put(inputs, format, &text)?;
-    if format == FormatArg::Github {
-        output::print(&github::annotations(all))?;
+    if format == FormatArg::GITHUB {
+        output::print(github::annotations(all))?;
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use ctxsim::error::Error;
 use ctxsim::report::contrast::{Contrast, json, markdown, table};
 use indexmap::IndexSet;
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs, SelectArgs, WidthArgs};
-use crate::format::Formats;
+use crate::args::{DrawArgs, ProcessArgs, SelectArgs, WidthArgs};
+use crate::format::{FormatArg, Formats};
 use crate::git::{self, Revisions};
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
@@ -29,7 +29,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`compare`",
-    known: &[FormatArg::Table, FormatArg::Json, FormatArg::Markdown, FormatArg::Github],
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::MARKDOWN, FormatArg::GITHUB],
 };
 
 /// The arguments of `compare`.
@@ -112,9 +112,9 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         contrasts.extend(compared(&found, args, suite, &pairs)?);
     }
     let text = match format {
-        FormatArg::Json => json::document(&contrasts).map_err(unwritable)?,
-        FormatArg::Markdown => markdown::review(&contrasts),
-        FormatArg::Github => markdown::summary(&contrasts),
+        FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
+        FormatArg::MARKDOWN => markdown::review(&contrasts),
+        FormatArg::GITHUB => markdown::summary(&contrasts),
         _ => table::comparisons(&contrasts, Some(table_width(args.wide, &args.output))),
     };
     args.output.put(catalog.files(), format, &text)

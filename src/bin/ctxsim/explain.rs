@@ -9,15 +9,15 @@ use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
 
-use crate::args::{FALLBACK_PROFILE, FormatArg, ProcessArgs, WidthArgs, number};
-use crate::format::Formats;
+use crate::args::{FALLBACK_PROFILE, ProcessArgs, WidthArgs, number};
+use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::run::given_width;
 use crate::{git, output};
 use ctxsim::quantity::saturated;
 
 /// The available output formats.
-const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::Table, FormatArg::Json] };
+const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
@@ -127,7 +127,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
     let context = Context::alone(policy, &load.name, timeline, profile);
     let text = match format {
-        FormatArg::Json => json(&explanation, context, args.render)
+        FormatArg::JSON => json(&explanation, context, args.render)
             .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
         _ if args.render => rendered(&explanation),
         _ => {

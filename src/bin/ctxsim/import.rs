@@ -11,13 +11,13 @@ use ctxsim::report::numbers::thousands;
 use ctxsim::report::recording;
 use ctxsim::report::{self, Skipped, calibration};
 
-use crate::args::{FALLBACK_PROFILE, FormatArg, SelectArgs, WidthArgs};
-use crate::format::Formats;
+use crate::args::{FALLBACK_PROFILE, SelectArgs, WidthArgs};
+use crate::format::{FormatArg, Formats};
 use crate::output::{self, OutputArgs};
 use crate::run::{table_width, unwritable, with_progress};
 
 /// The available output formats.
-const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::Table, FormatArg::Json] };
+const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(crate) struct ImportArgs {
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, &args.output)?;
-    let as_json = format == FormatArg::Json;
+    let as_json = format == FormatArg::JSON;
     output::note(catalog, Kind::Scenario, &args.files);
     args.output.check(catalog.files())?;
     let text = if args.report {

@@ -69,7 +69,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     );
     refuse_existing(&[&args.path])?;
     write(&args.path, &text)?;
-    output::print(&format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
+    output::print(format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
 }
 
 /// Writes the files a repository needs for its first check.

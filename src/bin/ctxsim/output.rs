@@ -11,7 +11,7 @@ use clap::Args;
 use ctxsim::catalog::{Catalog, Files, Kind};
 use ctxsim::error::Error;
 
-use crate::args::FormatArg;
+use crate::format::FormatArg;
 
 pub(crate) use file::{check, write};
 pub(crate) use kept::{Kept, Remark};
@@ -56,14 +56,14 @@ impl OutputArgs {
     }
 
     /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
-    pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: &str) -> Result<(), Error> {
-        self.put_as(inputs, Remark::of(format), text)
+    pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.put_as(inputs, format.remark(), text)
     }
 
     /// Does the same for a text with a remark of another kind, or without one.
-    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: &str) -> Result<(), Error> {
+    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: impl AsRef<[u8]>) -> Result<(), Error> {
         match self.file() {
-            Some(path) => write(path, &remark.on(text), self.force.kept(inputs)),
+            Some(path) => write(path, remark.on(text), self.force.kept(inputs)),
             None => print(text),
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<I
 }
 
 /// Writes several files, or none if one of them must be kept.
-pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<str>)], kept: Kept<'_>) -> Result<(), Error> {
+pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: Kept<'_>) -> Result<(), Error> {
     files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
     for (path, text) in files {
         path.parent().map_or(Ok(()), make_folder)?;
@@ -98,9 +98,9 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
 }
 
 /// Prints text; a closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<(), Error> {
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::Write { path: PathBuf::from("standard output"), source: error })
         }

@@ -66,7 +66,7 @@ fn page(man: Man) -> Result<String, Error> {
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
+    output::print(&script)
 }
 
 /// Returns the command line with full subcommand names, as the pages are named.

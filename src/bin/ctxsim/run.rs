@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum as _;
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Cell, Comparison, Load, Plan, Workload};
 use ctxsim::diag::Diagnostic;
@@ -13,10 +14,12 @@ use ctxsim::report::checkup::github;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sections::columns::Column;
 use ctxsim::report::table::Layout;
-use ctxsim::report::{Report, csv, html, json, markdown, rows, runner_rows, table};
+use ctxsim::report::{Report, html, json, markdown, rows, runs, table};
+use ctxsim::row::Rows;
+use serde_json::Value;
 
-use crate::args::{FormatArg, RowsArg, RunArgs, WidthArgs};
-use crate::format::Formats;
+use crate::args::{RowsArg, RunArgs, WidthArgs};
+use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::words::without_sessions;
 use crate::{git, output, pictures};
@@ -26,20 +29,11 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The shortest time between two updates of the progress bar.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// The available output formats, whatever the rows.
-pub(crate) const FORMATS: Formats<'_> = Formats { of: "`run`", known: &OF_RUNS };
-
-/// The formats of a comparison.
-const OF_RUNS: [FormatArg; 8] = [
-    FormatArg::Table,
-    FormatArg::Json,
-    FormatArg::Jsonl,
-    FormatArg::Csv,
-    FormatArg::Markdown,
-    FormatArg::Html,
-    FormatArg::Svg,
-    FormatArg::Github,
-];
+/// Returns the formats of a comparison, the usual one first.
+pub(crate) fn formats() -> Vec<FormatArg> {
+    let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
+    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
+}
 
 /// The width of tables without a terminal.
 const TABLE_WIDTH: usize = 100;
@@ -79,7 +73,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
                 holds = false;
                 anstream::eprintln!("guard failed: {verdict}");
             }
-            if format == FormatArg::Github {
+            if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
             }
             written(&plan, &report, args, format)?
@@ -87,13 +81,11 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
-            let cards: Vec<String> = report.aging_cards().iter().map(ToString::to_string).collect();
-            of_sessions(&cards, format)?
+            of_sessions(&report.aging_cards(), format)?
         }
         RowsArg::Facts => {
             let graphs = with_progress(|it| plan.each(args.draw.threads(), it, |load, _| load.fact_graph()))?;
-            let graphs: Vec<String> = graphs.iter().flatten().map(ToString::to_string).collect();
-            of_sessions(&graphs, format)?
+            of_sessions(&graphs.into_iter().flatten().collect::<Vec<_>>(), format)?
         }
         RowsArg::Calls | RowsArg::Log | RowsArg::Orderings => service(&plan, args, format)?,
         RowsArg::Requests | RowsArg::Needs => {
@@ -102,7 +94,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             text
         }
     };
-    args.output.put(catalog.files(), format, &text)?;
+    args.output.put(catalog.files(), format, text)?;
     output::print(&marks)?;
     Ok(holds)
 }
@@ -116,58 +108,58 @@ fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Erro
 
 /// Returns the format: as requested, by the output's extension, or the default.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    let of_chart = [FormatArg::Svg];
-    let (of, known): (_, &[FormatArg]) = match (args.rows, &args.chart) {
-        (RowsArg::Runs, Some(_)) => ("a chart", &of_chart),
-        (RowsArg::Runs, None) => ("a comparison", &OF_RUNS),
-        (RowsArg::Requests, _) => ("`--rows requests`", &ROWS),
-        (RowsArg::Needs, _) => ("`--rows needs`", &ROWS),
-        (RowsArg::Trials, _) => ("`--rows trials`", &ROWS),
-        (RowsArg::Probes, _) => ("`--rows probes`", &ROWS),
-        (RowsArg::Cards, _) => ("`--rows cards`", &ROWS[..2]),
-        (RowsArg::Facts, _) => ("`--rows facts`", &ROWS[..2]),
-        (RowsArg::Calls, _) => ("`--rows calls`", &ROWS),
-        (RowsArg::Orderings, _) => ("`--rows orderings`", &ROWS),
-        (RowsArg::Log, _) => ("`--rows log`", &ROWS[..2]),
-    };
-    Formats { of, known }.choose(args.format, &args.output)
-}
-
-/// The formats of rows below runs.
-const ROWS: [FormatArg; 3] = [FormatArg::Jsonl, FormatArg::Json, FormatArg::Csv];
-
-/// Returns a report as text.
-fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
-    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
-    match format {
-        FormatArg::Table | FormatArg::Junit | FormatArg::Sarif => {
-            let width = Some(table_width(args.wide, &args.output));
-            Ok(table::report(report, Layout { width, detail }))
+    let (of, known) = match (args.rows, &args.chart) {
+        (RowsArg::Runs, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
+        (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
+        (rows, _) => {
+            let mut known: Vec<FormatArg> = FormatArg::of_rows().collect();
+            // One row a line is the usual form.
+            known.swap(0, 1);
+            // These have no columns.
+            if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
+                known.truncate(2);
+            }
+            let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+            (format!("`--rows {name}`"), known)
         }
-        FormatArg::Markdown => Ok(markdown::report(report, detail)),
-        FormatArg::Github => Ok(markdown::summary(report)),
-        FormatArg::Html => html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable),
-        FormatArg::Svg => pictures::chart(plan, report, detail, args),
-        FormatArg::Json => json::document(report).map_err(unwritable),
-        FormatArg::Jsonl => json::lines(report).map_err(unwritable),
-        FormatArg::Csv => csv::report(report).map_err(unwritable),
-    }
+    };
+    Formats { of: &of, known: &known }.choose(args.format, &args.output)
 }
 
-/// Joins the lines that only session streams have.
-fn of_sessions(lines: &[String], format: FormatArg) -> Result<String, Error> {
-    if lines.is_empty() {
+/// Returns a report in a format.
+fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
+    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
+    let text = match format {
+        FormatArg::TABLE => {
+            let width = Some(table_width(args.wide, &args.output));
+            table::report(report, Layout { width, detail })
+        }
+        FormatArg::MARKDOWN => markdown::report(report, detail),
+        FormatArg::GITHUB => markdown::summary(report),
+        FormatArg::HTML => {
+            html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable)?
+        }
+        FormatArg::SVG => pictures::chart(plan, report, detail, args)?,
+        FormatArg::JSON => json::document(report).map_err(unwritable)?,
+        of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
+    };
+    Ok(text.into())
+}
+
+/// Writes what only session streams have.
+fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+    if all.is_empty() {
         let problem = Diagnostic::at("rows-sessions", "", "no scenario in this run has a stream of sessions");
         return Err(vec![problem.help("name a scenario with `load.aging`")].into());
     }
-    joined(lines, format)
+    format.write(|_| vec![Rows::of(all)])
 }
 
 /// Returns the columns that are asked for, which only tables have.
 fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
-    use FormatArg::{Github, Html, Markdown, Table};
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
-    if args.rows != RowsArg::Runs || ![Table, Markdown, Html, Github].contains(&format) {
+    let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
+    if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let problem = Diagnostic::at("usage", "", "`--columns` chooses the columns of tables");
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
         return Err(vec![problem.help(help)].into());
@@ -190,14 +182,14 @@ pub(crate) fn given_width(asked: WidthArgs, output: &OutputArgs) -> Option<usize
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
-fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(String, bool), Error> {
+fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
     let n_failed = AtomicUsize::new(0);
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let context = |cell: Cell| context(load, cell, names_run);
-            let mut lines = Vec::new();
+            let mut all = Vec::new();
             for (cell, ledger) in load.rows(progress) {
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
@@ -208,60 +200,52 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(String, boo
                     );
                     continue;
                 }
-                let more = match args.rows {
+                all.push(match args.rows {
                     RowsArg::Needs => rows::needs(&ledger, context(cell)),
                     _ => rows::requests(&ledger, context(cell)),
-                };
-                lines.extend(more.map_err(unwritable)?);
+                });
             }
             for (cell, made) in load.conversation_rows(progress) {
-                for one in made {
-                    let of = (one.length, one.trial);
-                    let more = rows::requests_of_conversation(&one.rows, of, context(cell));
-                    lines.extend(more.map_err(unwritable)?);
-                }
+                let conversations = made.iter().map(|it| (&it.rows, (it.length, it.trial)));
+                all.extend(
+                    conversations.map(|(of, at)| rows::requests_of_conversation(of, at, context(cell))),
+                );
             }
-            Ok(lines)
+            Ok(all)
         })
     })?;
-    let of_loads: Result<Vec<Vec<String>>, Error> = of_loads.into_iter().collect();
-    Ok((joined(&of_loads?.concat(), format)?, n_failed.into_inner() == 0))
+    let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
+    let rows = of_loads?.into_iter().flatten().collect();
+    Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
 }
 
 /// Returns the memories' calls to their services, or every action of memory runners.
-fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
-            let name = |cell: Cell| run_name(load, cell);
             if args.rows == RowsArg::Orderings {
-                return runner_rows::orderings(&load.name, &load.orderings(progress));
+                return vec![rows::orderings(&load.name, &load.orderings(progress))];
             }
-            let mut lines = Vec::new();
-            for (cell, _, log) in load.runner_logs() {
-                let of = written_by(load, cell);
-                let more = match args.rows {
-                    RowsArg::Log => runner_rows::events(name(cell), of, &log),
-                    _ => runner_rows::calls(name(cell), of, &log),
-                };
-                lines.extend(more?);
-            }
+            let of_runner = if args.rows == RowsArg::Log { rows::actions } else { rows::calls };
+            let logs = load.runner_logs().into_iter();
+            let mut all: Vec<Rows> = logs
+                .map(|(cell, _, log)| of_runner(run_name(load, cell), runner(load, cell), &log))
+                .collect();
             if args.rows == RowsArg::Calls {
-                for (cell, ledger) in load.rows(progress) {
-                    lines.extend(runner_rows::memory_calls(name(cell), &ledger.calls)?);
-                }
+                let ledgers = load.rows(progress).into_iter();
+                all.extend(ledgers.map(|(cell, it)| rows::memory_calls(run_name(load, cell), &it.calls)));
             }
-            Ok(lines)
+            all
         })
     })?;
-    let of_loads: Result<Vec<Vec<String>>, serde_json::Error> = of_loads.into_iter().collect();
-    let lines = of_loads.map_err(unwritable)?.concat();
-    if lines.is_empty() {
+    let all = of_loads.concat();
+    if all.iter().all(|it| it.rows.is_empty()) {
         let message = "no policy in this run calls a memory service";
         let help = "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
             one whose `memory` has a `service`";
         return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
     }
-    joined(&lines, format)
+    format.write(|_| all)
 }
 
 /// Returns a run's name.
@@ -274,9 +258,9 @@ fn run_name(load: &Load, cell: Cell) -> rows::RunName<'_> {
 }
 
 /// Returns the runner of a cell.
-fn written_by(load: &Load, cell: Cell) -> runner_rows::Written<'_> {
+fn runner(load: &Load, cell: Cell) -> rows::Runner<'_> {
     let runner = load.policies[cell.policy].service_memory();
-    runner_rows::Written {
+    rows::Runner {
         context_only: runner.map(|it| !it.write.entries),
         service: runner.map_or("", |it| it.service.as_str()),
     }
@@ -317,53 +301,33 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
 }
 
 /// Returns the rows of all trials, conversations first, or the probes of conversations.
-fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<String, Error> {
+fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
     let of_loads = with_progress(|it| {
         plan.each(args.draw.threads(), it, |load, progress| {
             let name = |cell: Cell| run_name(load, cell);
             if args.rows == RowsArg::Probes {
-                let runs = load.probes(progress);
-                let lines = runs.iter().map(|(cell, probes)| rows::probes(name(*cell), probes));
-                let traces = load.trace();
-                let of_sessions = traces.iter().map(|(cell, all)| rows::trace(name(*cell), all));
-                let of_sessions = of_sessions.collect::<Result<Vec<_>, _>>()?.concat();
-                let answers = load.runner_logs().into_iter().map(|(cell, chats, log)| {
-                    runner_rows::answers(name(cell), written_by(load, cell), &chats, &log)
-                });
-                let answers = answers.collect::<Result<Vec<_>, _>>()?.concat();
-                return Ok([lines.collect::<Result<Vec<_>, _>>()?.concat(), [of_sessions, answers].concat()]);
+                let probes =
+                    load.probes(progress).into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
+                let questions = load.trace().into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
+                let answers = load
+                    .runner_logs()
+                    .into_iter()
+                    .map(|(cell, chats, log)| rows::answers(name(cell), runner(load, cell), &chats, &log));
+                return [probes.collect(), questions.chain(answers).collect()];
             }
-            let runs = load.trials(progress);
-            let conversations = runs.iter().map(|(cell, trials)| rows::trials(name(*cell), trials));
-            let conversations: Vec<Vec<String>> = conversations.collect::<Result<_, _>>()?;
-            let runs = load.drawn(progress);
-            let drawn = runs.iter().map(|(cell, trials)| rows::drawn(name(*cell), trials));
-            Ok([conversations.concat(), drawn.collect::<Result<Vec<_>, _>>()?.concat()])
+            let trials = load.trials(progress).into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
+            let drawn = load.drawn(progress).into_iter().map(|(cell, it)| rows::drawn(name(cell), &it));
+            [trials.collect(), drawn.collect()]
         })
     })?;
-    let of_loads: Result<Vec<[Vec<String>; 2]>, serde_json::Error> = of_loads.into_iter().collect();
-    let (conversations, drawn): (Vec<_>, Vec<_>) =
-        of_loads.map_err(unwritable)?.into_iter().map(|[one, other]| (one, other)).unzip();
-    let lines = [conversations.concat(), drawn.concat()].concat();
-    if lines.is_empty() {
+    let (first, others): (Vec<Vec<Rows>>, Vec<Vec<Rows>>) =
+        of_loads.into_iter().map(|[one, other]| (one, other)).unzip();
+    let all = [first.concat(), others.concat()].concat();
+    if all.iter().all(|it| it.rows.is_empty()) {
         let problem = Diagnostic::at("rows-trials", "", "no scenario in this run has trials");
         return Err(vec![problem.help("name a scenario with `load.conversation`")].into());
     }
-    joined(&lines, format)
-}
-
-/// Joins rows in a format.
-fn joined(lines: &[String], format: FormatArg) -> Result<String, Error> {
-    match format {
-        FormatArg::Json if lines.is_empty() => Ok("[]\n".to_owned()),
-        FormatArg::Json => Ok(format!("[\n{}\n]\n", lines.join(",\n"))),
-        FormatArg::Csv => {
-            let flat: Result<Vec<_>, _> = lines.iter().map(|it| csv::flat(it)).collect();
-            flat.map(|it| csv::table(&it)).map_err(unwritable)
-        }
-        _ if lines.is_empty() => Ok(String::new()),
-        _ => Ok(lines.join("\n") + "\n"),
-    }
+    format.write(|_| all)
 }
 
 /// Reports that a value cannot be written.

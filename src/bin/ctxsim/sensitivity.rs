@@ -5,10 +5,10 @@ use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure::sensitivity::Sort;
-use ctxsim::report::sensitivity::{document, markdown, table, values};
+use ctxsim::report::sensitivity::{document, markdown, rows, table};
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs, WidthArgs, number};
-use crate::format::Formats;
+use crate::args::{DrawArgs, ProcessArgs, WidthArgs, number};
+use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::words::without_sessions;
@@ -28,7 +28,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`sensitivity`",
-    known: &[FormatArg::Table, FormatArg::Json, FormatArg::Csv, FormatArg::Markdown],
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV, FormatArg::MARKDOWN],
 };
 
 /// The arguments of `sensitivity`.
@@ -123,10 +123,10 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
     let text = match format {
-        FormatArg::Json => document(&found).map_err(unwritable)?,
-        FormatArg::Csv => values(&found).map_err(unwritable)?,
-        FormatArg::Markdown => markdown(&found, args.details),
-        _ => table(&found, args.details, Some(table_width(args.wide, &args.output))),
+        FormatArg::JSON => document(&found).map_err(unwritable)?.into(),
+        FormatArg::MARKDOWN => markdown(&found, args.details).into(),
+        FormatArg::TABLE => table(&found, args.details, Some(table_width(args.wide, &args.output))).into(),
+        of_rows => of_rows.write(|_| vec![rows(&found)])?,
     };
-    args.output.put(catalog.files(), format, &text)
+    args.output.put(catalog.files(), format, text)
 }

@@ -123,11 +123,11 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let of_earlier = Export::bank_files(&earlier);
     let (replaced, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
-    others.iter().try_for_each(|(path, text)| kept.check(path, Some(text)))?;
+    others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
     remove_stale(&export, &earlier, &args.output)?;
     output::write_all(&replaced, Kept { force: true, ..kept })?;
     output::write_all(&others, kept)?;
-    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
+    output::print(format!("{} to {}\n", said(&export), args.output.display()))
 }
 
 /// Removes files of an earlier export in the same folder that this one lacks.

@@ -11,8 +11,8 @@ use ctxsim::error::Error;
 use ctxsim::input::text::source::read_text;
 use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
 
-use crate::args::{DrawArgs, FormatArg, ProcessArgs, WidthArgs};
-use crate::format::Formats;
+use crate::args::{DrawArgs, ProcessArgs, WidthArgs};
+use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::run::{table_width, unwritable, with_progress};
 use crate::words::without_sessions;
@@ -32,7 +32,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> =
-    Formats { of: "`sweep`", known: &[FormatArg::Table, FormatArg::Json, FormatArg::Svg] };
+    Formats { of: "`sweep`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::SVG] };
 
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
@@ -215,7 +215,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     match args.shard {
         Some(shard) => {
             let text = json::shard(shard, head, points).map_err(unwritable)?;
-            args.shown.output.put(catalog.files(), FormatArg::Json, &text)
+            args.shown.output.put(catalog.files(), FormatArg::JSON, &text)
         }
         None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
     }
@@ -235,8 +235,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 /// Writes a whole sweep.
 fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
     let text = match format {
-        FormatArg::Json => json::document(sweep).map_err(unwritable)?,
-        FormatArg::Svg => match sweep.figure() {
+        FormatArg::JSON => json::document(sweep).map_err(unwritable)?,
+        FormatArg::SVG => match sweep.figure() {
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
                 let problem =

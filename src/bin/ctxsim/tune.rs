@@ -118,7 +118,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         if let Some(text) = tuned_policy(catalog, &args.policy, &name, (&found, day.as_deref()), format)? {
-            output::write(path, &Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+            output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
     let text = if args.json {

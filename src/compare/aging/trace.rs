@@ -6,6 +6,7 @@ use crate::aging::graph::{Graph, export};
 use crate::aging::stream::Ask;
 use crate::aging::{Asked, Player, Stream};
 use crate::compare::{Cell, Load};
+use crate::report::rows::Question;
 
 impl Load {
     /// Returns the graph of facts of its first stream, or nothing if it has none.
@@ -18,42 +19,27 @@ impl Load {
 
     /// Returns what the first stream asks each policy, with its answers, or nothing if it has none.
     #[must_use]
-    pub fn trace(&self) -> Vec<(Cell, Vec<Value>)> {
+    pub fn trace(&self) -> Vec<(Cell, Vec<Question>)> {
         let Some(aging) = self.workload.aging() else { return Vec::new() };
         let stream = aging.stream(0);
         let player = Player::new(aging, &stream, true);
         let of = |cell: Cell| {
             let log = player.policy(&self.policies[cell.policy], aging.model);
-            log.asked.iter().map(|it| row(&stream, it)).collect()
+            log.asked.into_iter().map(|it| question(&stream, it)).collect()
         };
         self.engine_cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
     }
 }
 
-/// Returns a question with its answers: as the agent is, with perfect retrieval, with perfect context.
-fn row(stream: &Stream, asked: &Asked) -> Value {
+/// Returns a question with its answers.
+fn question(stream: &Stream, asked: Asked) -> Question {
     let probe = &stream.probes[asked.probe];
-    let (kind, about) = describe(&stream.graph, &probe.ask);
-    let [p1, p2, p3] = &asked.answers;
-    json!({
-        "event": "probe",
-        "session": asked.session,
-        "probe": asked.probe,
-        "asks": kind,
-        "facts": about,
-        "is_scored": probe.is_scored,
-        "p1": p1.is_right,
-        "p2": p2.is_right,
-        "p3": p3.is_right,
-        "hops": p1.hops,
-        "is_stale": p1.is_stale,
-        "is_confused": p1.is_confused,
-        "stated_total": p1.total,
-        "gold_total": match probe.ask {
-            Ask::Total { accumulator, at } => Some(stream.graph.total(accumulator as usize, at)),
-            _ => None,
-        },
-    })
+    let (asks, facts) = describe(&stream.graph, &probe.ask);
+    let gold_total = match probe.ask {
+        Ask::Total { accumulator, at } => Some(stream.graph.total(accumulator as usize, at)),
+        _ => None,
+    };
+    Question { asked, asks, facts, is_scored: probe.is_scored, gold_total }
 }
 
 /// Returns what a question asks, and which facts it is about.

@@ -1,13 +1,9 @@
 //! The values of metrics that are more than a field of a tally.
 
-use super::{TTL_CLASSES, Value};
-use crate::ledger::{BlockHits, FailureKind};
+use crate::ledger::{BlockHits, ExplicitCacheSums, FailureKind};
 use crate::measure::{Resets, Tally};
 use crate::quantity::{Cost, Tokens, UNLIMITED};
-
-pub(super) fn fields<const N: usize>(fields: [(&'static str, Value); N]) -> Value {
-    Value::Fields(fields.into_iter().collect())
-}
+use crate::row::{Value, columns};
 
 /// Returns a limit, if there is one.
 pub(super) fn limit(tokens: Tokens) -> Value {
@@ -33,51 +29,51 @@ pub(super) fn failure_kind(kind: FailureKind) -> String {
     }
 }
 
-pub(super) fn write_by_ttl(tally: &Tally) -> Value {
-    let by_ttl = TTL_CLASSES.into_iter().zip(tally.sums.main.tokens.write).filter(|(_, tokens)| *tokens > 0);
-    Value::Fields(by_ttl.map(|(ttl, tokens)| (ttl, tokens.into())).collect())
+/// Tokens written by the entry's lifetime; only classes that were written to.
+pub struct ByTtl(pub [Tokens; 2]);
+
+columns! { ByTtl;
+    /// With the shorter lifetime.
+    "5m": Tokens sparse = |it| Some(it.0[0]).filter(|it| *it > 0),
+    /// With the longer one.
+    "1h": Tokens sparse = |it| Some(it.0[1]).filter(|it| *it > 0),
 }
 
-/// Returns the blocks of all prompts, those up to each prompt's first that the store did not hold, their share, and the
-/// sub-agents that made some of the requests.
-pub(super) fn blocks(hits: &BlockHits) -> Value {
-    let ratio = if hits.n_blocks == 0 { 0.0 } else { hits.n_hits as f64 / hits.n_blocks as f64 };
-    fields([
-        ("blocks", hits.n_blocks.into()),
-        ("hit_blocks", hits.n_hits.into()),
-        ("block_hit_ratio", ratio.into()),
-        ("subagents", hits.n_subagents.into()),
-    ])
+columns! { BlockHits;
+    /// Blocks of all prompts.
+    "blocks": Count = |it| it.n_blocks,
+    /// Of these, those up to each prompt's first that the store did not hold.
+    "hit_blocks": Count = |it| it.n_hits,
+    /// Their share.
+    "block_hit_ratio": Share = |it| if it.n_blocks == 0 { 0.0 } else { it.n_hits as f64 / it.n_blocks as f64 },
+    /// Sub-agents that made some of the requests.
+    "subagents": Count = |it| it.n_subagents,
 }
 
-/// Returns the recorded compactions, those that the policy would have avoided, the requests that follow these, the bills of the
-/// sessions of which all are avoided, as recorded and with them undone, how many of these have no bills to compare, and in how
-/// many the prompt comes to what the harness compacts at later.
-pub(super) fn resets(resets: &Resets) -> Value {
-    let bill = |nth: usize| resets.bills[nth].into();
-    fields([
-        ("compactions", resets.recorded.into()),
-        ("avoided", resets.avoided.into()),
-        ("requests_after", resets.requests.into()),
-        ("cost_kept_usd", bill(0)),
-        ("cost_undone_usd", bill(1)),
-        ("not_compared", resets.n_open.into()),
-        ("reached_later", resets.n_reached.into()),
-    ])
+columns! { Resets;
+    /// Recorded compactions.
+    "compactions": Count = |it| it.recorded,
+    /// Of these, those that the policy would have avoided.
+    "avoided": Count = |it| it.avoided,
+    /// The requests that follow these.
+    "requests_after": Count = |it| it.requests,
+    /// The bills of the sessions of which all are avoided, as recorded.
+    "cost_kept_usd": Usd = |it| it.bills[0],
+    /// The same with the compactions undone.
+    "cost_undone_usd": Usd = |it| it.bills[1],
+    /// How many of these sessions have no bills to compare.
+    "not_compared": Count = |it| it.n_open,
+    /// In how many the prompt comes to what the harness compacts at later.
+    "reached_later": Count = |it| it.n_reached,
 }
 
-/// Returns the contents that were stored, each in a call of its own, the tokens of these calls, and tokens times hours.
-pub(super) fn stored(tally: &Tally) -> Value {
-    let stored = &tally.sums.stored;
-    let token_hours = stored.token_ms as f64 / 3_600_000.0;
-    let of = || {
-        fields([
-            ("contents", stored.n.into()),
-            ("input_tokens", stored.tokens.into()),
-            ("token_hours", token_hours.into()),
-        ])
-    };
-    (stored.n > 0).then(of).into()
+columns! { ExplicitCacheSums;
+    /// Contents that were stored, each in a call of its own.
+    "contents": Count = |it| it.n,
+    /// Tokens of these calls.
+    "input_tokens": Tokens = |it| it.tokens,
+    /// Tokens times hours.
+    "token_hours": Number = |it| it.token_ms as f64 / 3_600_000.0,
 }
 
 /// Returns the share of the tool results' tokens that their last renditions leave out.

@@ -39,14 +39,14 @@ const DERIVED: [(Column, &str, &str, Option<u8>); 4] = [
 impl Column {
     /// Returns the columns of a table if none are asked for.
     pub(super) fn usual(has_spread: bool) -> Vec<Self> {
-        let metrics = metric::columns().into_iter().map(Self::Number);
+        let metrics = metric::usual_columns().map(Self::Number);
         let derived = DERIVED.iter().map(|it| it.0);
         metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).collect()
     }
 
     /// Returns the names by which all columns can be asked for.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        metric::selectable().map(Metric::place).chain(DERIVED.iter().map(|it| it.1))
+        metric::selectable().map(|it| it.name).chain(DERIVED.iter().map(|it| it.1))
     }
 
     /// Reads a list of columns, `a,b,c`: names, or headings with `_` for blanks.
@@ -68,7 +68,7 @@ impl Column {
     fn of(word: &str) -> Option<Self> {
         let plain = |it: &str| it.replace([' ', '_'], "").to_lowercase();
         let is_meant = |name: &str, heading: &str| word == name || plain(word) == plain(heading);
-        let number = metric::selectable().find(|it| is_meant(it.place(), it.heading())).map(Self::Number);
+        let number = metric::selectable().find(|it| is_meant(it.name, it.heading())).map(Self::Number);
         let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|it| it.0);
         number.or_else(derived)
     }
@@ -122,8 +122,8 @@ impl Column {
 fn unknown(word: &str) -> Diagnostic {
     // Whoever leaves out the group of a number is told where it is.
     let part = || Column::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
-    let mut usual = metric::columns().into_iter();
-    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(Metric::place);
+    let mut usual = metric::usual_columns();
+    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|it| it.name);
     let near = usual.or_else(|| nearest(word, Column::names()));
     let near = near.or_else(|| part().filter(|_| !word.is_empty()));
     let help = near.map_or_else(

@@ -92,5 +92,5 @@ fn the_graph_and_the_trace_of_the_first_stream_can_be_read() {
     assert!(graph["summary"]["total_facts"].as_u64().unwrap() > 100);
     assert_eq!(graph["interference_map"].as_array().unwrap().len(), 3);
     assert_eq!(trace.len(), 2, "one for each policy");
-    assert!(trace[0].1.iter().any(|it| it["asks"] == "chain") && trace[0].1.len() == trace[1].1.len());
+    assert!(trace[0].1.iter().any(|it| it.asks == "chain") && trace[0].1.len() == trace[1].1.len());
 }

@@ -36,7 +36,8 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`check`] and [`Kept::check`], or the disk is full.
-pub(crate) fn write(path: &Path, text: &str, kept: Kept<'_>) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: Kept<'_>) -> Result<(), Error> {
+    let text = text.as_ref();
     kept.check(path, Some(text))?;
     let written = place(path).and_then(|place| match place {
         Place::Other => through(path, text),
@@ -86,18 +87,18 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// Writes to a device or pipe; a closed pipe is not an error.
-fn through(path: &Path, text: &str) -> io::Result<()> {
+fn through(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
-    match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
+    match file.write_all(text).and_then(|()| file.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
 /// Writes a temporary file beside the wanted one and renames it.
-fn replace(path: &Path, permissions: Option<Permissions>, text: &str) -> io::Result<()> {
+fn replace(path: &Path, permissions: Option<Permissions>, text: &[u8]) -> io::Result<()> {
     let mut file = pending(folder(path), permissions.as_ref())?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| match permissions {
+    let written = file.write_all(text).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
     });

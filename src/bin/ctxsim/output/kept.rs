@@ -9,8 +9,6 @@ use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::input::Format;
 
-use crate::args::FormatArg;
-
 /// The sentence in the first line of every file whose format has comments; in HTML it follows the document type.
 const REMARK: &str = "Written by ctxsim.";
 
@@ -56,7 +54,7 @@ impl Kept<'_> {
     ///
     /// # Errors
     /// The path leads to an input, or to a file that ctxsim did not write.
-    pub(crate) fn check(self, path: &Path, text: Option<&str>) -> Result<(), Error> {
+    pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         // Devices and pipes keep nothing, and may have no end.
         let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
         let refused = |code, message, help| {
@@ -80,8 +78,8 @@ impl Kept<'_> {
 }
 
 /// Returns whether a file has a text, reading no more than that text is long.
-fn is_equal(path: &Path, there: &fs::Metadata, text: &str) -> bool {
-    there.len() == text.len() as u64 && head(path, there.len()).is_ok_and(|it| it == text.as_bytes())
+fn is_equal(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
+    there.len() == text.len() as u64 && head(path, there.len()).is_ok_and(|it| it == text)
 }
 
 /// Returns whether a file says that ctxsim wrote it.
@@ -124,32 +122,23 @@ pub(crate) enum Remark {
 }
 
 impl Remark {
-    /// Returns how a format says it.
-    pub(crate) fn of(format: FormatArg) -> Self {
-        use FormatArg::{Csv, Github, Html, Json, Jsonl, Junit, Markdown, Sarif, Svg, Table};
-        match format {
-            Table => Self::Line,
-            Markdown | Github | Svg => Self::Comment("<!-- ", " -->"),
-            Html => Self::AfterDoctype,
-            Json | Jsonl | Csv | Junit | Sarif => Self::None,
-        }
-    }
-
     /// Returns how an input file says it.
     pub(crate) fn of_input(format: Format) -> Self {
         Self::Comment(if format == Format::Ron { "// " } else { "# " }, "")
     }
 
     /// Adds the remark to a text.
-    pub(crate) fn on(self, text: &str) -> String {
-        match self {
-            Self::Line => format!("{REMARK}\n\n{text}"),
-            Self::Comment(open, close) => format!("{open}{REMARK}{close}\n{text}"),
+    pub(crate) fn on(self, text: impl AsRef<[u8]>) -> Vec<u8> {
+        let text = text.as_ref();
+        let (before, rest) = match self {
+            Self::Line => (format!("{REMARK}\n\n"), text),
+            Self::Comment(open, close) => (format!("{open}{REMARK}{close}\n"), text),
             Self::AfterDoctype => {
-                let rest = text.strip_prefix(DOCTYPE).unwrap_or(text);
-                format!("{DOCTYPE}\n<!-- {REMARK} -->{rest}")
+                let rest = text.strip_prefix(DOCTYPE.as_bytes()).unwrap_or(text);
+                (format!("{DOCTYPE}\n<!-- {REMARK} -->"), rest)
             }
-            Self::None => text.to_owned(),
-        }
+            Self::None => (String::new(), text),
+        };
+        [before.as_bytes(), rest].concat()
     }
 }

@@ -1,0 +1,38 @@
+//! One need: something earlier that a later step needs.
+
+use super::Context;
+use crate::ledger::NeedRow;
+use crate::row::{Value, columns};
+
+/// A need with its context.
+pub(super) struct Due<'a> {
+    pub(super) row: &'a NeedRow,
+    pub(super) context: Context<'a>,
+}
+
+columns! { Due<'_>;
+    /// The session of the recording, from 0.
+    "session": Count = |it| it.context.session(it.row.turn_ix),
+    /// The user's turn in which it was due, from 0.
+    "turn": Count = |it| it.row.turn_ix,
+    /// The step of the recorded call that revealed it; null where it was declared.
+    "step": Count = |it| it.row.inferred.map(|it| it.step),
+    /// The rule by which that call revealed it.
+    "rule": Text = |it| it.row.inferred.map(|it| it.rule),
+    /// The item that it needs.
+    "item": Count = |it| it.row.inferred.map(|it| it.item),
+    /// How much of the item was needed.
+    "level": Text = |it| Value::of(&it.row.level),
+    /// The probability of the need.
+    "weight": Share = |it| it.row.weight,
+    /// The share that the prompt met.
+    "met": Share = |it| it.row.met,
+    /// Calls that fetch it again.
+    "expected_calls": Expected = |it| it.row.calls,
+    /// Of these, beyond the first.
+    "expected_repeat_calls": Expected = |it| it.row.repeats,
+    /// What one such call fetches.
+    "fetched_tokens": Tokens = |it| it.row.fetched,
+    /// The probability that nothing recovers it.
+    "expected_failures": Expected = |it| it.row.failed,
+}

@@ -1,0 +1,143 @@
+//! One request.
+
+use super::Context;
+use crate::input::policy::Code;
+use crate::ledger::{RequestRow, Role, Rows};
+use crate::price::{self, Models};
+use crate::quantity::Cost;
+use crate::report::metric::ByTtl;
+use crate::row::{columns, fields, heads};
+use crate::timeline::Usage;
+
+/// What rows call a policy's own code, which has no stages.
+const OWN_CODE: &str = "code";
+
+/// A request with its context.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) struct Sent<'a> {
+    pub(in crate::report) row: &'a RequestRow,
+    /// What was due in its turn, if it is the agent's last request of the turn and something was.
+    pub(in crate::report) due: Option<Recovery>,
+    pub(in crate::report) context: Context<'a>,
+}
+
+/// The needs of a turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::report) struct Recovery {
+    calls: f64,
+    repeats: f64,
+    fetched: f64,
+    failed: f64,
+}
+
+/// Returns the requests of a run, each with what was due in the turn that it ends.
+pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<Item = Sent<'a>> {
+    let mut needs = rows.needs.iter().peekable();
+    rows.requests.iter().enumerate().map(move |(index, row)| {
+        let is_main = row.role == Role::Main;
+        let mut rest = rows.requests[index + 1..].iter().take_while(|it| it.turn_ix == row.turn_ix);
+        let ends_turn = is_main && !rest.any(|it| it.role == Role::Main);
+        let mut due = None;
+        while ends_turn && let Some(need) = needs.next_if(|it| it.turn_ix <= row.turn_ix) {
+            let sum: &mut Recovery = due.get_or_insert_default();
+            sum.calls += need.calls;
+            sum.repeats += need.repeats;
+            sum.fetched += need.calls * need.fetched as f64;
+            sum.failed += need.failed;
+        }
+        Sent { row, due, context }
+    })
+}
+
+impl Sent<'_> {
+    /// Returns what was recorded for the agent's first request of a step.
+    fn recorded(&self) -> Option<Usage> {
+        let is_of_agent = self.row.role == Role::Main && self.row.n == 0;
+        let recorded = self.context.recorded.filter(|_| is_of_agent)?;
+        *recorded.usage.get(usize::try_from(self.row.step).ok()?)?
+    }
+
+    /// Returns the stage that changed the prompt.
+    fn changed_by(&self) -> Option<String> {
+        let Self { row, context, .. } = self;
+        // Its edits have the first author; what the recorded harness changed has another.
+        if matches!(context.policy.code, Some(Code::Own(_))) && row.change.by == Some(0) {
+            return Some(OWN_CODE.to_owned());
+        }
+        Some(context.policy.stages().get(usize::from(row.change.by?))?.name.clone())
+    }
+
+    fn cost(&self) -> Option<f64> {
+        let models = Models::new(self.context.profile, self.context.policy.summariser());
+        price::request(self.row, &models.of(self.row.role).prices).map(Cost::usd)
+    }
+}
+
+columns! { Sent<'_>;
+    /// The session of the recording, from 0.
+    "session": Count = |it| it.context.session(it.row.turn_ix),
+    /// The user's turn, from 0.
+    "turn": Count = |it| it.row.turn_ix,
+    /// The step of the timeline, from 0.
+    "step": Count = |it| it.row.step,
+    /// The request's place within its step, from 0.
+    "n": Count = |it| it.row.n,
+    /// Who asks: `main` is the agent, `summariser` writes summaries, `keep_alive` keeps the prompt in the cache.
+    "role": Text = |it| match it.row.role {
+        Role::Main => "main",
+        Role::Summariser => "summariser",
+        Role::KeepAlive => "keep_alive",
+    },
+    /// Time since the timeline began.
+    "t_s": Seconds = |it| it.row.at_ms as f64 / 1_000.0,
+    /// The prompt.
+    "prompt_tokens": Tokens = |it| it.row.prompt,
+    /// Of it, read from the cache.
+    "cache_read_tokens": Tokens = |it| it.row.usage.read,
+    /// Of it, billed as written to the cache.
+    "cache_write_tokens": Tokens = |it| it.row.usage.write[0] + it.row.usage.write[1],
+    /// Writes by the entry's lifetime; only classes that were written to.
+    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.row.usage.write)),
+    /// Of the prompt, billed as plain input.
+    "uncached_tokens": Tokens = |it| it.row.usage.uncached,
+    /// What the model writes.
+    "output_tokens": Tokens = |it| it.row.output,
+    /// What the provider billed for the recorded request; null where nothing was recorded.
+    "recorded": Group(heads::<Usage>) = |it| it.recorded().as_ref().map(fields),
+    /// The first item of the prompt that changed since the last request; null if none did.
+    "first_changed": Count = |it| it.row.change.first_slot,
+    /// The stage that changed it, or `code`.
+    "changed_by": Text = |it| it.changed_by(),
+    /// The first item that no earlier prompt shares, if the cache's rules know it.
+    "broke_at": Count = |it| it.row.usage.broke_at,
+    /// Edits since the last request.
+    "actions": Count = |it| it.row.change.n_edits,
+    /// What was due in the turn, with the agent's last request of it; null if nothing was.
+    "recovery": Group(heads::<Recovery>) = |it| it.due.as_ref().map(fields),
+    /// The request's cost; null where some token has no price.
+    "cost_usd": Usd = |it| it.cost(),
+}
+
+columns! { Usage;
+    /// The prompt.
+    "prompt_tokens": Tokens = |it| it.prompt,
+    /// Of it, read from the cache.
+    "cache_read_tokens": Tokens = |it| it.cache_read,
+    /// Of it, written to the cache.
+    "cache_write_tokens": Tokens = |it| it.cache_write,
+    /// Of it, plain input.
+    "uncached_tokens": Tokens = |it| it.uncached,
+    /// What the model wrote.
+    "output_tokens": Tokens = |it| it.output,
+}
+
+columns! { Recovery;
+    /// Calls that fetch needed evidence again.
+    "expected_calls": Expected = |it| it.calls,
+    /// Of these, beyond the first for one need.
+    "expected_repeat_calls": Expected = |it| it.repeats,
+    /// Tokens that they fetch.
+    "expected_fetched_tokens": Tokens = |it| it.fetched,
+    /// Needs that nothing recovers.
+    "expected_failures": Expected = |it| it.failed,
+}

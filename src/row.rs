@@ -1,0 +1,273 @@
+//! Rows of reports: values under columns, each declared once with its name, its unit and a sentence; and the formats that rows are written in.
+
+pub mod csv;
+pub mod json;
+mod serialised;
+mod value;
+
+use std::borrow::{Borrow, Cow};
+
+use serde::{Serialize, Serializer};
+
+pub use value::{Fields, Value};
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Words.
+    Text,
+    /// True or false.
+    Flag,
+    /// A number of things, or a place among them.
+    Count,
+    /// An expected number of things.
+    Expected,
+    /// Tokens.
+    Tokens,
+    /// US dollars.
+    Usd,
+    /// A share, from 0 to 1.
+    Share,
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Ms,
+    /// Any other number.
+    Number,
+    /// Several values.
+    List,
+    /// Columns within a column; all of them are null together.
+    Group,
+}
+
+impl Unit {
+    /// Returns whether its values are numbers.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Flag | Self::List | Self::Group)
+    }
+}
+
+/// What a column is called, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its name; a dot parts a group from what is within.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Its meaning; empty where another document has it.
+    pub doc: &'static str,
+}
+
+/// A column of rows that are made of `R`.
+#[derive(Clone, Debug)]
+pub struct Column<R> {
+    /// Its name; one with a dot is within a group.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Its meaning, in a sentence.
+    pub doc: &'static str,
+    value: fn(&R) -> Value,
+    /// The columns within, of a group.
+    within: fn() -> Vec<Head>,
+    /// Whether rows leave it out where it is null.
+    is_sparse: bool,
+}
+
+impl<R> Column<R> {
+    /// Declares a column; see [`columns`].
+    pub const fn new(name: &'static str, unit: Unit, doc: &'static str, value: fn(&R) -> Value) -> Self {
+        Self { name, unit, doc, value, within: Vec::new, is_sparse: false }
+    }
+
+    /// Says which columns are within.
+    #[must_use]
+    pub const fn within(mut self, heads: fn() -> Vec<Head>) -> Self {
+        self.within = heads;
+        self
+    }
+
+    /// Leaves it out of rows in which it is null.
+    #[must_use]
+    pub const fn sparse(mut self) -> Self {
+        self.is_sparse = true;
+        self
+    }
+
+    /// Returns what it is called, and what it means.
+    pub fn head(&self) -> Head {
+        Head { name: self.name.to_owned(), unit: self.unit, doc: self.doc.trim_start() }
+    }
+
+    /// Returns its value.
+    pub fn value(&self, of: &R) -> Value {
+        (self.value)(of)
+    }
+}
+
+impl<R> PartialEq for Column<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Makes a list of columns of a type: the comment is the meaning, then come the name, the unit (of a group, also what gives the columns
+/// within), `sparse` where it is left out if it is null, and the value.
+macro_rules! listed {
+    ($of:ty; $($(#[doc = $doc:literal])+
+        $name:literal: $unit:ident $(($within:expr))? $($sparse:ident)? = |$it:ident| $value:expr,)*) => {
+        [$($crate::row::Column::<$of>::new(
+            $name,
+            $crate::row::Unit::$unit,
+            concat!($($doc),+),
+            |$it| $crate::row::Value::from($value),
+        )$(.within($within))?$(.$sparse())?,)*]
+    };
+}
+pub(crate) use listed;
+
+/// Declares the columns of a kind of row, as [`listed`] does.
+macro_rules! columns {
+    ($of:ty; $($column:tt)*) => {
+        impl $crate::row::Columns for $of {
+            fn columns() -> Vec<$crate::row::Column<Self>> {
+                $crate::row::listed![Self; $($column)*].into()
+            }
+        }
+    };
+}
+pub(crate) use columns;
+
+/// Returns named values, in their order, as parts of a document.
+macro_rules! group {
+    ($($name:literal: $value:expr),* $(,)?) => {
+        $crate::row::Value::Fields(vec![$(($name.into(), $crate::row::Value::from($value))),*])
+    };
+}
+pub(crate) use group;
+
+/// A kind of row: its columns are declared in the file of its type.
+pub trait Columns: Sized {
+    /// Returns them in the order of rows.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// Returns the names and meanings of columns; what is within a group follows the group.
+#[must_use]
+pub fn heads<R: Columns>() -> Vec<Head> {
+    let mut heads = Vec::new();
+    for column in R::columns() {
+        heads.push(column.head());
+        let within = (column.within)().into_iter();
+        heads.extend(within.map(|it| Head { name: format!("{}.{}", column.name, it.name), ..it }));
+    }
+    heads
+}
+
+/// Returns columns that are called by what they count.
+#[must_use]
+pub fn named(names: &[&str], unit: Unit) -> Vec<Head> {
+    names.iter().map(|it| Head { name: (*it).to_owned(), unit, doc: "" }).collect()
+}
+
+/// Returns the values of a thing under its columns.
+#[must_use]
+pub fn fields<R: Columns>(of: &R) -> Value {
+    Value::Fields(row(&R::columns(), of))
+}
+
+/// Returns a row; columns whose names have a dot are within their group.
+pub fn row<R>(columns: &[Column<R>], of: &R) -> Fields {
+    let mut fields: Fields = Vec::with_capacity(columns.len());
+    for column in columns {
+        let value = column.value(of);
+        if column.is_sparse && value == Value::Null {
+            continue;
+        }
+        let Some((group, name)) = column.name.split_once('.') else {
+            fields.push((Cow::Borrowed(column.name), value));
+            continue;
+        };
+        match fields.last_mut() {
+            Some((last, Value::Fields(within))) if last == group => within.push((Cow::Borrowed(name), value)),
+            _ => fields.push((Cow::Borrowed(group), Value::Fields(vec![(Cow::Borrowed(name), value)]))),
+        }
+    }
+    fields
+}
+
+/// Rows of one kind, with what all of them have in front.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// The first columns, each with one value for all rows: whose rows they are.
+    pub of: Fields,
+    /// Their columns after these.
+    pub heads: Vec<Head>,
+    /// The values, row by row.
+    pub rows: Vec<Fields>,
+}
+
+impl Rows {
+    /// Makes a row of each thing.
+    pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
+        let columns = R::columns();
+        let rows = things.into_iter().map(|it| row(&columns, it.borrow())).collect();
+        Self { of, heads: heads::<R>(), rows }
+    }
+
+    /// Makes a row of each thing that has fields, whatever they are.
+    pub fn of<T: Serialize>(things: &[T]) -> Self {
+        let fields = |it: &T| if let Value::Fields(it) = Value::of(it) { Some(it) } else { None };
+        Self { rows: things.iter().filter_map(fields).collect(), ..Self::default() }
+    }
+
+    /// Returns all rows, each with what it has in front.
+    pub fn each(&self) -> impl Iterator<Item = impl Iterator<Item = &(Cow<'static, str>, Value)>> {
+        self.rows.iter().map(|it| self.of.iter().chain(it))
+    }
+}
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let rows = self.rows.iter().map(|it| Value::Fields(self.of.iter().chain(it).cloned().collect()));
+        to.collect_seq(rows)
+    }
+}
+
+/// Writes rows.
+pub type Write = fn(&[Rows]) -> Result<Vec<u8>, serde_json::Error>;
+
+/// A format that rows are written in.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// The extensions of its files, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// Whether a cell holds text only, so that lists of things are told in words.
+    pub is_flat: bool,
+    /// Writes rows.
+    pub write: Write,
+}
+
+impl Format {
+    const fn new(
+        name: &'static str,
+        about: &'static str,
+        extensions: &'static [&'static str],
+        is_flat: bool,
+        write: Write,
+    ) -> Self {
+        Self { name, about, extensions, is_flat, write }
+    }
+}
+
+/// Every format that rows can be written in.
+pub const FORMATS: [Format; 3] = [
+    Format::new("json", "One JSON document", &["json"], false, json::document),
+    Format::new("jsonl", "One JSON object per line", &["jsonl", "ndjson"], false, json::lines),
+    Format::new("csv", "Comma-separated values", &["csv"], true, csv::table),
+];

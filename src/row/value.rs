@@ -1,0 +1,116 @@
+//! The value of a cell.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+
+/// Named values, in their order.
+pub type Fields = Vec<(Cow<'static, str>, Value)>;
+
+/// A value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value {
+    /// Unknown or undefined.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Count(u64),
+    /// A whole number below 0.
+    Below(i64),
+    /// Any other number; null where it is not finite.
+    Real(f64),
+    /// Words.
+    Text(Cow<'static, str>),
+    /// Several values.
+    List(Vec<Value>),
+    /// Named values that are only null together.
+    Fields(Fields),
+}
+
+impl Value {
+    /// Returns the number that it is, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(count) => Some(*count as f64),
+            Self::Below(number) => Some(*number as f64),
+            Self::Real(number) => Some(*number).filter(|it| !it.is_nan()),
+            _ => None,
+        }
+    }
+
+    /// Adds the fields of another.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fields(own), Self::Fields(more)) => Self::Fields([own, more].concat()),
+            (own, _) => own,
+        }
+    }
+
+    /// Returns the value at a dotted path of names.
+    #[must_use]
+    pub fn at(&self, place: &str) -> Option<&Self> {
+        place.split('.').try_fold(self, |at, step| match at {
+            Self::Fields(fields) => fields.iter().find(|(name, _)| name == step).map(|(_, it)| it),
+            _ => None,
+        })
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => to.serialize_none(),
+            Self::Bool(it) => to.serialize_bool(*it),
+            Self::Count(it) => to.serialize_u64(*it),
+            Self::Below(it) => to.serialize_i64(*it),
+            Self::Real(it) => to.serialize_f64(*it),
+            Self::Text(it) => to.serialize_str(it),
+            Self::List(all) => to.collect_seq(all),
+            Self::Fields(all) => to.collect_map(all.iter().map(|(name, it)| (name, it))),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($of:ty = $value:expr;)*) => {
+        $(impl From<$of> for Value {
+            fn from(it: $of) -> Self {
+                $value(it)
+            }
+        })*
+    };
+}
+
+from! {
+    bool = Value::Bool;
+    u64 = Value::Count;
+    u32 = |it: u32| Value::Count(it.into());
+    usize = |it| Value::Count(it as u64);
+    i64 = |it| u64::try_from(it).map_or(Value::Below(it), Value::Count);
+    f64 = Value::Real;
+    &'static str = |it: &'static str| Value::Text(it.into());
+    String = |it: String| Value::Text(it.into());
+    Fields = Value::Fields;
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(all: Vec<T>) -> Self {
+        Self::List(all.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl<T: Into<Self>> FromIterator<(&'static str, T)> for Value {
+    fn from_iter<I: IntoIterator<Item = (&'static str, T)>>(named: I) -> Self {
+        Self::Fields(named.into_iter().map(|(name, it)| (name.into(), it.into())).collect())
+    }
+}
