@@ -20,25 +20,26 @@ const ANY: &str = "*";
 /// # Errors
 /// No run can; returns the path that was probably meant, if any.
 pub fn check(place: &str) -> Result<(), Option<String>> {
-    let known = known();
+    let mut known = known();
     if known.iter().any(|it| is_at(it, place)) {
         return Ok(());
     }
+    // Of several that are equally near, the first by name is meant.
+    known.sort_by(|one, other| one.split('.').cmp(other.split('.')));
     let inner = known.iter().find(|it| it.strip_suffix(place).is_some_and(|front| front.ends_with('.')));
     // A group of numbers was named without the number.
     let group = || {
         let mean = known.iter().find(|it| **it == format!("{place}.mean"));
         mean.or_else(|| known.iter().find(|it| it.starts_with(&format!("{place}."))))
     };
-    let near = || nearest(place, known.iter().map(String::as_str));
+    let near = || nearest(place, known.iter().copied());
     let near_inner = || {
-        let below = |it: &'_ String| it.split_once('.').map(|(_, rest)| rest.to_owned());
-        let rests: Vec<String> = known.iter().filter_map(below).collect();
-        let rest = nearest(place, rests.iter().map(String::as_str))?.to_owned();
-        known.iter().find(|it| below(it).as_ref() == Some(&rest))
+        let below = |it: &&'static str| it.split_once('.').map(|(_, rest)| rest);
+        let rest = nearest(place, known.iter().filter_map(below))?;
+        known.iter().find(|it| below(it) == Some(rest))
     };
-    let meant = inner.cloned().or_else(|| near().map(str::to_owned));
-    Err(group().cloned().or(meant).or_else(|| near_inner().cloned()))
+    let meant = group().or(inner).copied().or_else(near).or_else(|| near_inner().copied());
+    Err(meant.map(str::to_owned))
 }
 
 /// Returns whether a known place is that one.
@@ -48,15 +49,11 @@ fn is_at(known: &str, place: &str) -> bool {
         && steps.next().is_none()
 }
 
-/// Returns every path that can have a number, in the order of names.
-fn known() -> &'static [String] {
-    static PLACES: OnceLock<Vec<String>> = OnceLock::new();
-    PLACES.get_or_init(|| {
-        let numbers = heads::<RunOf<'_>>().into_iter().filter(|it| it.unit.is_number());
-        let mut places: Vec<String> = numbers.map(|it| it.name).collect();
-        places.sort_by(|one, other| one.split('.').cmp(other.split('.')));
-        places
-    })
+/// Returns every path that can have a number.
+fn known() -> Vec<&'static str> {
+    static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
+    let heads = PLACES.get_or_init(heads::<RunOf<'_>>).iter();
+    heads.filter(|it| it.unit.is_number()).map(|it| it.name.as_str()).collect()
 }
 
 /// Returns what a run can have of planted facts; a trial has all of it.

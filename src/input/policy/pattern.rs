@@ -9,9 +9,13 @@ pub fn matches_any(patterns: &[String], name: &str) -> bool {
 /// Returns whether a name matches a pattern in which `*` matches any run of characters.
 #[must_use]
 pub fn wildcard(pattern: &str, name: &str) -> bool {
+    // Most patterns are names.
+    if !pattern.as_bytes().contains(&b'*') {
+        return pattern == name;
+    }
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|it| name.strip_prefix(it)) else { return false };
-    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    let Some(end) = parts.next_back() else { return false };
     for part in parts {
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
