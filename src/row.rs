@@ -131,8 +131,11 @@ pub(crate) use listed;
 macro_rules! columns {
     ($of:ty; $($column:tt)*) => {
         impl $crate::row::Columns for $of {
-            fn columns() -> Vec<$crate::row::Column<Self>> {
-                $crate::row::listed![Self; $($column)*].into()
+            fn columns<'a>() -> &'a [$crate::row::Column<Self>]
+            where
+                Self: 'a,
+            {
+                const { &$crate::row::listed![Self; $($column)*] }
             }
         }
     };
@@ -150,7 +153,9 @@ pub(crate) use group;
 /// A kind of row: its columns are declared in the file of its type.
 pub trait Columns: Sized {
     /// Returns them in the order of rows.
-    fn columns() -> Vec<Column<Self>>;
+    fn columns<'a>() -> &'a [Column<Self>]
+    where
+        Self: 'a;
 }
 
 /// Returns the names and meanings of columns; what is within a group follows the group.
@@ -174,7 +179,7 @@ pub fn named(names: &[&str], unit: Unit) -> Vec<Head> {
 /// Returns the values of a thing under its columns.
 #[must_use]
 pub fn fields<R: Columns>(of: &R) -> Value {
-    Value::Fields(row(&R::columns(), of))
+    Value::Fields(row(R::columns(), of))
 }
 
 /// Returns a row; columns whose names have a dot are within their group.
@@ -212,7 +217,7 @@ impl Rows {
     /// Makes a row of each thing.
     pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
         let columns = R::columns();
-        let rows = things.into_iter().map(|it| row(&columns, it.borrow())).collect();
+        let rows = things.into_iter().map(|it| row(columns, it.borrow())).collect();
         Self { of, heads: heads::<R>(), rows }
     }
 

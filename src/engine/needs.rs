@@ -16,8 +16,12 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         if self.drawn.is_some() {
             return self.draw_needs(needs, turn_ix, step, due);
         }
+        if needs.is_empty() {
+            return Ok(());
+        }
         let billing = (self.rules.billing(self.ttl), self.last_read);
-        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+        for at in 0..self.sinks.len() {
+            let (sink, way) = (&mut self.sinks[at], &mut self.ways[at]);
             for need in needs {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
@@ -25,7 +29,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
                 way.settle(row, Source::Turn(need.source), billing, &self.prompt, sink);
             }
         }
-        if !needs.is_empty() && self.seen.is_some() {
+        if self.seen.is_some() {
             self.foresee();
         }
         Ok(())

@@ -13,4 +13,5 @@ pub mod source;
 pub mod spelling;
 
 pub use decode::Format;
+pub(crate) use once::Said;
 pub use source::Source;

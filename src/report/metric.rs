@@ -202,8 +202,8 @@ const ALSO_COMPARED: [(&str, Better); 2] =
 pub type Digits = fn(Tokens) -> String;
 
 impl Columns for Tally {
-    fn columns() -> Vec<Column<Self>> {
-        METRICS.to_vec()
+    fn columns<'a>() -> &'a [Column<Self>] {
+        METRICS
     }
 }
 

@@ -21,7 +21,7 @@ const HEADS: [(&str, &str); 8] = [
     ("US dollars", COST),
 ];
 
-/// What stands for it where facts are planted is their accuracy.
+/// Where facts are planted, its column shows how many of them are found.
 const EVIDENCE: &str = "evidence_kept";
 
 /// The smallest separator of two cells.

@@ -33,7 +33,7 @@ fn flatten(name: String, value: &Value, cells: &mut IndexMap<String, String>) {
 }
 
 /// Returns a value as a cell.
-fn cell(value: &Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(it) => it.to_string(),

@@ -17,6 +17,7 @@ pub(crate) struct FormatArg(&'static str);
 impl FormatArg {
     pub(crate) const TABLE: Self = Self("table");
     pub(crate) const JSON: Self = Self("json");
+    pub(crate) const JSONL: Self = Self("jsonl");
     pub(crate) const CSV: Self = Self("csv");
     pub(crate) const MARKDOWN: Self = Self("markdown");
     pub(crate) const HTML: Self = Self("html");
@@ -84,8 +85,17 @@ impl FormatArg {
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
     pub(crate) fn write(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>, Error> {
-        let format = row::FORMATS.into_iter().find(|it| it.name == self.0).unwrap_or(row::FORMATS[0]);
+        let format = self.of_row().unwrap_or(row::FORMATS[0]);
         (format.write)(&rows(format.is_flat)).map_err(unwritable)
+    }
+
+    /// Returns whether it is a table of cells.
+    pub(crate) fn is_flat(self) -> bool {
+        self.of_row().is_some_and(|it| it.is_flat)
+    }
+
+    fn of_row(self) -> Option<row::Format> {
+        row::FORMATS.into_iter().find(|it| it.name == self.0)
     }
 
     fn known(self) -> Option<Known> {

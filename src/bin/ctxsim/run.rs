@@ -114,10 +114,10 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         (rows, _) => {
             let mut known: Vec<FormatArg> = FormatArg::of_rows().collect();
             // One row a line is the usual form.
-            known.swap(0, 1);
-            // These have no columns.
+            known.sort_by_key(|it| *it != FormatArg::JSONL);
+            // What these have differs from row to row.
             if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
-                known.truncate(2);
+                known.retain(|it| !it.is_flat());
             }
             let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
             (format!("`--rows {name}`"), known)

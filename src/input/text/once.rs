@@ -16,7 +16,7 @@ use serde::de::{Deserialize, DeserializeOwned};
 pub(super) use ask::{Hint, Sink};
 pub(super) use fault::Fault;
 pub(super) use hold::Grown;
-pub(super) use said::Said;
+pub(crate) use said::Said;
 
 use ask::Asker;
 

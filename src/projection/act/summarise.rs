@@ -263,19 +263,22 @@ impl Batch {
 
     /// Adds the slots of a unit; what is copied stays as it is.
     fn extend(&mut self, prompt: &Prompt<'_>, unit: &[SlotIx], copy: &[Kind]) {
-        let (copies, copied) = (!copy.is_empty(), ClassMask::of_kinds(copy));
-        self.slots.reserve(unit.len());
-        for index in unit.iter().copied() {
+        let begin = self.slots.len();
+        if copy.is_empty() {
+            self.slots.extend_from_slice(unit);
+        } else {
+            let kinds = ClassMask::of_kinds(copy);
+            let (copied, rest): (Vec<SlotIx>, Vec<SlotIx>) =
+                unit.iter().partition(|it| kinds.has_kind(prompt.kind(**it)));
+            self.copied += copied.iter().map(|it| Tokens::from(prompt.slot(*it).tokens)).sum::<Tokens>();
+            self.slots.extend(rest);
+        }
+        for index in self.slots[begin..].iter().copied() {
             let (item, slot) = (prompt.item(index), prompt.slot(index));
-            if copies && copied.has_kind(prompt.kind(index)) {
-                self.copied += Tokens::from(slot.tokens);
-                continue;
-            }
             self.n_turns += u32::from(self.last_turn != Some(item.turn_ix));
             self.last_turn = Some(item.turn_ix);
             self.has_items |= !slot.is_summary();
             self.input += Tokens::from(slot.tokens);
-            self.slots.push(index);
         }
     }
 }

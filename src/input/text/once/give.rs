@@ -9,7 +9,7 @@ use super::said::Variant;
 
 /// Why a value cannot be said.
 #[derive(Debug)]
-pub(in crate::floors::input::text) struct Refused(String);
+pub(crate) struct Refused(String);
 
 impl Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 use super::give::{Giver, Refused};
 
 /// A variant: its type, its place among the others, its name.
-pub(super) type Variant = (&'static str, u32, &'static str);
+pub(crate) type Variant = (&'static str, u32, &'static str);
 
 /// A value as its type says it.
-pub(in crate::floors::input::text) enum Said {
+pub(crate) enum Said {
     Bool(bool),
     I64(i64),
     I128(i128),
@@ -39,7 +39,7 @@ pub(in crate::floors::input::text) enum Said {
 
 impl Said {
     /// Returns what a value says of itself.
-    pub(in crate::floors::input::text) fn by<T: Serialize>(value: &T) -> Result<Self, Refused> {
+    pub(crate) fn by<T: Serialize + ?Sized>(value: &T) -> Result<Self, Refused> {
         value.serialize(Giver)
     }
 }
