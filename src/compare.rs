@@ -1,46 +1,35 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
-mod aging;
-mod applied;
 pub mod check;
 mod contrast;
 mod convert;
 mod entry;
+mod export;
 mod found;
 pub mod grid;
 mod guards;
 mod inputs;
 mod ledgers;
-mod lives;
 mod load;
 mod models;
 mod named;
 mod naming;
 mod notes;
-mod other_models;
 mod params;
-mod play;
-mod played_recovery;
 mod processes;
+mod reads;
 mod recordings;
-mod replay;
 mod selection;
 mod session;
 mod sensitivity;
-mod runner;
 mod set_paths;
 mod set_policies;
-mod simulations;
-mod stream;
 mod sweep;
-mod threads;
-mod trials;
 pub mod tune;
 mod twins;
 mod unpriced;
 mod used;
 mod variants;
-mod world;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,16 +42,15 @@ use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
 use crate::report::{Report, Skipped, distinct};
 
+use crate::take::{Load, Progress, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
-pub use entry::{Entry, Load};
+pub use entry::Entry;
 use found::Found;
-pub use load::{Workload, check_recorded, recording};
+pub use load::{check_recorded, recording};
 use models::ModelProfiles;
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
-use threads::{in_order, with_threads};
-pub use trials::{ConversationRows, conversation};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,20 +123,6 @@ pub struct Plan {
     selection: Selection,
 }
 
-/// What is told, from any thread, while a plan runs: how much is done, of how much.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
-
-/// A run's place in a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
-    /// The load's index, a recording of several sessions being several loads.
-    pub scenario: usize,
-    /// The index of the profile among those of its load.
-    pub profile: usize,
-    /// The policy's index.
-    pub policy: usize,
-}
-
 impl Plan {
     /// Reads and checks what a comparison names; recordings are read later, each when its turn comes.
     ///
@@ -180,7 +154,7 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says of any scenario.
     pub fn n_simulations(&self) -> Result<usize, Error> {
-        let n_all = self.each(None, &|_, _| {}, |load, _| load.simulations().len())?;
+        let n_all = self.each(None, &|_, _| {}, |load, _| load.simulations().n_distinct())?;
         Ok(n_all.into_iter().sum())
     }
 
@@ -228,7 +202,7 @@ impl Plan {
             in_order(n_all, |index| {
                 let chosen = chosen.as_ref().map(|it| &it[index]);
                 let part = self.part(&self.scenarios[index], &open, chosen, |load| {
-                    let is_recorded = load.workload.items().is_some_and(|it| it.recorded.is_some());
+                    let is_recorded = load.timeline().is_some_and(|it| it.recorded.is_some());
                     n_recorded.fetch_add(usize::from(is_recorded), Ordering::Relaxed);
                     one(load, within)
                 });

@@ -2,6 +2,7 @@
 
 pub mod html;
 pub mod markdown;
+pub mod numbers;
 pub mod prose;
 pub mod terminal;
 

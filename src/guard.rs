@@ -1,13 +1,14 @@
 //! Guards on reports: a result that breaks one fails a build.
 
 use crate::diag::Place;
+use crate::grid::numbers::plain;
 use crate::input::suite::{Bound, BoundOf, Guard, Rule};
 use crate::measure::delta::Pairs;
 use crate::measure::{Better, Tally};
 use crate::quantity::UNLIMITED;
 use crate::report::json::Numbers;
-use crate::report::numbers::plain;
-use crate::report::{ALL, Report, Run, metric};
+use crate::report::{ALL, Report, metric};
+use crate::take::Run;
 
 pub use crate::report::guards::GuardVerdict;
 

@@ -117,6 +117,8 @@ mod floors {
     pub mod measure;
     pub mod aging;
     pub mod runner;
+    pub mod take;
+    pub mod worlds;
     pub mod report;
     pub mod pricelist;
     pub mod guard;

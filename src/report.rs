@@ -21,7 +21,6 @@ pub mod markdown;
 pub mod memory_runners;
 pub mod metric;
 mod names;
-pub mod numbers;
 pub mod places;
 mod reasons;
 pub mod remembered;
@@ -47,23 +46,15 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use self::numbers::thousands;
-use crate::aging::Summary;
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::input::Profile;
-use crate::input::policy::Apply;
-use crate::input::profile::written::RecoveryPrice;
-use crate::input::scenario::refetch::{Bound, Refetch};
+use crate::grid::numbers::thousands;
 use crate::input::suite::{Figure, Reference};
-use crate::measure::{Label, Retention, Tally};
-use crate::quantity::Cost;
-use crate::runner;
+use crate::measure::Label;
+use crate::take::{FailedRun, Run};
 
 pub use estimated::Estimated;
-pub use failures::{FailedRun, FailedRuns};
 pub use figures::FigureLine;
-pub use firings::StageFacts;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
 pub use session::{BillCheck, Session};
@@ -185,80 +176,6 @@ impl Skipped {
     }
 }
 
-/// One policy on one scenario under one profile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// The policy.
-    pub policy: String,
-    /// The scenario, or [`ALL`].
-    pub scenario: String,
-    /// The profile.
-    pub profile: String,
-    /// The seed.
-    pub seed: u64,
-    /// The number of trials per load; 1 if nothing is drawn.
-    pub trials: u64,
-    /// What was retained of planted facts, if the load has any.
-    pub retention: Option<Arc<Retention>>,
-    /// How a memory ages, if the load has many sessions.
-    pub aging: Option<Arc<Summary>>,
-    /// A memory runner's results, if sessions were written to a service.
-    pub runner: Option<Arc<runner::Summary>>,
-    /// Whether the policy knows later needs, as no real policy does.
-    pub looks_ahead: bool,
-    /// The numbers.
-    pub tally: Tally,
-    /// The basis of the numbers.
-    pub assumed: Arc<Assumed>,
-    /// The stages of the policy.
-    pub stages: Arc<[StageFacts]>,
-    /// The setting that makes a real agent behave like this, if the policy has one.
-    pub apply: Option<Arc<Apply>>,
-}
-
-/// A load's part in a report.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadFacts<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Whether it has needs.
-    pub has_needs: bool,
-    /// Whether it is a recorded session.
-    pub is_recorded: bool,
-    /// Whether it is a conversation that plants facts.
-    pub is_conversation: bool,
-    /// Whether it is a stream of sessions over which a memory ages.
-    pub is_aging: bool,
-    /// Whether it is chats of many sessions.
-    pub is_chats: bool,
-    /// The seed of its sampled needs, if they are sampled.
-    pub drawn_from: Option<u64>,
-    /// The number of trials per load; 1 if nothing is drawn.
-    pub trials: u64,
-    /// What an agent needs to fetch something again.
-    pub refetch: Refetch,
-    /// Its assumptions, in sentences.
-    pub assumptions: &'a [String],
-}
-
-/// The basis of a run's numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Assumed {
-    /// The date of the profile's sources.
-    pub as_of: String,
-    /// Whether the load is a recorded session.
-    pub is_recorded: bool,
-    /// Its assumptions, in sentences.
-    pub sentences: Vec<String>,
-}
-
-impl Run {
-    /// Returns whether its load has its own tables: of planted facts, of ageing, of a memory runner.
-    fn has_tables_of_its_own(&self) -> bool {
-        self.retention.is_some() || self.aging.is_some() || self.runner.is_some()
-    }
-}
-
 impl Report {
     /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
     #[must_use]
@@ -332,82 +249,6 @@ impl Report {
     }
 }
 
-impl Assumed {
-    /// Collects the assumptions of a load and a profile.
-    #[must_use]
-    pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
-        let assumed = &profile.assumptions;
-        let mut sentences = load.assumptions.to_vec();
-        if load.is_chats {
-            sentences.extend(
-                [
-                    "Memory losses are sampled with the numbers in `assumptions/memory_runners`; no model \
-                        ran.",
-                    "Costs, calls and times are of the first trial. Each request starts with the system \
-                        prompt and the document; a request for an entry contains only its message.",
-                ]
-                .map(str::to_owned),
-            );
-        } else if load.is_aging {
-            sentences.extend(
-                [
-                    "Memory losses are sampled with the numbers in `assumptions/aging`; no model ran.",
-                    "Costs are of the first stream. Each request starts with the system prompt and the \
-                        memory; whatever a memory keeps whole is one growing history.",
-                ]
-                .map(str::to_owned),
-            );
-        } else if load.is_conversation {
-            sentences.extend(
-                [
-                    "A conversation's budget is its prompt limit; the memory is at the end of the prompt, \
-                        where it is never read from a cache.",
-                    "Writing a memory, and calls that fetch a fact by its key, are not billed.",
-                ]
-                .map(str::to_owned),
-            );
-        } else if !load.has_needs {
-            sentences.push(format!(
-                "{} declares no evidence needs: recovery and kept evidence are unknown.",
-                load.name
-            ));
-        } else if let Some(seed) = load.drawn_from {
-            let (times, sums) = match load.trials {
-                1 => ("once".to_owned(), ""),
-                n => (format!("{} times", numbers::thousands(n)), " Numbers are sums over these trials."),
-            };
-            sentences.push(format!(
-                "Needs are sampled {times} with seed {seed}: fetching a sampled need adds a request, a call \
-                    and a result. Another seed gives other numbers.{sums}"
-            ));
-        } else if assumed.recovery == RecoveryPrice::Requests {
-            sentences.push(refetch_sentence(&load.refetch));
-        } else {
-            sentences.push(format!(
-                "A recovery call reads {} tokens in addition to the result and writes {}.",
-                numbers::thousands(assumed.recovery_overhead_tokens),
-                numbers::thousands(assumed.recovery_output_tokens)
-            ));
-        }
-        if assumed.failure_penalty > Cost::default() {
-            let penalty = assumed.failure_penalty.usd();
-            sentences
-                .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
-        }
-        if assumed.request_latency_ms > 0.0 {
-            sentences.push(format!(
-                "A request takes {} ms, plus {} ms per input token not read from the cache and {} ms per \
-                    output token; a recovery call takes {} ms.",
-                assumed.request_latency_ms,
-                assumed.latency_ms_per_uncached_token,
-                assumed.latency_ms_per_output_token,
-                assumed.recovery_latency_ms
-            ));
-        }
-        Self { as_of: profile.as_of.clone(), is_recorded: load.is_recorded, sentences }
-    }
-}
-
 /// Adds up the scenarios, per profile and policy; a policy that failed on one of them has no sum.
 fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
     let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
@@ -444,22 +285,4 @@ fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
 /// Returns values in order, each once.
 pub(crate) fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<IndexSet<T>>().into_iter().collect()
-}
-
-/// Describes how recovery is priced.
-fn refetch_sentence(refetch: &Refetch) -> String {
-    let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
-    format!(
-        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt again, the others \
-            share a request; each returns at most {} tokens of a result (from {} to {}) and uses {} \
-            itself, and both stay in the prompt until an edit or a reset removes them. The interval \
-            beside a cost follows from these intervals and those of the weights.",
-        numbers::percent(terms.own_request),
-        numbers::percent(low.own_request),
-        numbers::percent(high.own_request),
-        numbers::thousands(terms.fetched_max.into()),
-        numbers::thousands(low.fetched_max.into()),
-        numbers::thousands(high.fetched_max.into()),
-        terms.call_tokens
-    )
 }

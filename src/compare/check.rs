@@ -2,15 +2,13 @@
 
 use super::set_policies::Policies;
 use super::{guards, load, params, processes};
-use crate::aging::Rules;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Code;
-use crate::input::policy::memory::Memory;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
-use crate::runner;
+use crate::worlds;
 
 /// Checks an input, by its name or by its path.
 ///
@@ -65,11 +63,7 @@ pub(super) fn checked(
     if let Some(code) = origin.code() {
         policy = policy.with_code(Some(Code::Own(code.clone())));
     }
-    let unknown = match &spec.memory {
-        Some(Memory::Sessions(it)) => Rules::check(it),
-        Some(Memory::Service(it)) => runner::check_policy(it),
-        Some(Memory::Facts(_)) | None => Vec::new(),
-    };
+    let unknown = spec.memory.as_ref().map(worlds::check_memory).unwrap_or_default();
     if !unknown.is_empty() {
         return Err(unknown);
     }

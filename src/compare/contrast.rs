@@ -2,9 +2,8 @@
 
 use indexmap::IndexMap;
 
+use super::Plan;
 use super::entry::quoted;
-use super::lives::Lives;
-use super::{Cell, Load, Plan, Progress};
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
 use crate::explain::breaks::breaks;
@@ -12,15 +11,14 @@ use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
 use crate::measure::Tally;
-use crate::measure::probe::Probe;
 use crate::price;
-use crate::report::FailedRuns;
+use crate::report::Session;
 use crate::report::contrast::{
     Broken, ChangedStage, Contrast, FactChange, FieldChange, NeedChange, Part, RequestChange,
 };
 use crate::report::explain::who;
 use crate::report::sections::OWN;
-use crate::report::{Run, Session};
+use crate::take::{Asked, Cell, FailedRuns, Lives, Load, Progress, Run};
 use crate::timeline::Timeline;
 
 /// The most requests kept per load: no more are shown in all.
@@ -78,7 +76,7 @@ struct Played<'l> {
     runs: Vec<Run>,
     drawn: Vec<(Cell, Vec<Tally>)>,
     rows: Vec<(Cell, std::sync::Arc<Rows>)>,
-    probes: Vec<(Cell, Vec<Probe>)>,
+    answers: Vec<(Cell, Vec<Asked>)>,
 }
 
 impl<'l> Played<'l> {
@@ -91,7 +89,7 @@ impl<'l> Played<'l> {
             rows: lives.each(|load, _| load.rows_as_laid_out(progress)),
             lives,
             session,
-            probes: load.probes(progress),
+            answers: load.world.answers(load, progress),
         }
     }
 
@@ -128,11 +126,11 @@ impl<'l> Played<'l> {
         };
         let [base, candidate] = pair.map(|it| Self::of(&self.rows, profile, it));
         let rows = base.zip(candidate).map(|(base, candidate)| [&**base, &**candidate]);
-        let [base, candidate] = pair.map(|it| Self::of(&self.probes, profile, it));
+        let [base, candidate] = pair.map(|it| Self::of(&self.answers, profile, it));
         let timelines =
             || Some([self.lives.timeline(profile, pair[0])?, self.lives.timeline(profile, pair[1])?]);
         // Needs have no pairs where the two live with different compactions.
-        let shared = load.workload.items().filter(|_| self.lives.are_alike(profile, pair));
+        let shared = load.timeline().filter(|_| self.lives.are_alike(profile, pair));
         Some(Part {
             session: self.session.clone(),
             runs,
@@ -232,13 +230,13 @@ fn what(need: &NeedRow, timeline: &Timeline) -> String {
 }
 
 /// Returns facts whose state is another one.
-fn facts(base: &[Probe], candidate: &[Probe]) -> IndexMap<[&'static str; 2], FactChange> {
+fn facts(base: &[Asked], candidate: &[Asked]) -> IndexMap<[&'static str; 2], FactChange> {
     let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
     let pairs = base.iter().zip(candidate).filter(|(one, other)| one.state != other.state);
     for (one, other) in pairs {
         let sum = all.entry([one.state, other.state]).or_default();
         if sum.n == 0 {
-            sum.example = format!("`{}` of message {} of {}", one.needle, one.message, one.conv_length);
+            sum.example.clone_from(&one.what);
         }
         sum.n += 1;
     }

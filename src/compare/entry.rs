@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::lives::Layouts;
-use super::load::{self, Workload};
+use super::load;
 use super::models::ModelProfiles;
-use super::world::World;
+use super::reads::problem;
 use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::matches_any;
 use crate::input::scenario::{self, RecoveryMode};
 use crate::input::{Policy, Profile, ScenarioFile};
-use crate::report::LoadFacts;
+use crate::take::{Load, World};
+use crate::worlds;
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
 #[derive(Clone, Debug)]
@@ -36,40 +36,6 @@ pub struct Entry {
     pub(super) loaded: Loaded<ScenarioFile>,
     /// The scenario as played.
     pub(super) spec: ScenarioFile,
-}
-
-/// A scenario ready to run.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// Its name.
-    pub name: String,
-    /// Its seed.
-    pub seed: u64,
-    /// Whether its needs are sampled, so that fetches enter the history.
-    pub is_sampled: bool,
-    /// The number of trials per load; 1 if nothing is drawn.
-    pub trials: u64,
-    /// What it plays.
-    pub workload: Workload,
-    /// Its session without some of its compactions, as its runs ask for it.
-    pub(super) layouts: Arc<Layouts>,
-    /// The policies with their parameters for this scenario.
-    pub policies: Vec<Arc<Policy>>,
-    /// The profiles that it runs under.
-    pub profiles: Vec<Profile>,
-    /// For a session answered by several models, under its own: the profiles of all of them, by
-    /// [`Setting::Model`].
-    ///
-    /// [`Setting::Model`]: crate::input::profile::cache::Setting::Model
-    pub models: Vec<Profile>,
-    /// Whether that is the profile of the model that it was recorded with.
-    pub is_under_own_model: bool,
-    /// Its arguments on the command line of `explain`.
-    pub arguments: String,
-    /// The folder of its recording; empty if not recorded.
-    pub project: String,
-    /// Whether another recording holds the same session with more detail.
-    pub(super) is_twin: bool,
 }
 
 impl Entry {
@@ -107,9 +73,7 @@ impl Entry {
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
     pub(super) fn may_have_trials(&self) -> bool {
-        use scenario::Load::{Aging, Chats, Conversation};
-        matches!(self.spec.load, Conversation(_) | Aging(_) | Chats(_))
-            || self.spec.recovery == RecoveryMode::Sampled
+        worlds::kind(&self.spec.load).is_some() || self.spec.recovery == RecoveryMode::Sampled
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.
@@ -128,28 +92,25 @@ impl Entry {
     }
 
     /// Puts it together with what it plays.
-    fn ready(&self, workload: Workload, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
-        let is_sampled = self.spec.recovery == RecoveryMode::Sampled && workload.has_needs();
-        let trials = match &workload {
-            Workload::Conversations(conversations) => conversations.trials_per_length(),
-            Workload::Aging(aging) => aging.n_trials(),
-            Workload::Chats(chats) => chats.trials,
-            _ => self.spec.trials.filter(|_| is_sampled).unwrap_or(1),
-        };
+    fn ready(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
         let mut policies = self.policies.clone();
-        match World::of(&workload) {
-            World::Blocks if self.replays_once => policies.truncate(1),
-            world => {
-                let unread = |it: &Arc<Policy>| {
-                    Some(world.reads(it).err()?.problem(world, &[&it.name], &[workload.name()]))
-                };
-                let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).collect();
-                if !problems.is_empty() {
-                    return Err(problems.into());
-                }
+        if self.replays_once && !world.kind().reads_any() {
+            policies.truncate(1);
+        } else {
+            let unread = |it: &Arc<Policy>| {
+                Some(problem(&world.kind().reads(it).err()?, world.kind(), &[&it.name], &[world.name()]))
+            };
+            let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).collect();
+            if !problems.is_empty() {
+                return Err(problems.into());
             }
         }
-        let model = workload.items().and_then(|it| it.main_model()).filter(|_| self.under_own_model);
+        let load = Load::new(world, self.spec.seed, policies);
+        let is_sampled = self.spec.recovery == RecoveryMode::Sampled && load.has_needs();
+        let drawn = || self.spec.trials.filter(|_| is_sampled);
+        let trials = load.world.trials().or_else(drawn).unwrap_or(1);
+        let timeline = load.timeline();
+        let model = timeline.and_then(|it| it.main_model()).filter(|_| self.under_own_model);
         let is_own = model.is_some();
         let profiles = match model {
             Some(model) => {
@@ -162,54 +123,14 @@ impl Entry {
             None => self.fitting(named)?,
         };
         // A model that no profile stands for is priced as the session's own.
-        let all = workload.items().filter(|it| is_own && it.models.len() > 1);
+        let all = timeline.filter(|it| is_own && it.models.len() > 1);
         let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
         let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).collect());
-        if let Some(block_trace) = workload.blocks() {
-            let refused = profiles.iter().filter_map(|profile| {
-                let mut problem = block_trace.refusal(&profile.cache)?;
-                problem.message = format!("{} ({})", problem.message, profile.name);
-                problem.place.field.clear();
-                Some(problem)
-            });
-            let refused: Vec<_> = refused.collect();
-            if !refused.is_empty() {
-                return Err(refused.into());
-            }
+        let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).collect();
+        if !refused.is_empty() {
+            return Err(refused.into());
         }
-        Ok(Load {
-            name: workload.name().to_owned(),
-            seed: self.spec.seed,
-            is_sampled,
-            trials,
-            workload,
-            layouts: Arc::default(),
-            policies,
-            profiles,
-            models: all_models,
-            is_under_own_model: is_own,
-            arguments: String::new(),
-            project: String::new(),
-            is_twin: false,
-        })
-    }
-}
-
-impl Load {
-    /// Returns what a report says of it.
-    pub(super) fn facts(&self) -> LoadFacts<'_> {
-        LoadFacts {
-            name: &self.name,
-            has_needs: self.workload.has_needs(),
-            is_recorded: self.workload.items().is_some_and(|it| it.recorded.is_some()),
-            is_conversation: self.workload.conversations().is_some(),
-            is_aging: self.workload.aging().is_some(),
-            is_chats: matches!(self.workload, Workload::Chats(_)),
-            drawn_from: self.is_sampled.then_some(self.seed),
-            trials: self.trials,
-            refetch: self.workload.refetch(),
-            assumptions: self.workload.assumptions(),
-        }
+        Ok(Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load })
     }
 }
 

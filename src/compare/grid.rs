@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Problems};
+use crate::grid::numbers::thousands;
 use crate::input::text::set::{self, Setting, Target};
 use crate::quantity::Decimal;
-use crate::report::numbers::thousands;
 
 /// The most points of a grid.
 const POINTS_MAX: usize = 1_000_000;

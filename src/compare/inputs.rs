@@ -14,8 +14,8 @@ use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
 use super::{
-    Comparison, Entry, Plan, check, contrast, guards, load, notes, params, processes, set_paths, variants,
-    world,
+    Comparison, Entry, Plan, check, contrast, guards, load, notes, params, processes, reads, set_paths,
+    variants,
 };
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
@@ -135,7 +135,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
     work.found.stop()?;
-    let (scenarios, unplayed) = world::check(scenarios, &mut work.found.problems);
+    let (scenarios, unplayed) = reads::check(scenarios, &mut work.found.problems);
     work.found.stop()?;
     let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {

@@ -1,27 +1,14 @@
-//! Details of a plan's runs: rows, trials and probes, run by run.
+//! Details of a plan's runs: their rows, and each of their trials.
 
 use std::sync::Arc;
 
-use super::{Cell, Load, Plan, Progress};
+use super::Plan;
 use crate::error::Error;
 use crate::ledger::Rows;
 use crate::measure::Tally;
-use crate::measure::probe::Probe;
-use crate::measure::trial::Trial;
+use crate::take::{Cell, Load, Progress};
 
 impl Plan {
-    /// Runs every conversation and returns its trials, run by run; other scenarios have none.
-    ///
-    /// # Errors
-    /// As [`Plan::open`], for all scenarios.
-    pub fn trials(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Vec<Trial>)>, Error> {
-        self.each(threads, progress, Load::trials).map(numbered)
-    }
-
     /// Runs every scenario with sampled needs and returns the results of each trial, run by run; others have
     /// none.
     ///
@@ -46,18 +33,6 @@ impl Plan {
         progress: Progress<'_>,
     ) -> Result<Vec<(Cell, Arc<Rows>)>, Error> {
         self.each(threads, progress, Load::rows).map(numbered)
-    }
-
-    /// Runs every conversation and returns its probes, run by run; other scenarios have none.
-    ///
-    /// # Errors
-    /// As [`Plan::open`], for all scenarios.
-    pub fn probes(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(Cell, Vec<Probe>)>, Error> {
-        self.each(threads, progress, Load::probes).map(numbered)
     }
 }
 

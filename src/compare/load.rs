@@ -2,109 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::aging::{self, Aging};
-use crate::block_trace::{self, BlockTrace};
 use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::input::scenario::refetch::Refetch;
-use crate::input::scenario::{Assume, ChatSource, Load};
+use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
-use crate::runner::{self, ChatScenario, Numbers};
+use crate::take::World;
 use crate::timeline::import::Imported;
-use crate::timeline::{Conversation, Timeline, import, load};
+use crate::timeline::{Timeline, import, load};
+use crate::worlds;
 
 /// Where a scenario names its recording.
 const RECORDED: &str = "load.recorded.path";
 /// Where it names a file of chats.
 const CHATS: &str = "load.chats.from.long_mem_eval.path";
-
-/// What a scenario plays.
-#[derive(Clone, Debug)]
-pub enum Workload {
-    /// Items, which policies act on.
-    Items(Arc<Timeline>),
-    /// Conversations, generated one by one during the run.
-    Conversations(Box<Conversation>),
-    /// Sessions over which a memory ages, generated stream by stream during the run.
-    Aging(Box<Aging>),
-    /// Chats of many sessions, generated trial by trial during the run.
-    Chats(Box<ChatScenario>),
-    /// Recorded prompts as block ids, which no policy changes.
-    Blocks(BlockTrace),
-}
-
-impl Workload {
-    /// Returns the timeline of items, if it is one.
-    #[must_use]
-    pub fn items(&self) -> Option<&Timeline> {
-        match self {
-            Self::Items(timeline) => Some(timeline),
-            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => None,
-        }
-    }
-
-    /// Returns the conversations, if it is some.
-    #[must_use]
-    pub fn conversations(&self) -> Option<&Conversation> {
-        match self {
-            Self::Conversations(conversations) => Some(conversations),
-            Self::Items(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => None,
-        }
-    }
-
-    /// Returns the sessions over which a memory ages, if it is some.
-    #[must_use]
-    pub fn aging(&self) -> Option<&Aging> {
-        if let Self::Aging(aging) = self { Some(aging) } else { None }
-    }
-
-    /// Returns the recorded prompts, if it is some.
-    #[must_use]
-    pub fn blocks(&self) -> Option<&BlockTrace> {
-        match self {
-            Self::Blocks(block_trace) => Some(block_trace),
-            Self::Items(_) | Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) => None,
-        }
-    }
-
-    /// Returns its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Items(timeline) => &timeline.name,
-            Self::Conversations(conversations) => conversations.name(),
-            Self::Aging(aging) => &aging.name,
-            Self::Chats(chats) => &chats.name,
-            Self::Blocks(block_trace) => &block_trace.name,
-        }
-    }
-
-    /// Returns whether anything in it needs anything.
-    #[must_use]
-    pub fn has_needs(&self) -> bool {
-        self.items().is_some_and(|it| !it.needs.is_empty())
-    }
-
-    /// Returns what it takes to fetch something again.
-    #[must_use]
-    pub fn refetch(&self) -> Refetch {
-        match self {
-            Self::Items(timeline) => timeline.refetch,
-            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) | Self::Blocks(_) => Refetch::default(),
-        }
-    }
-
-    /// Returns what is assumed rather than known, in sentences.
-    #[must_use]
-    pub fn assumptions(&self) -> &[String] {
-        match self {
-            Self::Items(timeline) => &timeline.assumptions,
-            Self::Conversations(_) | Self::Aging(_) | Self::Chats(_) => &[],
-            Self::Blocks(block_trace) => &block_trace.assumptions,
-        }
-    }
-}
 
 /// Checks a scenario, whose spec may have been overridden, without its recording.
 ///
@@ -112,11 +23,7 @@ impl Workload {
 /// Every problem of the scenario.
 pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
     let checked = Scenario::new(spec).map_err(|problems| scenario.locate(problems))?;
-    let unknown = match &spec.load {
-        Load::Aging(load) => aging::check(load),
-        Load::Chats(load) => runner::check(&load.numbers),
-        _ => Vec::new(),
-    };
+    let unknown = worlds::check(&spec.load);
     if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
 }
 
@@ -154,50 +61,40 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
 pub(super) fn workloads(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
-) -> Result<Vec<Workload>, Error> {
+) -> Result<Vec<Arc<dyn World>>, Error> {
     if let Origin::Built(built) = &scenario.origin {
         check(scenario, spec)?;
-        return Ok(vec![Workload::Items(Arc::new(load::under(built.timeline.clone(), spec)))]);
+        return Ok(vec![worlds::of_items(load::under(built.timeline.clone(), spec))]);
     }
-    if let Load::Recorded { path, .. } = &spec.load {
-        let origin = origin_of(scenario, path, RECORDED)?;
+    let recording = match &spec.load {
+        Load::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
+        _ => None,
+    };
+    if let Some(origin) = recording {
         let text = match import::detect_from(origin.reader()?.as_mut()) {
             Ok(Some(_)) | Err(_) => None,
-            // What is no text is no block trace either, and is told as an unknown recording.
-            Ok(None) => origin.text().ok().filter(|it| block_trace::detect(it)),
+            // What is no text is of no world either, and is told as an unknown recording.
+            Ok(None) => origin.text().ok(),
         };
-        if let Some(text) = text {
-            let mut block_trace = block_trace::read(&text, &spec.name).map_err(|mut it| {
-                it.place.file = origin.label();
-                vec![*it]
-            })?;
-            block_trace.name.clone_from(&spec.name);
-            return Ok(vec![Workload::Blocks(block_trace)]);
+        if let Some(read) = text.and_then(|it| worlds::read(&it, &spec.name)) {
+            return Ok(vec![read.map_err(|it| in_file(vec![*it], &origin))?]);
         }
     }
     let checked = check(scenario, spec)?;
-    if let Load::Conversation(conversation) = &spec.load {
-        return Ok(vec![Workload::Conversations(Box::new(Conversation::new(&checked, conversation)))]);
-    }
-    if let Load::Aging(load) = &spec.load {
-        let all = Aging::all(&checked, load).into_iter().map(Box::new);
-        return Ok(all.map(Workload::Aging).collect());
-    }
-    if let Load::Chats(load) = &spec.load {
-        let numbers = Numbers::declared();
-        let users = match &load.from {
-            ChatSource::Generated(_) => None,
-            ChatSource::LongMemEval { path } => {
-                let origin = origin_of(scenario, path, CHATS)?;
-                let read = runner::long_mem_eval::read(&origin.text()?, numbers);
-                Some(read.map_err(|problems| in_file(problems, &origin))?)
-            }
-        };
-        return Ok(vec![Workload::Chats(Box::new(ChatScenario::new(&checked, load, users)))]);
+    let beside = match &spec.load {
+        Load::Recorded { .. } => None,
+        load => beside(load).map(|(path, field)| origin_of(scenario, path, field)).transpose()?,
+    };
+    let text = beside.as_ref().map(Origin::text).transpose()?;
+    if let Some(made) = worlds::make(&checked, text.as_deref()) {
+        return made.map_err(|problems| match &beside {
+            Some(origin) => in_file(problems, origin),
+            None => problems.into(),
+        });
     }
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, &mut others)?;
-    Ok(std::iter::once(first).chain(others).map(Arc::new).map(Workload::Items).collect())
+    Ok(std::iter::once(first).chain(others).map(worlds::of_items).collect())
 }
 
 /// Makes a scenario's timeline; a recording of several sessions has others beside it.

@@ -2,50 +2,31 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::world::World;
 use super::{Comparison, Load};
-use crate::aging::Aging;
-use crate::input::Policy;
+use crate::grid::numbers::{listed, percent};
 use crate::measure::is_open;
 use crate::report::Report;
-use crate::report::numbers::{listed, percent};
 use crate::report::sections::{Detail, Line, Section};
 
 impl Load {
     /// Returns what a reader must know of it and the policies that it is played under.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let blocks = self.workload.blocks().map(|_| {
-            format!(
-                "{} is a block trace: its prompts are as recorded, and no policy changes them.",
-                self.name
-            )
-        });
-        let strays = self.policies.iter().filter_map(|it| strays(it, self));
-        let vacuous = self.workload.aging().map(Aging::notes).unwrap_or_default();
-        let blocks = blocks.into_iter().chain(self.note_on_tokens());
-        blocks.chain(strays).chain(vacuous).chain(self.notes_on_worlds()).collect()
+        let own = self.world.notes(self).into_iter();
+        self.note_on_tokens().into_iter().chain(own).chain(self.notes_on_unread()).collect()
     }
-}
 
-impl Load {
-    /// Notes parts of policies that the load does not read, and events that do not reach memory services.
-    fn notes_on_worlds(&self) -> Vec<String> {
-        let world = World::of(&self.workload);
+    /// Notes parts of policies that the load does not read.
+    fn notes_on_unread(&self) -> Vec<String> {
         let mut unread: IndexMap<&str, Vec<String>> = IndexMap::new();
         for policy in &self.policies {
-            world.unread(policy).for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
+            let fields = self.world.kind().unread(policy);
+            fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
         }
-        // What is said of a block trace holds for all of a policy.
-        unread.retain(|_, _| world != World::Blocks);
-        let unread = unread.into_iter().map(|(field, policies)| {
+        let told = unread.into_iter().map(|(field, policies)| {
             format!("{} does not read `{field}`: {} played without it.", self.name, are(&policies))
         });
-        let is_written = self.policies.iter().any(|it| self.is_written_by(it));
-        let has_events = self.workload.aging().is_some_and(|it| !it.events().is_empty());
-        let unreached = (has_events && is_written)
-            .then(|| format!("{}: memory events do not reach the services of memory runners.", self.name));
-        unread.chain(unreached).collect()
+        told.collect()
     }
 }
 
@@ -118,22 +99,6 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
 
 /// A smaller share of the cost is nothing.
 const SAVED_MIN: f64 = 0.000_5;
-
-/// Lists the fact categories for which a policy has no bank, and where these facts go.
-fn strays(policy: &Policy, load: &Load) -> Option<String> {
-    let memory = policy.fact_memory()?;
-    let banks = memory.store.declared()?;
-    memory.write.extract.iter().find(|it| it.into.is_none())?;
-    let categories = load.workload.conversations()?.categories();
-    let strays: Vec<String> =
-        categories.iter().filter(|it| !banks.contains(it)).map(|it| format!("`{it}`")).collect();
-    let strays = match strays.as_slice() {
-        [] => return None,
-        [only] => only.clone(),
-        [others @ .., last] => format!("{} or {last}", others.join(", ")),
-    };
-    Some(format!("{} has no bank for {strays}: those facts go to `{}`.", policy.name, banks.last()?))
-}
 
 /// Lists where recovery was sampled, and which orders depend on the recovery assumptions.
 pub(super) fn on_recovery(report: &Report) -> Vec<String> {

@@ -89,7 +89,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
     if found.is_empty() {
         let process = Process::new(process, &loaded.spec.params);
         let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
-            let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
+            let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let made = Made { timeline, limits: profile.limits, play: 0 };
             process.try_out(&loaded.spec.name, made).err()
         })?;

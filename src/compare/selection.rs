@@ -4,11 +4,11 @@ use super::twins::TWIN;
 use super::{Comparison, Load};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::numbers::thousands;
 use crate::input::policy::wildcard;
 use crate::input::profile::calendar;
 use crate::quantity::or_unlimited;
 use crate::report::Skipped;
-use crate::report::numbers::thousands;
 use crate::timeline::Timeline;
 
 /// A selection of recorded sessions; other scenarios always take part.
@@ -96,7 +96,7 @@ impl Selection {
         if load.is_twin {
             return Candidate::Refused(TWIN.to_owned());
         }
-        match load.workload.items().filter(|it| it.recorded.is_some()) {
+        match load.timeline().filter(|it| it.recorded.is_some()) {
             Some(timeline) => self.candidate(timeline, load.profiles.iter().map(|it| it.name.as_str())),
             None => Candidate::Always,
         }

@@ -1,34 +1,25 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use super::play::Folded;
-use super::simulations::{Ledgers, Simulations};
-use super::{Cell, Load, Plan, Progress, in_order, trials};
+use super::{Plan, in_order};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::ledger::Outcome;
+use crate::measure::BreakEven;
 use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
-use crate::measure::{BreakEven, Remembered, Retention};
 use crate::price::PriceIndex;
-use crate::quantity::Cost;
-use crate::report::{ALL, FailedRun, FailedRuns};
+use crate::report::ALL;
+use crate::take::{Cell, FailedRun, FailedRuns, Folded, Ledgers, Load, Progress, Simulations, Unpriced};
 
 /// The ledgers of a load, simulation by simulation and trial by trial.
 struct Played<'a> {
     load: &'a Load,
     simulations: &'a Simulations<'a>,
-    ledgers: Ledgers<Folded>,
-    trials: Option<trials::Kept<trials::Played>>,
-    memories: Option<Memories>,
-}
-
-/// The ledgers of a load that memories play.
-struct Memories {
-    /// By policy: what its service costs, and what it remembers.
-    policies: Vec<(Option<Cost>, Option<Remembered>)>,
-    /// By pair of limits and cache rules, then by policy.
-    ledgers: Vec<Folded>,
+    /// What the engine played, where it did.
+    ledgers: Option<Ledgers<Folded>>,
+    /// What its world played itself, by pair of limits and cache rules, then by policy.
+    own: Option<Vec<Unpriced>>,
 }
 
 /// A load as it came out under the profiles.
@@ -125,15 +116,12 @@ impl Load {
         progress: Progress<'_>,
     ) -> Vec<(Cell, sensitivity::Cell)> {
         let simulations = self.simulations();
-        let memories = self.memories(&simulations, progress);
-        let has_memories = memories.is_some();
-        let played = Played {
-            load: self,
-            simulations: &simulations,
-            ledgers: simulations.folded(progress),
-            trials: if has_memories { None } else { self.played(&simulations, progress) },
-            memories,
-        };
+        let world = self.service().unwrap_or_else(|| Arc::clone(&self.world));
+        let own = world.folded(self, &simulations.keys, progress);
+        sum.n_played += simulations.n_runs();
+        sum.n_played += own.iter().flatten().map(|it| it.trials.len()).sum::<usize>();
+        let ledgers = if own.is_none() { Some(simulations.folded(progress)) } else { None };
+        let played = Played { load: self, simulations: &simulations, ledgers, own };
         sum.failed.extend(self.cells().filter_map(|cell| played.failed(cell)));
         let cells = in_order(self.profiles.len(), |profile| {
             let variations = Variations::new(&self.profiles[profile]);
@@ -144,42 +132,25 @@ impl Load {
             (0..self.policies.len()).map(cell).collect::<Vec<_>>()
         });
         sum.n_distinct = sum.n_distinct.max(simulations.keys.distinct.len());
-        let n_trials = self.workload.conversations().map_or(0, |it| it.n_trials());
-        // Each trial of a conversation is played once a policy and pair, too.
-        let n_trials = if has_memories { 1 } else { n_trials };
-        sum.n_played +=
-            simulations.n_runs() + n_trials * simulations.keys.distinct.len() * self.policies.len();
         cells.into_iter().flatten().collect()
-    }
-
-    /// Plays its memories, where they make the requests, and folds these under each pair of limits and cache rules.
-    fn memories(&self, simulations: &Simulations<'_>, progress: Progress<'_>) -> Option<Memories> {
-        let replays = self.replays()?;
-        // What is remembered does not depend on a profile.
-        let first = self.profiles.iter().take(1).cloned().collect();
-        let runs = Self { profiles: first, ..self.clone() }.runs(progress);
-        let keys = &simulations.keys;
-        let n = self.policies.len();
-        let ledgers = in_order(keys.distinct.len() * n, |at| {
-            let (key, policy) = (&keys.distinct[at / n], at % n);
-            replays[policy].folded(&self.policies[policy], (key.limits, key.cache), keys.is_flat)
-        });
-        let policies = replays.iter().zip(&runs).map(|(it, run)| (it.service, run.remembered().next()));
-        Some(Memories { policies: policies.collect(), ledgers })
     }
 }
 
 impl<'a> Played<'a> {
     /// Returns why a run came to no result, if it did.
     fn failed(&self, cell: Cell) -> Option<FailedRun> {
-        let within = self.simulations.within(cell);
-        let mut faults: Box<dyn Iterator<Item = &Outcome>> = match (&self.trials, &self.memories) {
-            (_, Some(memories)) => Box::new(memories.ledgers.get(within).map(|it| &it.2).into_iter()),
-            (None, _) => Box::new(self.ledgers.of(self.simulations, cell).map(|it| &it.2)),
-            (Some(trials), _) => Box::new(trials.of(within).map(|it| &it.outcome)),
-        };
+        let mut faults = self.ledgers_of(cell).map(|it| &it.2);
         let fault = faults.find_map(|it| it.fault.as_deref())?;
         Some(self.load.failed(cell, fault))
+    }
+
+    /// Returns what a run came to, trial by trial.
+    fn ledgers_of(&self, cell: Cell) -> Box<dyn Iterator<Item = &Folded> + '_> {
+        match (&self.own, &self.ledgers) {
+            (Some(own), _) => Box::new(own[self.simulations.within(cell)].trials.iter()),
+            (None, Some(ledgers)) => Box::new(ledgers.of(self.simulations, cell)),
+            (None, None) => Box::new(std::iter::empty()),
+        }
     }
 
     /// Prices the ledgers of one run.
@@ -189,26 +160,12 @@ impl<'a> Played<'a> {
             summariser,
             ..Ledger::new(sums, index.as_ref(), outcome)
         };
-        let within = self.simulations.within(cell);
-        if let Some(memories) = &self.memories {
-            let (service, remembered) = memories.policies[cell.policy].clone();
-            let ledgers = memories
-                .ledgers
-                .get(within)
-                .map(|(sums, index, outcome)| Ledger { service, ..of(sums, index, outcome) });
-            return summed(ledgers.into_iter(), variations).remembering(remembered);
-        }
-        let Some(trials) = &self.trials else {
-            let has_needs = self.load.workload.has_needs();
-            let ledgers = self.ledgers.of(self.simulations, cell);
-            let of = |(sums, index, outcome): &'a Folded| Ledger { has_needs, ..of(sums, index, outcome) };
-            return summed(ledgers.map(of), variations);
-        };
-        let of_trials = || trials.of(within);
-        let ledgers = of_trials().map(|it| of(&it.sums, &it.index, &it.outcome));
-        let retention = Retention::new(&of_trials().map(|it| it.trial).collect::<Vec<_>>());
-        let remembered = Some(Remembered::facts_found(retention.accuracy));
-        summed(ledgers, variations).remembering(remembered)
+        let own = self.own.as_ref().map(|it| &it[self.simulations.within(cell)]);
+        let (has_needs, service) = (self.load.has_needs(), own.and_then(|it| it.service));
+        let ledger =
+            |(sums, index, outcome): &'a Folded| Ledger { has_needs, service, ..of(sums, index, outcome) };
+        let remembered = own.and_then(|it| it.remembered.clone());
+        summed(self.ledgers_of(cell).map(ledger), variations).remembering(remembered)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ledger::{NeedRow, RequestRow, Sink};
 use crate::report::{BillCheck, Session};
 use crate::timeline::Timeline;
 
-use super::Load;
+use crate::take::Load;
 
 /// Keeps the requests of a run.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Sink for Requests {
 impl Load {
     /// Returns what a report says of it, if it is recorded.
     pub(super) fn session(&self, as_recorded: &Policy) -> Option<Session> {
-        let timeline = self.workload.items().filter(|it| it.recorded.is_some())?;
+        let timeline = self.timeline().filter(|it| it.recorded.is_some())?;
         let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
         let requests = timeline.spine.steps.len() as u64;
         let bill = || BillCheck::new(&calibration(timeline, as_recorded, self.profiles.first()?));
@@ -43,7 +43,7 @@ impl Load {
 
     /// Notes whose tokens the sizes are, if a profile is of another maker.
     pub(super) fn note_on_tokens(&self) -> Option<String> {
-        let model = self.workload.items()?.main_model()?;
+        let model = self.timeline()?.main_model()?;
         let family: String = model.name.chars().take_while(char::is_ascii_alphabetic).collect();
         let is_other = |it: &&Profile| {
             !it.name.contains(&family) && !it.models.iter().any(|pattern| pattern.contains(&family))

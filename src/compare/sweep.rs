@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indexmap::IndexMap;
 
 use super::grid::{Grid, GridPoint};
-use super::threads::{in_order, with_threads};
 use super::{Comparison, Load, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Remembered, Tally};
 use crate::report::sweep::{Numbers, SweepPoint};
-use crate::report::{FailedRuns, Run};
+use crate::take::{FailedRuns, Run, in_order, with_threads};
 
 /// The most variants of a load that are compiled and played together.
 const TOGETHER: usize = 64;
@@ -93,7 +92,7 @@ impl Plan {
             load.same_work(&(0..load.policies.len()).collect::<Vec<_>>())?;
             let parts = load.runs_in_parts(progress);
             FailedRuns::none_of(parts.iter().flatten())?;
-            let last_ms = load.workload.items().and_then(|it| it.last_ms());
+            let last_ms = load.timeline().and_then(|it| it.last_ms());
             let mut loads: Vec<SweptLoad> = Vec::new();
             loads.resize_with(load.profiles.len(), || SweptLoad {
                 project: load.project.clone(),

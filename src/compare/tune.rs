@@ -3,7 +3,7 @@
 mod ranges;
 mod search;
 
-use super::{Comparison, Plan, Progress, world};
+use super::{Comparison, Plan, Progress, reads};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub fn tune(
 ) -> Result<(Tuned, Option<String>), Error> {
     let variants = search.points.clone();
     let plan = Plan::new(catalog, &Comparison { variants, ..comparison.clone() })?;
-    if let Some(load) = world::of_memories(&plan.scenarios) {
+    if let Some(load) = reads::of_memories(&plan.scenarios) {
         let message = format!("{load} declares no evidence needs, which `tune` weighs against the cost");
         let problem = Diagnostic::at("tune-needs", "", message);
         return Err(vec![problem.help("use `ctxsim sweep --objective cost retention` for memories")].into());

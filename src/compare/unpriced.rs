@@ -1,8 +1,9 @@
 //! Notes on unknown costs: which tokens of a run have no price.
 
+use crate::grid::numbers::NONE;
 use crate::input::Profile;
-use crate::report::numbers::NONE;
-use crate::report::{Report, Run};
+use crate::report::Report;
+use crate::take::Run;
 
 /// Returns a note for each profile under which some cost is unknown.
 pub(super) fn notes(report: &Report, profiles: &[Profile]) -> Vec<String> {

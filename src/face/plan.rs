@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::compare::{self, Cell, Load};
+use crate::compare;
 use crate::diag::Diagnostic;
 use crate::explain;
 use crate::face::rows::Streamed;
 use crate::face::{Error, Explanation, Report, Sensitivity, Sink};
 use crate::report::rows::Context;
+use crate::take::{Cell, Load};
 
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]

@@ -6,11 +6,12 @@ use serde::{Serialize, Serializer};
 
 use crate::error::Error as InnerError;
 use crate::face::Error;
-use crate::report::FailedRuns;
 use crate::report::sections::Detail;
 use crate::report::{self, Totals, json, markdown, shot};
 
-pub use crate::report::FailedRun;
+use crate::take::{self, FailedRuns};
+
+pub use crate::take::FailedRun;
 
 /// A comparison's results: every policy on every scenario under every profile.
 ///
@@ -25,7 +26,7 @@ pub struct Report {
 /// One policy on one scenario under one profile, or summed over all scenarios.
 #[derive(Clone, Debug)]
 pub struct Run {
-    inner: report::Run,
+    inner: take::Run,
     totals: Totals,
 }
 
@@ -37,7 +38,7 @@ pub struct Snapshot {
 
 impl Report {
     pub(super) fn new(inner: report::Report) -> Self {
-        let runs = |all: &[report::Run]| all.iter().map(Run::new).collect();
+        let runs = |all: &[take::Run]| all.iter().map(Run::new).collect();
         Self { runs: runs(&inner.runs), sums: runs(&inner.added_up()), inner }
     }
 
@@ -101,7 +102,7 @@ impl Report {
 }
 
 impl Run {
-    fn new(run: &report::Run) -> Self {
+    fn new(run: &take::Run) -> Self {
         Self { totals: Totals::new(&run.tally), inner: run.clone() }
     }
 

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use crate::compare::{Cell, Load};
 use crate::input::Profile;
 use crate::ledger::{self, Sink as InnerSink};
 use crate::price::{self, Models};
 use crate::quantity::Cost;
+use crate::take::{Cell, Load};
 
 /// Receives rows as they are produced; every method has a default.
 pub trait Sink {

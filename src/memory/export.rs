@@ -21,6 +21,15 @@ pub struct Export {
     pub banks: IndexMap<String, IndexMap<String, String>>,
 }
 
+/// What a memory holds in the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Banks {
+    /// By bank: keys with their values, the oldest first.
+    pub banks: IndexMap<String, IndexMap<String, String>>,
+    /// Every fact of every bank, the oldest first.
+    pub written: Vec<Written>,
+}
+
 /// The run that left a store, and the order in which its facts were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

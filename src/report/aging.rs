@@ -2,9 +2,9 @@
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
-use super::numbers::{NONE, percent, plain_or_none as written, thousands};
 use super::{Report, Run};
 use crate::aging::Summary;
+use crate::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
 use crate::grid::{Grid, Of};
 use crate::measure::Statistic;
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Skipped;
-use super::numbers::{self, NONE, percent, thousands};
+use crate::grid::numbers::{self, NONE, percent, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{Drawn, draw, hidden_note};
 use crate::grid::{self, Grid, Of};

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::guards::GuardVerdict;
-use super::numbers::{counted, signed};
 use super::shot::Moved;
 use crate::diag::{Diagnostic, Place};
+use crate::grid::numbers::{counted, signed};
 use crate::grid::prose::wrap;
 use crate::row::json::page;
 use crate::row::{Value, group};

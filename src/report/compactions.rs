@@ -1,11 +1,11 @@
 //! What followed real compactions: predicted and actual values, one line each, then scores for all,
 //! as text and JSON.
 
-use super::numbers::{NONE, fixed_or_none, thousands};
 use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
 use crate::calibrate::scores::Scores;
 use crate::calibrate::{Calibration, together};
 use crate::grid::Grid;
+use crate::grid::numbers::{NONE, fixed_or_none, thousands};
 use crate::grid::terminal::whole;
 use crate::quantity::Tokens;
 use crate::row::{Value, group};

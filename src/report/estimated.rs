@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::numbers::thousands;
 use super::{Report, Session};
+use crate::grid::numbers::thousands;
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
 const TOLD_FROM: f64 = 0.05;

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::json::Numbers;
-use super::numbers::{NONE, plain_or_none};
 use super::{Report, Run};
 use crate::grid::Grid;
+use crate::grid::numbers::{NONE, plain_or_none};
 use crate::input::suite::{Figure, FigureKind};
 use crate::measure::Statistic;
 

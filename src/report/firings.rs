@@ -3,25 +3,14 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::numbers::{self, thousands};
 use super::{Report, Run, distinct};
+use crate::grid::numbers::{self, thousands};
 use crate::ledger::Firing;
 use crate::projection::Threshold;
 use crate::quantity::UNLIMITED;
 
 /// The most profile names in a sentence.
 const NAMES_SHOWN: usize = 3;
-
-/// A stage in a report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StageFacts {
-    /// Its name.
-    pub name: String,
-    /// Whether it has a condition.
-    pub has_trigger: bool,
-    /// The prompt length that it needs, if that is known in advance.
-    pub threshold: Option<Threshold>,
-}
 
 /// How often a stage fired, in JSON.
 #[derive(Debug, Serialize)]

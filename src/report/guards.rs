@@ -5,10 +5,10 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::numbers;
 use super::sections::Detail;
 use super::{Report, Run};
 use crate::diag::Place;
+use crate::grid::numbers;
 
 /// A guard that holds on more runs than this takes one line, unless details are requested.
 const RUNS_SHOWN: usize = 3;

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::chart::requests::Trace;
 use super::chart::{self, Figure, Source};
 use super::sections::Detail;
-use super::{Report, distinct, numbers, template};
+use super::{Report, distinct, template};
+use crate::grid::numbers;
 use crate::grid::{self, Grid};
 
 /// The requests that a page can chart.

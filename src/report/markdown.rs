@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Report;
-use super::numbers;
 use super::sections::{Detail, Section};
 use crate::grid::markdown;
+use crate::grid::numbers;
 
 /// Returns the report as Markdown.
 #[must_use]

@@ -1,8 +1,8 @@
 //! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
 //! and the specification's expectations.
 
-use super::numbers::{NONE, percent, plain_or_none, thousands};
 use super::{Report, Run};
+use crate::grid::numbers::{NONE, percent, plain_or_none, thousands};
 use crate::grid::{Grid, Of};
 use crate::measure::Statistic;
 use crate::runner::{Ordering, QuestionKind, Summary, Wins};

@@ -8,7 +8,7 @@ mod parts;
 
 use serde::Serialize;
 
-use super::numbers;
+use crate::grid::numbers;
 use crate::ledger::{BlockHits, ExplicitCacheSums};
 use crate::measure::{Better, Resets, Tally};
 use crate::quantity::Tokens;

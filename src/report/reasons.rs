@@ -2,8 +2,8 @@
 
 use super::Run;
 use super::firings::idle;
-use super::numbers::{listed, signed, thousands};
 use super::sections::Line;
+use crate::grid::numbers::{listed, signed, thousands};
 use crate::measure::Tally;
 
 /// Parts that change the cost by less than this share are omitted.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::numbers::{NONE, thousands};
+use crate::grid::numbers::{NONE, thousands};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind, Of};
 use crate::quantity::Tokens;

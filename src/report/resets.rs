@@ -2,8 +2,8 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::numbers;
 use super::{Report, Run};
+use crate::grid::numbers;
 use crate::measure::{Resets, Tally};
 
 /// The most policies listed per profile.

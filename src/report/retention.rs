@@ -4,8 +4,8 @@ mod findings;
 
 use super::chart::names::Names;
 use super::chart::retention::{Line, Lines, Places};
-use super::numbers::{self, NONE, plain_or_none as written};
 use super::{Report, Run};
+use crate::grid::numbers::{self, NONE, plain_or_none as written};
 use crate::grid::{Grid, Of};
 use crate::measure::trial::{LOSSES, QUARTILES, STATES};
 use crate::measure::{Retention, Statistic};

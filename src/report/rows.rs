@@ -1,49 +1,33 @@
 //! The kinds of rows below runs, each a file with its columns.
 
 mod need;
-mod question;
 mod request;
-mod service;
 
 use super::runs::RunOf;
 use crate::input::{Policy, Profile};
 use crate::ledger::Rows as Ledger;
-use crate::measure::Tally;
-use crate::measure::probe::Probe;
-use crate::measure::trial::Trial;
 use crate::quantity::ix;
-use crate::row::{Columns, Fields, Head, Rows, Unit, heads, row};
+use crate::row::{Fields, Head, Rows, heads};
+use crate::take::{MemoryCall, RunName, drawn_heads};
 use crate::timeline::{Recorded, Session, Timeline, TurnIx};
+use crate::worlds;
 use need::Due;
-use service::{Action, Answer, Called, MemoryCall, Ordered};
-
-pub use question::Question;
 pub(super) use request::Sent;
-pub use service::{Runner, actions, answers, calls, memory_calls, orderings};
 
 /// Returns the columns of each kind of row, under what gives the rows.
 #[must_use]
-pub fn kinds() -> [(&'static str, Vec<Head>); 12] {
-    [
+pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
+    let front = [
         ("`--rows runs`: one policy on one scenario under one profile", heads::<RunOf<'_>>()),
         ("`--rows requests`: one model request", heads::<Sent<'_>>()),
         ("`--rows needs`: one thing that is needed again", heads::<Due<'_>>()),
-        ("`--rows trials` of conversations: one conversation", heads::<Trial>()),
         (
             "`--rows trials` of drawn needs: one sample of all needs, with the `totals` of a run",
             drawn_heads(),
         ),
-        ("`--rows probes` of conversations: one question about a fact", heads::<Probe>()),
-        ("`--rows probes` of session streams: one question", heads::<Question>()),
-        ("`--rows probes` of chats: one question", heads::<Answer<'_>>()),
-        ("`--rows calls` of memory runners: one call to the service", heads::<Called<'_>>()),
         ("`--rows calls` of memories: calls of a kind in a turn", heads::<MemoryCall<'_>>()),
-        (
-            "`--rows log`: one action of a memory runner; what an action does not have is left out",
-            heads::<Action<'_>>(),
-        ),
-        ("`--rows orderings`: one changed assumption", heads::<Ordered<'_>>()),
-    ]
+    ];
+    front.into_iter().chain(worlds::rows()).collect()
 }
 
 /// The context of a run's rows.
@@ -92,24 +76,6 @@ impl Context<'_> {
     }
 }
 
-/// The run of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct RunName<'a> {
-    /// The policy.
-    pub policy: &'a str,
-    /// The scenario.
-    pub scenario: &'a str,
-    /// The profile.
-    pub profile: &'a str,
-}
-
-impl RunName<'_> {
-    fn fields(&self) -> Fields {
-        let names = [("policy", self.policy), ("scenario", self.scenario), ("profile", self.profile)];
-        names.map(|(name, it)| (name.into(), it.to_owned().into())).into()
-    }
-}
-
 /// Returns the requests of a run.
 #[must_use]
 pub fn requests(rows: &Ledger, context: Context<'_>) -> Rows {
@@ -128,27 +94,4 @@ pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), cont
 #[must_use]
 pub fn needs(rows: &Ledger, context: Context<'_>) -> Rows {
     Rows::new::<Due<'_>>(context.of(), rows.needs.iter().map(|row| Due { row, context }))
-}
-
-/// Returns the rows of a run that name it: trials, probes, questions of a session stream.
-#[must_use]
-pub fn of_run<R: Columns>(run: RunName<'_>, all: &[R]) -> Rows {
-    Rows::new::<R>(run.fields(), all)
-}
-
-/// Returns the trials of a run with sampled needs.
-#[must_use]
-pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
-    let columns = Tally::columns();
-    let one = |(trial, tally): (usize, &Tally)| {
-        let mut fields: Fields = vec![("trial".into(), trial.into())];
-        fields.extend(row(columns, tally));
-        fields
-    };
-    Rows { of: run.fields(), heads: drawn_heads(), rows: trials.iter().enumerate().map(one).collect() }
-}
-
-fn drawn_heads() -> Vec<Head> {
-    let trial = Head { name: "trial".to_owned(), unit: Unit::Count, doc: "The sample, from 0." };
-    std::iter::once(trial).chain(heads::<Tally>()).collect()
 }

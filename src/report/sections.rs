@@ -11,9 +11,9 @@ use columns::Column;
 use groups::{Group, Under};
 
 use super::metric::Digits;
-use super::numbers::{self, NONE};
 use super::trust::Trust;
 use super::{Report, Run, distinct, reasons};
+use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, Grid, Kind, Row};
 use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::numbers::{percent, thousands};
-use super::{Report, Skipped, numbers};
+use super::{Report, Skipped};
 use crate::calibrate::{Calibration, Class};
+use crate::grid::numbers;
+use crate::grid::numbers::{percent, thousands};
 use crate::quantity::Tokens;
 
 /// A recorded session that was run.

@@ -5,8 +5,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::metric::{self, COST};
-use super::numbers::{NONE, fixed, thousands};
 use super::{Report, Run};
+use crate::grid::numbers::{NONE, fixed, thousands};
 use crate::row::Value;
 
 /// The columns of a line, after the policy's name, and the metrics that they show.

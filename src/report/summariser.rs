@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Report;
-use super::numbers::thousands;
+use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
 
 impl Report {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::Report;
 use super::names::short_names;
 use super::sections::{Detail, Section};
-use super::{Report, numbers};
 use crate::grid::Grid;
+use crate::grid::numbers;
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{Drawn, draw, fits, hidden_note};
 

@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Run;
-use super::numbers::{self, percent};
 use super::session::{BillCheck, Session};
+use crate::grid::numbers::{self, percent};
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
 /// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.

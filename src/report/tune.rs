@@ -7,7 +7,7 @@ mod verdict;
 
 use serde::Serialize;
 
-use super::numbers::counted;
+use crate::grid::numbers::counted;
 use crate::measure::Tally;
 use crate::rng::Seed;
 

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::Report;
 use super::estimated::Estimated;
 use super::names::short_names;
-use super::numbers::{percent, signed};
 use super::sections::{Detail, Line, Section};
 use super::trust::Trust;
+use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
 use crate::measure::is_open;
 

@@ -8,7 +8,8 @@ mod settings;
 mod targets;
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::compare::{Comparison, Load, Plan};
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::take::Load;
 use ctxsim::timeline::Timeline;
 
 /// The loads on which they are tried, in this order; the second has reasoning.
@@ -52,7 +53,7 @@ fn opened(loads: [&str; 2], profile: &str) -> Vec<Load> {
 
 /// The timeline of a load.
 fn timeline(load: &Load) -> &Timeline {
-    load.workload.items().unwrap_or_else(|| panic!("{} has no items", load.name))
+    load.timeline().unwrap_or_else(|| panic!("{} has no items", load.name))
 }
 
 #[test]

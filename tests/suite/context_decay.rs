@@ -12,6 +12,8 @@ use ctxsim::error::Error;
 use ctxsim::measure::trial::{LOSSES, QUARTILES, STATES, Trial};
 use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
+use ctxsim::take::{Load, Progress};
+use ctxsim::timeline::Conversation;
 use serde_json::Value;
 
 /// Returns a file below the tests' data.
@@ -38,8 +40,9 @@ fn quietly(plan: &Plan, threads: usize) -> Report {
 
 /// Returns the trials of a plan, each with its policy.
 fn trials(plan: &Plan, threads: usize) -> Vec<(String, Trial)> {
-    let runs = plan.trials(Some(threads), &|_, _| {}).unwrap();
-    let named = |(cell, trials): (ctxsim::compare::Cell, Vec<Trial>)| {
+    let of = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().trials_of(load, it);
+    let runs = plan.each(Some(threads), &|_, _| {}, of).unwrap().concat();
+    let named = |(cell, trials): (ctxsim::take::Cell, Vec<Trial>)| {
         let policy = plan.policies[cell.policy].clone();
         trials.into_iter().map(move |it| (policy.clone(), it))
     };
@@ -180,8 +183,10 @@ fn who_drops_nothing_and_may_keep_all_knows_all() {
 #[test]
 fn probes_add_up_to_their_trials() {
     let plan = plan(&["scenario.load.conversation.trials=2"]);
-    let trials = plan.trials(Some(1), &|_, _| {}).unwrap();
-    let probes = plan.probes(Some(2), &|_, _| {}).unwrap();
+    let trials = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().trials_of(load, it);
+    let trials = plan.each(Some(1), &|_, _| {}, trials).unwrap().concat();
+    let probes = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().probes_of(load, it);
+    let probes = plan.each(Some(2), &|_, _| {}, probes).unwrap().concat();
 
     assert_eq!((probes.len(), probes[0].1.len()), (4, 370));
     for ((cell, trials), (at, probes)) in trials.iter().zip(&probes) {

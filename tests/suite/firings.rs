@@ -38,7 +38,7 @@ fn a_stage_that_never_fired_is_told_with_what_it_waited_for() {
     let stage = |when: &str| format!("(name: \"compact\", {when} apply: drop)");
 
     let longest = prompts(&report(&stage("when: prompt(above: tokens(180_000)),")));
-    let longest = ctxsim::report::numbers::thousands(longest);
+    let longest = ctxsim::grid::numbers::thousands(longest);
     let expected = format!(
         "mine changed nothing: `compact` never fired: no prompt exceeded 180,000; the longest was {longest}."
     );

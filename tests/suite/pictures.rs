@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Cell, Comparison, Plan};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
 use ctxsim::report::chart::requests::Trace;
@@ -13,6 +13,7 @@ use ctxsim::report::chart::{
 };
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
+use ctxsim::take::Cell;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde::Serialize;
 

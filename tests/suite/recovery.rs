@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Cell, Comparison, Plan, Workload};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_sampled};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};
@@ -11,6 +11,7 @@ use ctxsim::ledger::Sums;
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::rng::Seed;
+use ctxsim::take::Cell;
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::{Event, EventKind, Phase, When};
 
@@ -129,7 +130,7 @@ fn recovery_is_played_where_what_is_fetched_may_reach_a_trigger() {
         let plan = plan(&[name], vec!["recorded/claude-code".to_owned()], &[&set]);
         let report = plan.report(Some(1), &|_, _| {}).unwrap();
         let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
-        let Workload::Items(timeline) = &load.workload else { unreachable!("a recording has items") };
+        let timeline = load.timeline().expect("a recording has items");
         let (mean, error) = mean(&drawn(timeline, &load.policies[0], &plan.profiles[0]));
         let tally = &report.runs[0].tally;
         let cost = tally.costs.total().unwrap();
@@ -200,8 +201,8 @@ fn the_upper_end_of_recovery_is_higher_where_a_result_was_cut_before_it_was_seen
 fn what_is_fetched_is_written_for_as_long_as_the_harness_asks_by_then() {
     let plan = plan(&["duckagent/immediate_summary"], vec!["recorded/claude-code".to_owned()], &[]);
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
-    let Workload::Items(timeline) = load.workload else { unreachable!("a recording has items") };
-    let mut timeline = std::sync::Arc::unwrap_or_clone(timeline);
+    let timeline = load.timeline().expect("a recording has items");
+    let mut timeline = Timeline::clone(timeline);
     let written = |timeline: &Timeline| {
         let mut sums = Sums::default();
         let (limits, rules) = (&plan.profiles[0].limits, &plan.profiles[0].cache);

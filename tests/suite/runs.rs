@@ -7,8 +7,8 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::report::Run;
 use ctxsim::report::shot::table;
+use ctxsim::take::Run;
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [

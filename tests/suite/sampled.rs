@@ -9,9 +9,10 @@ use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
 use ctxsim::ledger::{Rows, Sums};
 use ctxsim::recovery::Terms;
-use ctxsim::report::{rows, runs};
+use ctxsim::report::runs;
 use ctxsim::rng::Seed;
 use ctxsim::row;
+use ctxsim::take;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{
     Due, Inferred, Kind, Level, Need, NewItem, Preserve, Sizes, Timeline, TimelineBuilder,
@@ -266,9 +267,9 @@ fn values(rows: &row::Rows) -> Vec<Value> {
 /// Returns the report of a plan and the rows of its trials, as programs read them.
 fn written(plan: &Plan, threads: usize) -> (Value, Vec<Value>) {
     let quiet = |_, _| {};
-    let run = rows::RunName { policy: "p", scenario: "s", profile: "m" };
+    let run = take::RunName { policy: "p", scenario: "s", profile: "m" };
     let trials = plan.drawn(Some(threads), &quiet).unwrap();
-    let lines = trials.iter().flat_map(|(_, trials)| values(&rows::drawn(run, trials)));
+    let lines = trials.iter().flat_map(|(_, trials)| values(&take::drawn(run, trials)));
     (values(&runs::rows(&plan.report(Some(threads), &quiet).unwrap(), false)).remove(0), lines.collect())
 }
 

@@ -247,7 +247,7 @@ fn the_file_of_a_sub_agent_is_a_session_with_a_parent() {
 
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
 
-    let session = &load.workload.items().unwrap().spine.sessions[0];
+    let session = &load.timeline().unwrap().spine.sessions[0];
     assert_eq!((session.id.as_str(), session.parent.as_deref()), ("helper", Some("main")));
 }
 
@@ -475,7 +475,7 @@ fn a_total_over_sources_of_different_quality_says_what_it_mixes() {
 fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
     let plan = Plan::new(&Catalog::bundled(), &comparison(&["recorded/claude-code"])).unwrap();
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
-    let (timeline, profile) = (load.workload.items().unwrap(), &load.profiles[0]);
+    let (timeline, profile) = (load.timeline().unwrap(), &load.profiles[0]);
 
     let items = carried(timeline, &profile.prices);
 

@@ -10,8 +10,9 @@ use ctxsim::catalog::{Catalog, Files, Kind, Origin};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::report::Report;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
-use ctxsim::report::{FailedRuns, Report};
+use ctxsim::take::FailedRuns;
 
 use crate::args::{ProcessArgs, WidthArgs, number};
 use crate::format::{FormatArg, Formats};

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{self, Cell, Comparison, Load, Plan, Workload};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::explain::explain as explained;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::Context;
+use ctxsim::take::{Cell, Load};
 
 use crate::args::{FALLBACK_PROFILE, ProcessArgs, WidthArgs, number};
 use crate::format::{FormatArg, Formats};
@@ -94,26 +95,14 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let load = session(&loads, args)?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
-    let timeline = match &load.workload {
-        Workload::Items(timeline) => {
+    let timeline = match load.timeline() {
+        Some(timeline) => {
             lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: 0 });
-            lived.as_deref().unwrap_or(timeline)
+            lived.as_ref().unwrap_or(timeline)
         }
-        Workload::Conversations(all) => {
-            (made, profile.limits) = compare::conversation(all, args.length, args.trial, &profile.limits)?;
+        None => {
+            (made, profile.limits) = load.world.trial(args.length, args.trial, &profile.limits)?;
             &made
-        }
-        Workload::Aging(_) | Workload::Chats(_) => {
-            return Err(refused(
-                format!("{} consists of sessions: its requests depend on what the memory kept", load.name),
-                "name a scenario of items, such as `agents/coding_day`",
-            ));
-        }
-        Workload::Blocks(_) => {
-            return Err(refused(
-                format!("{} is a block trace: its prompts are block ids that no policy changes", load.name),
-                "name a scenario of items, such as `agents/coding_day`",
-            ));
         }
     };
     if args.render && timeline.texts.is_empty() {

@@ -5,9 +5,9 @@ use ctxsim::calibrate::Calibration;
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
+use ctxsim::grid::numbers::thousands;
 use ctxsim::measure;
 use ctxsim::report::carried::Carried;
-use ctxsim::report::numbers::thousands;
 use ctxsim::report::recording;
 use ctxsim::report::{self, Skipped, calibration};
 
@@ -96,7 +96,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     let plan = Plan::new(catalog, &as_recorded(args, None))?;
     let (sessions, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, _| {
-            let (timeline, profile) = (load.workload.items()?, load.profiles.first()?);
+            let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let items = measure::carried::carried(timeline, &profile.prices);
             Some(Carried::new(&load.name, &profile.name, timeline, &items))
         })
@@ -139,7 +139,7 @@ fn calibrations(
     let plan = Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits();
     let (of_loads, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, progress| {
-            let timeline = load.workload.items()?;
+            let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
             Some(Calibration::new(timeline, &rows.requests, &load.profiles[cell.profile].prices))
         })

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::{Catalog, Files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::grid::numbers::counted;
 use ctxsim::report::checkup::CheckUp;
-use ctxsim::report::numbers::counted;
 
 use crate::check;
 use crate::output::{self, ForceArgs};

@@ -18,9 +18,9 @@ const MOST_RUNS: usize = 24;
 /// Replays a few runs for their requests; conversations have none of their own.
 pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
     let n_shown = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, _| match load.workload.conversations() {
-            Some(_) => 0,
-            None => load.policies.len() * load.profiles.len(),
+        plan.each(args.draw.threads(), it, |load, _| {
+            let has_requests = load.world.lengths().is_empty();
+            if has_requests { load.policies.len() * load.profiles.len() } else { 0 }
         })
     })?;
     let n_runs: usize = n_shown.into_iter().sum();

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use ctxsim::catalog::{Files, price_list_files};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
+use ctxsim::grid::numbers::{NONE, counted};
 use ctxsim::input::Format;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::text::source::read_text;
@@ -14,7 +15,6 @@ use ctxsim::pricelist::compare::{Disagreement, compare};
 use ctxsim::pricelist::place::{Placed, Placing, place};
 use ctxsim::pricelist::{self, Found, PriceFile, Unplaced};
 use ctxsim::quantity::Decimal;
-use ctxsim::report::numbers::{NONE, counted};
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 

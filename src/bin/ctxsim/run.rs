@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::compare::{Cell, Comparison, Load, Plan, Workload};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::checkup::github;
@@ -16,6 +16,7 @@ use ctxsim::report::sections::columns::Column;
 use ctxsim::report::table::Layout;
 use ctxsim::report::{Report, html, json, markdown, rows, runs, table};
 use ctxsim::row::Rows;
+use ctxsim::take::{Cell, Load, RowsOf};
 use serde_json::Value;
 
 use crate::args::{RowsArg, RunArgs, WidthArgs};
@@ -78,16 +79,16 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             }
             written(&plan, &report, args, format)?
         }
-        RowsArg::Trials | RowsArg::Probes => trials(&plan, args, format)?,
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
             of_sessions(&report.aging_cards(), format)?
         }
-        RowsArg::Facts => {
-            let graphs = with_progress(|it| plan.each(args.draw.threads(), it, |load, _| load.fact_graph()))?;
-            of_sessions(&graphs.into_iter().flatten().collect::<Vec<_>>(), format)?
-        }
-        RowsArg::Calls | RowsArg::Log | RowsArg::Orderings => service(&plan, args, format)?,
+        RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
+        RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,
+        RowsArg::Facts => of_worlds(&plan, args, format, RowsOf::Facts)?,
+        RowsArg::Calls => of_worlds(&plan, args, format, RowsOf::Calls)?,
+        RowsArg::Log => of_worlds(&plan, args, format, RowsOf::Log)?,
+        RowsArg::Orderings => of_worlds(&plan, args, format, RowsOf::Orderings)?,
         RowsArg::Requests | RowsArg::Needs => {
             let (text, has_all) = ledger(&plan, args, format)?;
             holds = has_all;
@@ -195,7 +196,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                     n_failed.fetch_add(1, Ordering::Relaxed);
                     anstream::eprintln!(
                         "run failed: {} on {}: {fault}",
-                        run_name(load, cell).profile,
+                        load.run_name(cell).profile,
                         load.name
                     );
                     continue;
@@ -205,11 +206,9 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                     _ => rows::requests(&ledger, context(cell)),
                 });
             }
-            for (cell, made) in load.conversation_rows(progress) {
-                let conversations = made.iter().map(|it| (&it.rows, (it.length, it.trial)));
-                all.extend(
-                    conversations.map(|(of, at)| rows::requests_of_conversation(of, at, context(cell))),
-                );
+            for (cell, trials) in load.world.ledgers(load, progress) {
+                let trials = trials.iter().map(|it| (&it.rows, (it.length, it.trial)));
+                all.extend(trials.map(|(of, at)| rows::requests_of_conversation(of, at, context(cell))));
             }
             Ok(all)
         })
@@ -219,69 +218,35 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
     Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
 }
 
-/// Returns the memories' calls to their services, or every action of memory runners.
-fn service(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let of_loads = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, progress| {
-            if args.rows == RowsArg::Orderings {
-                return vec![rows::orderings(&load.name, &load.orderings(progress))];
-            }
-            let of_runner = if args.rows == RowsArg::Log { rows::actions } else { rows::calls };
-            let logs = load.runner_logs().into_iter();
-            let mut all: Vec<Rows> = logs
-                .map(|(cell, _, log)| of_runner(run_name(load, cell), runner(load, cell), &log))
-                .collect();
-            if args.rows == RowsArg::Calls {
-                let ledgers = load.rows(progress).into_iter();
-                all.extend(ledgers.map(|(cell, it)| rows::memory_calls(run_name(load, cell), &it.calls)));
-            }
-            all
-        })
-    })?;
+/// Returns rows that only some worlds have, or a problem where no load has any.
+fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
+    let of_loads =
+        with_progress(|it| plan.each(args.draw.threads(), it, |load, progress| load.rows_of(of, progress)))?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
-        let message = "no policy in this run calls a memory service";
-        let help = "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
-            one whose `memory` has a `service`";
-        return Err(vec![Diagnostic::at("rows-calls", "", message).help(help)].into());
+        let (code, message, help) = match of {
+            RowsOf::Trials | RowsOf::Questions => (
+                "rows-trials",
+                "no scenario in this run has trials",
+                "name a scenario with `load.conversation`",
+            ),
+            RowsOf::Facts => return of_sessions(&[], format),
+            RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
+                "rows-calls",
+                "no policy in this run calls a memory service",
+                "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
+                    one whose `memory` has a `service`",
+            ),
+        };
+        return Err(vec![Diagnostic::at(code, "", message).help(help)].into());
     }
     format.write(|_| all)
 }
 
-/// Returns a run's name.
-fn run_name(load: &Load, cell: Cell) -> rows::RunName<'_> {
-    rows::RunName {
-        policy: &load.policies[cell.policy].name,
-        scenario: &load.name,
-        profile: &load.profiles[cell.profile].name,
-    }
-}
-
-/// Returns the runner of a cell.
-fn runner(load: &Load, cell: Cell) -> rows::Runner<'_> {
-    let runner = load.policies[cell.policy].service_memory();
-    rows::Runner {
-        context_only: runner.map(|it| !it.write.entries),
-        service: runner.map_or("", |it| it.service.as_str()),
-    }
-}
-
 /// Refuses rows that a load does not have, or has once per trial.
 fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
-    if load.workload.aging().is_some() {
-        let message = format!("{} has no request rows: it reports totals of its session streams", load.name);
-        let help = "use `--rows probes` for one row per question, or `--rows runs`";
-        return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
-    }
-    if let Workload::Chats(_) = load.workload {
-        let message = format!("{} has no request rows: it reports totals of its trials", load.name);
-        let help = "use `--rows calls`, `--rows log` or `--rows probes`";
-        return Err(vec![Diagnostic::at("rows-aging", "", message).help(help)].into());
-    }
-    if load.workload.conversations().is_some() && rows == RowsArg::Needs {
-        let message = format!("{} declares no needs: probes ask for its facts", load.name);
-        let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
-        return Err(vec![Diagnostic::at("rows-conversation", "", message).help(help)].into());
+    if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
+        return Err(vec![problem].into());
     }
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
@@ -294,40 +259,10 @@ fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
 /// Returns what the rows of a run are read with.
 fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
     // What was fetched takes the place of the first request of a step.
-    let recorded = load.workload.items().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
+    let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-    let sessions = load.workload.items().map_or(&[][..], |it| &it.spine.sessions);
+    let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
     rows::Context { policy, scenario: &load.name, sessions, recorded, profile, names_run }
-}
-
-/// Returns the rows of all trials, conversations first, or the probes of conversations.
-fn trials(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let of_loads = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, progress| {
-            let name = |cell: Cell| run_name(load, cell);
-            if args.rows == RowsArg::Probes {
-                let probes =
-                    load.probes(progress).into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
-                let questions = load.trace().into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
-                let answers = load
-                    .runner_logs()
-                    .into_iter()
-                    .map(|(cell, chats, log)| rows::answers(name(cell), runner(load, cell), &chats, &log));
-                return [probes.collect(), questions.chain(answers).collect()];
-            }
-            let trials = load.trials(progress).into_iter().map(|(cell, it)| rows::of_run(name(cell), &it));
-            let drawn = load.drawn(progress).into_iter().map(|(cell, it)| rows::drawn(name(cell), &it));
-            [trials.collect(), drawn.collect()]
-        })
-    })?;
-    let (first, others): (Vec<Vec<Rows>>, Vec<Vec<Rows>>) =
-        of_loads.into_iter().map(|[one, other]| (one, other)).unzip();
-    let all = [first.concat(), others.concat()].concat();
-    if all.iter().all(|it| it.rows.is_empty()) {
-        let problem = Diagnostic::at("rows-trials", "", "no scenario in this run has trials");
-        return Err(vec![problem.help("name a scenario with `load.conversation`")].into());
-    }
-    format.write(|_| all)
 }
 
 /// Reports that a value cannot be written.

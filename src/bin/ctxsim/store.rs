@@ -105,7 +105,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let length = match (args.length, plan.scenarios.first()) {
         (None, Some(entry)) => {
             let loads = plan.open(entry)?;
-            let first = || Some(*loads.first()?.workload.conversations()?.lengths().first()?);
+            let first = || loads.first()?.world.lengths().first().copied();
             first().unwrap_or(0)
         }
         (length, _) => length.unwrap_or(0),

@@ -144,7 +144,7 @@ fn seen(
         let base = load.policies.first().cloned().into_iter().collect();
         let runs = Load { policies: base, ..load.clone() }.runs(progress);
         let prompt_max = runs.iter().map(|it| it.tally.sums.main.prompt_max).max().unwrap_or(0);
-        let chars = load.workload.items().map(|it| it.chars_per_token);
+        let chars = load.timeline().map(|it| it.chars_per_token);
         let known = chars.into_iter().flat_map(|chars_per_token| {
             load.profiles.iter().map(move |it| Known { limits: it.limits, chars_per_token })
         });

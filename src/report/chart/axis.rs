@@ -2,7 +2,7 @@
 
 use super::ink;
 use super::scene::{Anchor, Path, Scene, Text, line};
-use crate::report::numbers;
+use crate::grid::numbers;
 
 /// An axis from one number to another, and from one place to another.
 #[derive(Clone, Debug, PartialEq)]

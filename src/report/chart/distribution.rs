@@ -9,7 +9,8 @@ use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape};
 use super::{Picture, Source};
 use crate::grid::Grid;
-use crate::report::{Run, numbers};
+use crate::grid::numbers;
+use crate::take::Run;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "several recorded sessions, and two policies that finish them";

@@ -9,7 +9,7 @@ use super::names::Policy;
 use super::scene::{Path, Scene, WIDTH, line};
 use super::{Picture, Source};
 use crate::grid::Grid;
-use crate::report::numbers;
+use crate::grid::numbers;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";

@@ -9,11 +9,11 @@ use super::legend::{self, Sample};
 use super::names::{self, Names};
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, round};
 use super::{Picture, Source};
+use crate::grid::numbers;
 use crate::grid::{Grid, Of};
 use crate::input::Policy;
 use crate::ledger::{RequestRow, Role, Rows};
 use crate::quantity::Tokens;
-use crate::report::numbers;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "few enough runs to show their requests";

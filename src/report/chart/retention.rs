@@ -9,8 +9,8 @@ use super::names::Policy;
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, width};
 use super::{Picture, Source};
 use crate::grid::Grid;
+use crate::grid::numbers::NONE;
 use crate::measure::Statistic;
-use crate::report::numbers::NONE;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "a load that plants facts";

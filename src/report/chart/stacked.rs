@@ -9,8 +9,8 @@ use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, width};
 use super::{Picture, Source};
 use crate::grid::Grid;
+use crate::grid::numbers;
 use crate::price::Costs;
-use crate::report::numbers;
 
 /// What a run needs for such a chart.
 pub(super) const NEEDS: &str = "a policy whose cost is known";

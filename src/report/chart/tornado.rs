@@ -9,9 +9,9 @@ use super::names::Policy;
 use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, rectangle};
 use super::{Picture, Source};
 use crate::grid::Grid;
+use crate::grid::numbers;
 use crate::measure::Tally;
 use crate::recovery::Assumption;
-use crate::report::numbers;
 
 /// What a run needs for such a chart.
 pub(super) const NEEDS: &str = "two policies, and a recovery cost that depends on assumptions";

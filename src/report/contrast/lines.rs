@@ -1,10 +1,10 @@
 //! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
 use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
+use crate::grid::numbers::{self, NONE, percent, signed, thousands};
 use crate::grid::{Grid, Kind};
 use crate::measure::Standing;
 use crate::report::metric;
-use crate::report::numbers::{self, NONE, percent, signed, thousands};
 
 /// The headings of the numbers.
 const HEADINGS: [&str; 7] = ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::words;
 use crate::cache::Fate;
 use crate::explain::{Explanation, Same, Standing};
+use crate::grid::numbers::{self, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{draw, whole};
 use crate::grid::{Grid, Kind};
@@ -13,7 +14,6 @@ use crate::ledger::Role;
 use crate::price::Bill;
 use crate::quantity::{Cost, Tokens};
 use crate::report::metric::TTL_CLASSES;
-use crate::report::numbers::{self, thousands};
 use crate::report::rows::Context;
 
 /// How an explanation is drawn.

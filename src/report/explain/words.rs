@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::cache::{EntryFound, Fate};
 use crate::explain::{By, Cause, Explanation, Same, Standing, Stood};
+use crate::grid::numbers::thousands;
 use crate::input::profile::cache::Setting;
 use crate::input::{CacheRules, Policy};
 use crate::ledger::Role;
 use crate::projection::State;
 use crate::projection::prompt::Shown;
-use crate::report::numbers::thousands;
 
 /// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {

@@ -2,8 +2,8 @@
 
 use super::Group;
 use crate::grid::Grid;
+use crate::grid::numbers::plain_or_none as written;
 use crate::input::suite::Finding;
-use crate::report::numbers::plain_or_none as written;
 
 impl Group<'_> {
     /// One line per finding whose policies are in the report; `None` if there is none.

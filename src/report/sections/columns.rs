@@ -2,9 +2,9 @@
 
 use super::{Line, Section};
 use crate::diag::{Diagnostic, nearest};
+use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, Kind};
 use crate::report::metric::{self, Digits, Metric};
-use crate::report::numbers::{self, NONE};
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]

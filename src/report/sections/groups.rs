@@ -3,7 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::Detail;
-use crate::report::{ALL, Report, distinct, numbers};
+use crate::grid::numbers;
+use crate::report::{ALL, Report, distinct};
 
 /// The most scenarios shown beside their sum.
 const FEW_SCENARIOS: usize = 3;

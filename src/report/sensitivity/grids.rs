@@ -1,12 +1,12 @@
 //! The tables of a comparison across profiles, and their notes.
 
 use super::{Compared, policies};
+use crate::grid::numbers::{self, NONE};
 use crate::grid::{Grid, Of};
 use crate::input::profile::price::Part;
 use crate::measure::BreakEven;
 use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
 use crate::report::ALL;
-use crate::report::numbers::{self, NONE};
 
 /// The most characters of a line for names of profiles.
 const NAMES_WIDTH: usize = 48;

@@ -3,10 +3,10 @@
 use super::Compared;
 use super::grids::title;
 use crate::grid::Grid;
+use crate::grid::numbers::{self, NONE};
 use crate::measure::Label;
 use crate::measure::sensitivity::{Cell, Sensitivity};
 use crate::quantity::UNLIMITED;
-use crate::report::numbers::{self, NONE};
 
 /// The labels and their names.
 pub(super) const LABELS: [(Label, &str); 5] = [

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use super::{Numbers, Objective, Sweep, short};
+use crate::grid::numbers::{self, NONE, counted, percent};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
 use crate::grid::{Grid, Kind};
 use crate::report::metric;
-use crate::report::numbers::{self, NONE, counted, percent};
 use crate::report::remembered;
 
 /// The most points of the front that are shown by default.

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::super::numbers::{interval, percent, signed};
 use super::TunedSession;
+use crate::grid::numbers::{interval, percent, signed};
 use crate::measure::{Spread, Tally};
 
 /// A variant on one part of the sessions.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{Part, Tuned, TunedPoint, named};
 use crate::grid::Grid;
+use crate::grid::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
-use crate::report::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;

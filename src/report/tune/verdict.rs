@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{HELD_OUT_MIN, Part, SplitBy, Tuned, TunedSession, named};
+use crate::grid::numbers::{counted, interval, percent, signed};
 use crate::measure::{SAME, Spread};
-use crate::report::numbers::{counted, interval, percent, signed};
 
 /// Why nothing is recommended, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,7 +48,7 @@ impl Tuned {
     pub(super) fn why_not_here(&self, all_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
-            let longest = crate::report::numbers::thousands(self.prompt_tokens_max);
+            let longest = crate::grid::numbers::thousands(self.prompt_tokens_max);
             let text = format!(
                 "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
             );

@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::cache::CacheRule;
-use ctxsim::compare::Load;
 use ctxsim::engine::{Watch, simulate_watched};
 use ctxsim::explain::{By, Explanation, Same, explain};
+use ctxsim::grid::numbers::thousands;
 use ctxsim::input::Policy;
 use ctxsim::input::policy::{Action, Moment};
 use ctxsim::ledger::{RequestRow, Role, Rows};
 use ctxsim::projection::{Editor, Projector};
-use ctxsim::report::numbers::thousands;
+use ctxsim::take::Load;
 use indexmap::IndexMap;
 
 use super::{large_loads, loads, timeline};

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Comparison, Load, Plan};
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::simulate;
 use ctxsim::ledger::{RequestRow, Role, Rows};
+use ctxsim::take::Load;
 
 use super::timeline;
 

@@ -85,9 +85,12 @@ fn a_zero_density_beside_other_knobs_is_told_with_the_metrics_that_nothing_cover
 
 #[test]
 fn the_graph_and_the_trace_of_the_first_stream_can_be_read() {
-    let traced = plan("aging/s6", &[]).each(Some(1), &|_, _| {}, |load, _| (load.fact_graph(), load.trace()));
+    let traced = plan("aging/s6", &[]).each(Some(1), &|_, _| {}, |load, _| {
+        let aging: &ctxsim::aging::Aging = load.world().unwrap();
+        (aging.fact_graph(), aging.trace(load))
+    });
     let (graph, trace) = traced.unwrap().remove(0);
-    let graph = &graph.unwrap()["dependency_graph"];
+    let graph = &graph["dependency_graph"];
 
     assert!(graph["summary"]["total_facts"].as_u64().unwrap() > 100);
     assert_eq!(graph["interference_map"].as_array().unwrap().len(), 3);

@@ -208,7 +208,7 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
     let report = bundled(&["identity", "truncate_oldest", "clairvoyant"]);
     let [identity, truncate, clairvoyant] = &report.runs[..] else { panic!("three runs") };
 
-    let needs = |it: &ctxsim::report::Run| it.tally.sums.needs;
+    let needs = |it: &ctxsim::take::Run| it.tally.sums.needs;
     assert_eq!(
         (needs(identity).calls, needs(identity).failed, identity.tally.evidence_kept()),
         (0.0, 0.0, Some(1.0))
@@ -216,7 +216,7 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
     assert!(needs(truncate).calls > 0.0 && needs(truncate).failed > 0.0);
     assert!(truncate.tally.evidence_kept().unwrap() < 0.95);
     assert_eq!((needs(clairvoyant).calls, clairvoyant.tally.evidence_kept()), (0.0, Some(1.0)));
-    let prompt_max = |it: &ctxsim::report::Run| it.tally.sums.main.prompt_max;
+    let prompt_max = |it: &ctxsim::take::Run| it.tally.sums.main.prompt_max;
     assert!([clairvoyant, truncate].into_iter().all(|it| prompt_max(it) < prompt_max(identity)));
 }
 

@@ -6,7 +6,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::grid::{Grid, markdown};
 use ctxsim::report::memory_runners::flips;
-use ctxsim::runner::{Ordering, orderings};
+use ctxsim::runner::{ChatScenario, Ordering, orderings};
 
 use super::accuracy::summary;
 use super::{report, runner};
@@ -83,7 +83,13 @@ fn swept() -> Vec<Ordering> {
         ..Comparison::default()
     };
     let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-    plan.each(None, &|_, _| {}, |load, progress| load.orderings(progress)).unwrap().concat()
+    plan.each(None, &|_, _| {}, |load, progress| {
+        let service = load.service().expect("they are written");
+        let service: &dyn std::any::Any = &*service;
+        service.downcast_ref::<ctxsim::worlds::Service>().unwrap().orderings(load, progress)
+    })
+    .unwrap()
+    .concat()
 }
 
 /// Sweeps one number under the mitigation.
@@ -95,8 +101,8 @@ fn of_number(number: &str) -> Vec<Ordering> {
         ..Comparison::default()
     };
     let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-    let of = |load: &ctxsim::compare::Load| {
-        let ctxsim::compare::Workload::Chats(chats) = &load.workload else { panic!("it has chats") };
+    let of = |load: &ctxsim::take::Load| {
+        let chats: &ChatScenario = load.world().expect("it has chats");
         let listed = runner("context_only_listed");
         orderings(chats, number, &runner("entries"), &[("memory_runners/context_only_listed", &listed)])
     };

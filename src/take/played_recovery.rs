@@ -37,7 +37,7 @@ impl PlayedRecovery {
         fold: impl Fn(S, Outcome) -> Folded + Sync,
         progress: Progress<'_>,
     ) -> Self {
-        let n_all = simulations.len();
+        let n_all = simulations.n_distinct();
         Self(in_order(n_all, |index| {
             let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
                 let is_open = outcome.hangs_on_fetched();

@@ -22,7 +22,7 @@ impl Load {
     /// Replays a load answered by several models, for its individual requests; `None` if there is only one
     /// model, or if needs are sampled several times.
     pub(super) fn other_models(&self, simulations: &Simulations<'_>) -> Option<OtherModels<'_>> {
-        let timeline = self.workload.items().filter(|_| self.models.len() > 1 && self.trials == 1)?;
+        let timeline = self.timeline().filter(|_| self.models.len() > 1 && self.trials == 1)?;
         let ledgers = simulations.run::<Rows>(&|_, _| {}).map(|(rows, _)| Arc::new(rows));
         Some(OtherModels { load: self, ledgers, models: models(timeline) })
     }

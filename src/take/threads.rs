@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 /// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores.
-pub(super) fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
+pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let Some(n_threads) = threads else { return work() };
     match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
         Ok(pool) => pool.install(work),
@@ -16,7 +16,7 @@ pub(super) fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() 
 }
 
 /// Does so many pieces of work, which may be made of pieces themselves.
-pub(super) fn in_order<T: Send>(n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+pub fn in_order<T: Send>(n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     if n < 2 {
         return (0..n).map(one).collect();
     }

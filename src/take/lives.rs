@@ -8,11 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::load::Workload;
-use super::{Cell, Load, Progress};
+use super::{Cell, Load, Progress, Run};
 use crate::ledger::{Outcome, Sums};
 use crate::measure::{Resets, Tally};
-use crate::report::Run;
 use crate::timeline::import::CompactedSession;
 use crate::timeline::{Recorded, StepIx, Timeline};
 
@@ -21,10 +19,10 @@ type Undone = Vec<StepIx>;
 
 /// A session laid out without some of its compactions: each layout that is asked for is made once.
 #[derive(Debug, Default)]
-pub(super) struct Layouts(Mutex<IndexMap<Undone, Arc<Timeline>>>);
+pub struct Layouts(Mutex<IndexMap<Undone, Arc<Timeline>>>);
 
 /// Which compactions of the harness each run of a load avoids.
-pub(super) struct Lives<'l> {
+pub struct Lives<'l> {
     load: &'l Load,
     /// By cell, in order; empty where nothing was compacted.
     undone: Vec<Undone>,
@@ -59,7 +57,7 @@ impl Story {
 
 impl Load {
     /// Finds which compactions of the harness each of its runs avoids.
-    pub(super) fn lives(&self) -> Lives<'_> {
+    pub fn lives(&self) -> Lives<'_> {
         let kept = if self.compacted().is_some() { self.outcomes() } else { Vec::new() };
         self.lives_after(kept.iter().map(|it| &it.1))
     }
@@ -89,12 +87,12 @@ impl Load {
     }
 
     /// Plays it under all of its policies, each with the compactions that it would have met, and puts both bills beside each run.
-    pub(super) fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
+    pub fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
         self.runs_with_lives(progress).0
     }
 
     /// The same, and says which compactions these are.
-    pub(super) fn runs_with_lives(&self, progress: Progress<'_>) -> (Vec<Run>, Lives<'_>) {
+    pub fn runs_with_lives(&self, progress: Progress<'_>) -> (Vec<Run>, Lives<'_>) {
         let kept = self.runs_as_laid_out(progress);
         let lives = self.lives_after(kept.iter().map(|it| &it.tally.outcome));
         let Some((recorded, _)) = self.compacted() else { return (kept, lives) };
@@ -125,8 +123,8 @@ impl Load {
     }
 
     /// Gives a run that ended the turns of its own session: without a compaction, two of them may be one.
-    pub(super) fn recount(&self, tally: &mut Tally) {
-        let turns = self.workload.items().and_then(|it| u32::try_from(it.spine.turns.len()).ok());
+    pub fn recount(&self, tally: &mut Tally) {
+        let turns = self.timeline().and_then(|it| u32::try_from(it.spine.turns.len()).ok());
         let outcome = &mut tally.outcome;
         if let Some(turns) = turns.filter(|_| outcome.turns_completed == outcome.turns_requested) {
             [outcome.turns_requested, outcome.turns_started, outcome.turns_completed] = [turns; 3];
@@ -135,7 +133,7 @@ impl Load {
 
     /// Returns what its harness compacted, if it did.
     fn compacted(&self) -> Option<(&Recorded, &CompactedSession)> {
-        let recorded = self.workload.items()?.recorded.as_ref().filter(|it| !it.compactions.is_empty())?;
+        let recorded = self.timeline()?.recorded.as_ref().filter(|it| !it.compactions.is_empty())?;
         Some((recorded, recorded.session.as_deref()?))
     }
 
@@ -149,7 +147,7 @@ impl Load {
 
     /// Returns it without some of its compactions, with all else that its scenario sets.
     fn layout(&self, undone: &Undone) -> Option<Arc<Timeline>> {
-        let Workload::Items(own) = &self.workload else { return None };
+        let own = self.timeline()?;
         let Some((_, session)) = self.compacted().filter(|_| !undone.is_empty()) else {
             return Some(Arc::clone(own));
         };
@@ -162,7 +160,7 @@ impl Load {
     /// Returns it with another timeline, for some of its policies.
     fn laid_out(&self, timeline: Arc<Timeline>, policies: &[usize]) -> Self {
         Self {
-            workload: Workload::Items(timeline),
+            world: self.world.laid_out(timeline).unwrap_or_else(|| Arc::clone(&self.world)),
             layouts: Arc::default(),
             policies: policies.iter().map(|it| Arc::clone(&self.policies[*it])).collect(),
             ..self.clone()
@@ -172,7 +170,7 @@ impl Load {
 
 impl Lives<'_> {
     /// Plays the load, each run in its own layout; what plays is given the places of its policies among the load's.
-    pub(super) fn each<T>(&self, play: impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>) -> Vec<(Cell, T)> {
+    pub fn each<T>(&self, play: impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>) -> Vec<(Cell, T)> {
         if self.undone.iter().all(Vec::is_empty) {
             return play(self.load, &(0..self.load.policies.len()).collect::<Vec<_>>());
         }
@@ -188,13 +186,13 @@ impl Lives<'_> {
     }
 
     /// Returns whether two runs live in the same layout.
-    pub(super) fn are_alike(&self, profile: usize, policies: [usize; 2]) -> bool {
+    pub fn are_alike(&self, profile: usize, policies: [usize; 2]) -> bool {
         let [one, other] = policies.map(|it| self.undone(profile, it));
         one == other
     }
 
     /// Returns the timeline of a run.
-    pub(super) fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
+    pub fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
         self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))
     }
 
@@ -206,7 +204,7 @@ impl Lives<'_> {
     /// Takes a run as it is lived from what was played, and puts both bills beside it.
     fn run(&self, nth: usize, recorded: &Recorded, played: &mut Played) -> Option<Run> {
         let (undone, kept, all) = (&self.undone[nth], Undone::new(), &recorded.compactions);
-        let n_steps = self.load.workload.items().map_or(0, |it| it.spine.steps.len());
+        let n_steps = self.load.timeline().map_or(0, |it| it.spine.steps.len());
         let mut resets = Resets::new(recorded, n_steps, undone);
         let bill_of = |layout: &Undone| played.get(layout)?.get(&nth).and_then(|it| bill(&it.tally));
         resets.bills = [bill_of(&kept), bill_of(all)];

@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 
-use super::{Cell, Load};
+use super::{Cell, FailedRun, FailedRuns, Load};
 use crate::error::Error;
 use crate::ledger::{ExplicitCacheRow, KeptRow, MemoryRow, NeedRow, ProbeRow, RequestRow, Sink};
-use crate::report::{FailedRun, FailedRuns};
 
 /// Hands each row to the sinks of all runs that share a simulation.
 struct Fan<S>(Vec<S>);
@@ -46,7 +45,7 @@ impl Load {
     /// # Errors
     /// The runs that failed.
     pub fn stream<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> Result<Vec<(Cell, S)>, Error> {
-        if self.workload.items().is_none() {
+        if self.timeline().is_none() {
             return Ok(Vec::new());
         }
         let failed = RefCell::new(Vec::new());
@@ -62,7 +61,7 @@ impl Load {
 
     /// The same as it is laid out, with the runs that failed.
     fn streamed<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> (Vec<(Cell, S)>, Vec<FailedRun>) {
-        let cells: Vec<Cell> = self.engine_cells().collect();
+        let cells: Vec<Cell> = self.own_cells().collect();
         let fan = |cells: &[Cell]| Fan(cells.iter().copied().map(&sink).collect());
         let played = self.simulations().run_into(&cells, fan);
         let failed = played.iter().flat_map(|(cells, _, outcome)| {

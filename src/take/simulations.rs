@@ -7,8 +7,8 @@ use indexmap::IndexSet;
 
 use super::play::Folded;
 use super::threads::in_order;
-use super::{Cell, Load, Progress, Workload};
-use crate::block_trace;
+use super::world::{Fixed, Plays};
+use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
 use crate::hindsight;
 use crate::input::policy::Code;
@@ -22,41 +22,41 @@ use crate::rng::Seed;
 use crate::timeline::Timeline;
 
 /// The simulations of a load, and where each run finds its own.
-pub(super) struct Simulations<'a> {
+pub struct Simulations<'a> {
     all: Vec<Simulation<'a>>,
     /// By pair of limits and cache rules, then by policy; conversations have none, because they are played trial by
     /// trial.
     places: Vec<LedgerPlace>,
     /// What the profiles ask.
-    pub(super) keys: Keys<'a>,
-    n_policies: usize,
+    pub keys: Keys<'a>,
 }
 
 /// What a simulation asks of a profile.
-pub(super) struct Key<'a> {
+pub struct Key<'a> {
     /// Its limits.
-    pub(super) limits: &'a Limits,
+    pub limits: &'a Limits,
     /// Its cache rules.
-    pub(super) cache: &'a CacheRules,
+    pub cache: &'a CacheRules,
     /// Whether it prices every recovery call alike.
     recovery: RecoveryPrice,
     /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
-    pub(super) profile: &'a Profile,
+    pub profile: &'a Profile,
 }
 
 /// What the profiles of a load ask of its simulations.
-pub(super) struct Keys<'a> {
+pub struct Keys<'a> {
     /// By profile: which of the distinct pairs it has.
     of_profile: Vec<usize>,
     /// The distinct pairs of limits and cache rules.
-    pub(super) distinct: Vec<Key<'a>>,
+    pub distinct: Vec<Key<'a>>,
     /// Whether sums are enough for all prices.
-    pub(super) is_flat: bool,
+    pub is_flat: bool,
+    n_policies: usize,
 }
 
 impl<'a> Keys<'a> {
     /// Collects what the profiles ask of the simulations of some policies, each thing once.
-    pub(super) fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
+    pub fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
         let asks_prices = policies.iter().any(|it| it.code == Some(Code::Hindsight));
         let mut found = IndexSet::new();
         let mut distinct = Vec::new();
@@ -72,7 +72,13 @@ impl<'a> Keys<'a> {
         let of_profile = profiles.iter().enumerate().map(&mut place).collect();
         let summarisers = policies.iter().filter_map(|it| it.summariser());
         let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
-        Self { of_profile, distinct, is_flat }
+        Self { of_profile, distinct, is_flat, n_policies: policies.len() }
+    }
+
+    /// Returns which of the runs a run is, those of equal limits and cache rules being one.
+    #[must_use]
+    pub fn within(&self, cell: Cell) -> usize {
+        self.of_profile[cell.profile] * self.n_policies + cell.policy
     }
 }
 
@@ -95,8 +101,8 @@ struct Simulation<'a> {
 enum Play<'a> {
     /// A timeline under one policy, played once for every policy that shows the same prompts.
     Items(&'a Timeline, Box<CompiledPolicy<'a>>),
-    /// Block ids, on which no policy acts.
-    Blocks(&'a block_trace::BlockTrace),
+    /// Requests, on which no policy acts.
+    Fixed(&'a dyn Fixed),
 }
 
 /// Where a run finds its ledger.
@@ -110,28 +116,28 @@ struct LedgerPlace {
 
 /// Something at the ends of what is assumed of recovery.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AtEnds<T> {
+pub struct AtEnds<T> {
     /// At the lower ends of all intervals, and at the upper ends.
-    pub(super) all: [T; 2],
+    pub all: [T; 2],
     /// At the ends of one interval each, in the order of [`Assumption::ALL`].
-    pub(super) each: [[T; 2]; 4],
+    pub each: [[T; 2]; 4],
 }
 
 impl<T> AtEnds<T> {
     /// Makes something else of each.
-    pub(super) fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
+    pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
         AtEnds { all: self.all.map(&mut make), each: self.each.map(|it| it.map(&mut make)) }
     }
 }
 
 impl<'a> Simulations<'a> {
     /// Finds what has to be played, with what is assumed of recovery as it is declared.
-    pub(super) fn new(load: &'a Load) -> Self {
+    pub fn new(load: &'a Load) -> Self {
         Self::of(load, false)
     }
 
     /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too.
-    pub(super) fn with_ends(load: &'a Load) -> Self {
+    pub fn with_ends(load: &'a Load) -> Self {
         Self::of(load, true)
     }
 
@@ -139,32 +145,33 @@ impl<'a> Simulations<'a> {
         let keys = Keys::new(&load.profiles, &load.policies);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
-        Self { all, places, keys, n_policies: load.policies.len() }
+        Self { all, places, keys }
     }
 
     /// Leaves of every simulation its first trial.
-    pub(super) fn first_trials(mut self) -> Self {
+    pub fn first_trials(mut self) -> Self {
         self.all.iter_mut().for_each(|it| it.n_trials = 1);
         self
     }
 
     /// Returns how many there are, those of several trials being one.
-    pub(super) fn len(&self) -> usize {
+    #[must_use]
+    pub fn n_distinct(&self) -> usize {
         self.all.len()
     }
 
     /// Returns how many times the engine runs, trial by trial.
-    pub(super) fn n_runs(&self) -> usize {
+    pub fn n_runs(&self) -> usize {
         self.all.iter().map(|it| it.n_trials).sum()
     }
 
     /// Returns which of the load's runs a run is, those of equal limits and cache rules being one.
-    pub(super) fn within(&self, cell: Cell) -> usize {
-        self.keys.of_profile[cell.profile] * self.n_policies + cell.policy
+    pub fn within(&self, cell: Cell) -> usize {
+        self.keys.within(cell)
     }
 
     /// Runs them all; the ledgers do not depend on the number of threads.
-    pub(super) fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
+    pub fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
         let runs = self.all.iter().flat_map(|it| (0..it.n_trials).map(move |trial| (it, trial)));
         let runs: Vec<(&Simulation<'_>, usize)> = runs.collect();
         let n_done = AtomicUsize::new(0);
@@ -179,7 +186,7 @@ impl<'a> Simulations<'a> {
     }
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
-    pub(super) fn folded(&self, progress: Progress<'_>) -> Ledgers<Folded> {
+    pub fn folded(&self, progress: Progress<'_>) -> Ledgers<Folded> {
         if self.keys.is_flat {
             return self.run(progress).map(|(sums, outcome)| (sums, None, outcome));
         }
@@ -188,7 +195,7 @@ impl<'a> Simulations<'a> {
     }
 
     /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.
-    pub(super) fn run_into<S: Sink + Send>(
+    pub fn run_into<S: Sink + Send>(
         &self,
         cells: &[Cell],
         sink: impl Fn(&[Cell]) -> S + Sync,
@@ -205,12 +212,12 @@ impl<'a> Simulations<'a> {
     }
 
     /// Returns the simulation of a run, and which of its ledgers is the run's.
-    pub(super) fn ledger_of(&self, cell: Cell) -> Option<(usize, usize)> {
+    pub fn ledger_of(&self, cell: Cell) -> Option<(usize, usize)> {
         self.place(cell).map(|it| (it.simulation, it.ledger))
     }
 
     /// Plays a simulation with needs that are drawn, as often as is declared; the draws are the same for every policy.
-    pub(super) fn draw<S: Sink + Default>(&self, simulation: usize, ledger: usize) -> Vec<(S, Outcome)> {
+    pub fn draw<S: Sink + Default>(&self, simulation: usize, ledger: usize) -> Vec<(S, Outcome)> {
         let it = &self.all[simulation];
         let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
         let recovery = it.recoveries[ledger];
@@ -228,29 +235,29 @@ impl<'a> Simulations<'a> {
 }
 
 /// What all simulations came to: by simulation, then by trial, then by recovery.
-pub(super) struct Ledgers<L>(Vec<Vec<Vec<L>>>);
+pub struct Ledgers<L>(Vec<Vec<Vec<L>>>);
 
 impl<L> Ledgers<L> {
     /// Returns what a run came to, trial by trial.
-    pub(super) fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
+    pub fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
         let ledgers = |it: LedgerPlace| self.0[it.simulation].iter().map(move |trial| &trial[it.ledger]);
         simulations.place(cell).into_iter().flat_map(ledgers)
     }
 
     /// Returns what the first trial of a simulation came to, ledger by ledger.
-    pub(super) fn of_simulation(&self, simulation: usize) -> &[L] {
+    pub fn of_simulation(&self, simulation: usize) -> &[L] {
         self.0[simulation].first().map_or(&[], Vec::as_slice)
     }
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
-    pub(super) fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<AtEnds<&L>> {
+    pub fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<AtEnds<&L>> {
         let place = simulations.place(cell)?;
         let ledgers = self.of_simulation(place.simulation);
         place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
     }
 
     /// Makes something else of each.
-    pub(super) fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
+    pub fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
         let of_trial = |it: Vec<L>| it.into_iter().map(&make).collect();
         let of_simulation = |it: Vec<Vec<L>>| it.into_iter().map(of_trial).collect();
         Ledgers(self.0.into_iter().map(of_simulation).collect())
@@ -268,15 +275,15 @@ fn find<'a>(
     for &Key { limits, cache, recovery: price, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
-            let (play, recoveries) = match &load.workload {
-                Workload::Items(timeline) => {
+            let (play, recoveries) = match load.world.plays() {
+                Plays::Items(timeline) => {
                     let code = hindsight::code(policy, timeline, profile, limits);
                     let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
                     let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
-                Workload::Blocks(block_trace) => (Play::Blocks(block_trace), None),
-                Workload::Conversations(_) | Workload::Aging(_) | Workload::Chats(_) => return places,
+                Plays::Fixed(requests) => (Play::Fixed(requests), None),
+                Plays::Trials => return places,
             };
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);
@@ -328,7 +335,7 @@ impl Play<'_> {
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Items(_, one), Self::Items(_, other)) => one.shows_like(other),
-            (Self::Blocks(_), Self::Blocks(_)) => true,
+            (Self::Fixed(_), Self::Fixed(_)) => true,
             _ => false,
         }
     }
@@ -384,7 +391,7 @@ impl Simulation<'_> {
     fn n_ledgers(&self) -> usize {
         match &self.play {
             Play::Items(..) => self.recoveries.len(),
-            Play::Blocks(_) => 1,
+            Play::Fixed(_) => 1,
         }
     }
 
@@ -404,9 +411,7 @@ impl Simulation<'_> {
                 let outcome = engine::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
                 vec![outcome; recoveries.len()]
             }
-            Play::Blocks(block_trace) => {
-                sinks.iter_mut().map(|it| block_trace::replay(block_trace, limits, cache, it)).collect()
-            }
+            Play::Fixed(requests) => sinks.iter_mut().map(|it| requests.replay(limits, cache, it)).collect(),
         }
     }
 }

@@ -1,14 +1,13 @@
-//! What memories do with their services: calls, actions of memory runners, their answers, and which runner answers more.
+//! What memory runners do with their services, as rows: actions, calls, answers, and which runner answers more.
 
-use super::RunName;
-use crate::ledger::CallRow;
 use crate::measure::trial::loss_name;
-use crate::row::{Rows, Value, columns};
+use crate::row::{Head, Rows, Value, columns, heads};
 use crate::runner::{Answered, Chats, Event, Log, Ordering, Phase, Question, User, What};
+use crate::take::RunName;
 
 /// The runner of a log: its service, and whether it keeps only one document.
 #[derive(Clone, Copy, Debug)]
-pub struct Runner<'a> {
+pub(super) struct Runner<'a> {
     /// Whether only one document is kept; `None` without a runner.
     pub context_only: Option<bool>,
     /// The service.
@@ -16,29 +15,42 @@ pub struct Runner<'a> {
 }
 
 /// An action of a runner.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Action<'a> {
     of: Runner<'a>,
     event: &'a Event,
 }
 
 /// An action that is a call.
+#[derive(Debug)]
 pub(super) struct Called<'a>(Action<'a>);
 
 /// An answer of a runner.
+#[derive(Debug)]
 pub(super) struct Answer<'a> {
     of: Runner<'a>,
     chats: &'a Chats,
     answered: &'a Answered,
 }
 
-/// A call of a policy's memory.
-pub(super) struct MemoryCall<'a>(&'a CallRow);
-
 /// Which runner answers more at a value of a number.
+#[derive(Debug)]
 pub(super) struct Ordered<'a> {
     scenario: &'a str,
     ordering: &'a Ordering,
+}
+
+/// Returns the columns of each kind of row, under what gives the rows.
+pub(in super::super) fn kinds() -> Vec<(&'static str, Vec<Head>)> {
+    vec![
+        ("`--rows probes` of chats: one question", heads::<Answer<'_>>()),
+        ("`--rows calls` of memory runners: one call to the service", heads::<Called<'_>>()),
+        (
+            "`--rows log`: one action of a memory runner; what an action does not have is left out",
+            heads::<Action<'_>>(),
+        ),
+        ("`--rows orderings`: one changed assumption", heads::<Ordered<'_>>()),
+    ]
 }
 
 fn all<'a>(of: Runner<'a>, log: &'a Log) -> impl Iterator<Item = Action<'a>> {
@@ -46,34 +58,24 @@ fn all<'a>(of: Runner<'a>, log: &'a Log) -> impl Iterator<Item = Action<'a>> {
 }
 
 /// Returns every action of a log, starting with the agent's initialisation.
-#[must_use]
-pub fn actions(run: RunName<'_>, of: Runner<'_>, log: &Log) -> Rows {
+pub(super) fn actions((run, of): (RunName<'_>, Runner<'_>), log: &Log) -> Rows {
     Rows::new::<Action<'_>>(run.fields(), all(of, log))
 }
 
 /// Returns the calls of a log.
-#[must_use]
-pub fn calls(run: RunName<'_>, of: Runner<'_>, log: &Log) -> Rows {
+pub(super) fn calls((run, of): (RunName<'_>, Runner<'_>), log: &Log) -> Rows {
     Rows::new::<Called<'_>>(run.fields(), all(of, log).filter(|it| it.kind().is_some()).map(Called))
 }
 
 /// Returns the answers of a log.
-#[must_use]
-pub fn answers(run: RunName<'_>, of: Runner<'_>, chats: &Chats, log: &Log) -> Rows {
+pub(super) fn answers((run, of): (RunName<'_>, Runner<'_>), chats: &Chats, log: &Log) -> Rows {
     let answers = log.answers.iter().map(|answered| Answer { of, chats, answered });
     Rows::new::<Answer<'_>>(run.fields(), answers)
 }
 
 /// Returns which runner answers more at each value of a number.
-#[must_use]
-pub fn orderings(scenario: &str, all: &[Ordering]) -> Rows {
+pub(super) fn orderings(scenario: &str, all: &[Ordering]) -> Rows {
     Rows::new::<Ordered<'_>>(Vec::new(), all.iter().map(|ordering| Ordered { scenario, ordering }))
-}
-
-/// Returns the calls of a policy's memory.
-#[must_use]
-pub fn memory_calls(run: RunName<'_>, calls: &[CallRow]) -> Rows {
-    Rows::new::<MemoryCall<'_>>(run.fields(), calls.iter().map(MemoryCall))
 }
 
 impl Action<'_> {
@@ -225,19 +227,6 @@ columns! { Answer<'_>;
     "type": Text = |it| it.answered.kind.name(),
     /// The user.
     "user": Text = |it| it.user().name.clone(),
-}
-
-columns! { MemoryCall<'_>;
-    /// How many.
-    "calls": Count = |it| it.0.calls,
-    /// What they are for.
-    "kind": Text = |it| it.0.kind.name(),
-    /// The service.
-    "service": Text = |it| it.0.service.clone(),
-    /// What they carry.
-    "tokens": Tokens = |it| it.0.tokens,
-    /// The turn in which they were made, or the last turn before them.
-    "turn": Count = |it| it.0.turn_ix,
 }
 
 columns! { Ordered<'_>;

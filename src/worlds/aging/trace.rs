@@ -2,32 +2,30 @@
 
 use serde_json::{Value, json};
 
+use super::Question;
 use crate::aging::graph::{Graph, export};
 use crate::aging::stream::Ask;
-use crate::aging::{Asked, Player, Stream};
-use crate::compare::{Cell, Load};
-use crate::report::rows::Question;
+use crate::aging::{Aging, Asked, Player, Stream};
+use crate::take::{Cell, Load};
 
-impl Load {
-    /// Returns the graph of facts of its first stream, or nothing if it has none.
+impl Aging {
+    /// Returns the graph of facts of its first stream.
     #[must_use]
-    pub fn fact_graph(&self) -> Option<Value> {
-        let aging = self.workload.aging()?;
-        let graph = export(&aging.stream(0).graph);
-        Some(json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph }))
+    pub fn fact_graph(&self) -> Value {
+        let graph = export(&self.stream(0).graph);
+        json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph })
     }
 
-    /// Returns what the first stream asks each policy, with its answers, or nothing if it has none.
+    /// Returns what the first stream asks each policy, with its answers.
     #[must_use]
-    pub fn trace(&self) -> Vec<(Cell, Vec<Question>)> {
-        let Some(aging) = self.workload.aging() else { return Vec::new() };
-        let stream = aging.stream(0);
-        let player = Player::new(aging, &stream, true);
+    pub fn trace(&self, load: &Load) -> Vec<(Cell, Vec<Question>)> {
+        let stream = self.stream(0);
+        let player = Player::new(self, &stream, true);
         let of = |cell: Cell| {
-            let log = player.policy(&self.policies[cell.policy], aging.model);
+            let log = player.policy(&load.policies[cell.policy], self.model);
             log.asked.into_iter().map(|it| question(&stream, it)).collect()
         };
-        self.engine_cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
+        load.own_cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()
     }
 }
 

@@ -1,0 +1,39 @@
+//! One play of a load gives each run a take: its sums and outcome, and the rows that were asked for.
+
+mod applied;
+mod failures;
+mod lives;
+mod load;
+mod other_models;
+mod play;
+mod played_recovery;
+mod rows;
+mod run;
+mod simulations;
+mod stream;
+mod threads;
+mod world;
+
+pub use failures::{FailedRun, FailedRuns};
+pub use lives::{Layouts, Lives};
+pub use load::Load;
+pub use play::{Folded, summed};
+pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
+pub use run::{Assumed, LoadFacts, Run, StageFacts};
+pub use simulations::{AtEnds, Key, Keys, Ledgers, Simulations};
+pub use threads::{in_order, with_threads};
+pub use world::{Asked, Fixed, Kind, Part, Plays, RowsOf, TrialLedger, Unpriced, Unread, World};
+
+/// What is told, from any thread, while a plan runs: how much is done, of how much.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// A run's place in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The load's index, a recording of several sessions being several loads.
+    pub scenario: usize,
+    /// The index of the profile among those of its load.
+    pub profile: usize,
+    /// The policy's index.
+    pub policy: usize,
+}

@@ -1,0 +1,164 @@
+//! What one play came to: a run with its numbers, its findings and what they rest on.
+
+use std::sync::Arc;
+
+use crate::aging::Summary;
+use crate::grid::numbers;
+use crate::input::Profile;
+use crate::input::policy::Apply;
+use crate::input::profile::written::RecoveryPrice;
+use crate::input::scenario::refetch::{Bound, Refetch};
+use crate::measure::{Retention, Tally};
+use crate::projection::Threshold;
+use crate::quantity::Cost;
+use crate::runner;
+
+/// One policy on one scenario under one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The policy.
+    pub policy: String,
+    /// The scenario, or [`ALL`].
+    pub scenario: String,
+    /// The profile.
+    pub profile: String,
+    /// The seed.
+    pub seed: u64,
+    /// The number of trials per load; 1 if nothing is drawn.
+    pub trials: u64,
+    /// What was retained of planted facts, if the load has any.
+    pub retention: Option<Arc<Retention>>,
+    /// How a memory ages, if the load has many sessions.
+    pub aging: Option<Arc<Summary>>,
+    /// A memory runner's results, if sessions were written to a service.
+    pub runner: Option<Arc<runner::Summary>>,
+    /// Whether the policy knows later needs, as no real policy does.
+    pub looks_ahead: bool,
+    /// The numbers.
+    pub tally: Tally,
+    /// The basis of the numbers.
+    pub assumed: Arc<Assumed>,
+    /// The stages of the policy.
+    pub stages: Arc<[StageFacts]>,
+    /// The setting that makes a real agent behave like this, if the policy has one.
+    pub apply: Option<Arc<Apply>>,
+}
+
+/// A load's part in a report.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it has needs.
+    pub has_needs: bool,
+    /// Whether it is a recorded session.
+    pub is_recorded: bool,
+    /// What its runs rest on in place of what is said of recovery, if its world says it.
+    pub premises: Option<[&'static str; 2]>,
+    /// The seed of its sampled needs, if they are sampled.
+    pub drawn_from: Option<u64>,
+    /// The number of trials per load; 1 if nothing is drawn.
+    pub trials: u64,
+    /// What an agent needs to fetch something again.
+    pub refetch: Refetch,
+    /// Its assumptions, in sentences.
+    pub assumptions: &'a [String],
+}
+
+/// The basis of a run's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// The date of the profile's sources.
+    pub as_of: String,
+    /// Whether the load is a recorded session.
+    pub is_recorded: bool,
+    /// Its assumptions, in sentences.
+    pub sentences: Vec<String>,
+}
+
+impl Run {
+    /// Returns whether its load has its own tables: of planted facts, of ageing, of a memory runner.
+    #[must_use]
+    pub fn has_tables_of_its_own(&self) -> bool {
+        self.retention.is_some() || self.aging.is_some() || self.runner.is_some()
+    }
+}
+
+/// A stage in a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageFacts {
+    /// Its name.
+    pub name: String,
+    /// Whether it has a condition.
+    pub has_trigger: bool,
+    /// The prompt length that it needs, if that is known in advance.
+    pub threshold: Option<Threshold>,
+}
+
+impl Assumed {
+    /// Collects the assumptions of a load and a profile.
+    #[must_use]
+    pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
+        let assumed = &profile.assumptions;
+        let mut sentences = load.assumptions.to_vec();
+        if let Some(premises) = load.premises {
+            sentences.extend(premises.map(str::to_owned));
+        } else if !load.has_needs {
+            sentences.push(format!(
+                "{} declares no evidence needs: recovery and kept evidence are unknown.",
+                load.name
+            ));
+        } else if let Some(seed) = load.drawn_from {
+            let (times, sums) = match load.trials {
+                1 => ("once".to_owned(), ""),
+                n => (format!("{} times", numbers::thousands(n)), " Numbers are sums over these trials."),
+            };
+            sentences.push(format!(
+                "Needs are sampled {times} with seed {seed}: fetching a sampled need adds a request, a call \
+                    and a result. Another seed gives other numbers.{sums}"
+            ));
+        } else if assumed.recovery == RecoveryPrice::Requests {
+            sentences.push(refetch_sentence(&load.refetch));
+        } else {
+            sentences.push(format!(
+                "A recovery call reads {} tokens in addition to the result and writes {}.",
+                numbers::thousands(assumed.recovery_overhead_tokens),
+                numbers::thousands(assumed.recovery_output_tokens)
+            ));
+        }
+        if assumed.failure_penalty > Cost::default() {
+            let penalty = assumed.failure_penalty.usd();
+            sentences
+                .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
+        }
+        if assumed.request_latency_ms > 0.0 {
+            sentences.push(format!(
+                "A request takes {} ms, plus {} ms per input token not read from the cache and {} ms per \
+                    output token; a recovery call takes {} ms.",
+                assumed.request_latency_ms,
+                assumed.latency_ms_per_uncached_token,
+                assumed.latency_ms_per_output_token,
+                assumed.recovery_latency_ms
+            ));
+        }
+        Self { as_of: profile.as_of.clone(), is_recorded: load.is_recorded, sentences }
+    }
+}
+
+/// Describes how recovery is priced.
+fn refetch_sentence(refetch: &Refetch) -> String {
+    let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
+    format!(
+        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt again, the others \
+            share a request; each returns at most {} tokens of a result (from {} to {}) and uses {} \
+            itself, and both stay in the prompt until an edit or a reset removes them. The interval \
+            beside a cost follows from these intervals and those of the weights.",
+        numbers::percent(terms.own_request),
+        numbers::percent(low.own_request),
+        numbers::percent(high.own_request),
+        numbers::thousands(terms.fetched_max.into()),
+        numbers::thousands(low.fetched_max.into()),
+        numbers::thousands(high.fetched_max.into()),
+        terms.call_tokens
+    )
+}

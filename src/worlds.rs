@@ -1,0 +1,102 @@
+//! The worlds: kinds of load with a play, findings and rows of their own, each in its folder. Nothing outside names one.
+
+mod aging;
+mod blocks;
+mod chats;
+mod items;
+mod needles;
+mod replay;
+mod service;
+
+use std::sync::Arc;
+
+use crate::diag::Diagnostic;
+use crate::input::Scenario;
+use crate::input::policy::memory::Memory;
+use crate::input::scenario::Load;
+use crate::row::Head;
+use crate::take::{Kind, World};
+use crate::timeline::Timeline;
+
+pub use aging::Question;
+pub use items::{Items, kind as kind_of_items};
+pub use service::Service;
+
+/// All worlds but that of ordinary timelines, which every other load is of.
+const ALL: [Registered; 4] = [needles::WORLD, aging::WORLD, chats::WORLD, blocks::WORLD];
+
+/// What is made of a load: its worlds, or every problem of the file that it names.
+type Made = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
+
+/// What is made of a recording: its world, or the first problem of the text.
+type Read = Result<Arc<dyn World>, Box<Diagnostic>>;
+
+/// What a world does before there is one.
+struct Registered {
+    /// Returns what it reads of a policy, if a load is of it.
+    kind: fn(&Load) -> Option<&'static Kind>,
+    /// Finds what is wrong with a load of it.
+    check: fn(&Load) -> Vec<Diagnostic>,
+    /// Finds what is wrong with a memory that only it reads.
+    check_memory: fn(&Memory) -> Vec<Diagnostic>,
+    /// Makes the loads of a scenario; the text is of the file that it names.
+    make: fn(&Scenario, Option<&str>) -> Option<Made>,
+    /// Reads a recording, if the text is of a format of its own.
+    read: fn(&str, &str) -> Option<Read>,
+    /// Returns the columns of its rows, under what gives the rows.
+    rows: fn() -> Vec<(&'static str, Vec<Head>)>,
+}
+
+impl Registered {
+    /// A world that does nothing yet.
+    const NEW: Self = Self {
+        kind: |_| None,
+        check: |_| Vec::new(),
+        check_memory: |_| Vec::new(),
+        make: |_, _| None,
+        read: |_, _| None,
+        rows: Vec::new,
+    };
+}
+
+/// Returns what a load reads of a policy, if it is of a world of its own.
+#[must_use]
+pub fn kind(load: &Load) -> Option<&'static Kind> {
+    ALL.iter().find_map(|it| (it.kind)(load))
+}
+
+/// Finds what is wrong with a load beyond its own form.
+#[must_use]
+pub fn check(load: &Load) -> Vec<Diagnostic> {
+    ALL.iter().flat_map(|it| (it.check)(load)).collect()
+}
+
+/// Finds what is wrong with a memory beyond its own form.
+#[must_use]
+pub fn check_memory(memory: &Memory) -> Vec<Diagnostic> {
+    ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
+}
+
+/// Makes what a scenario plays, if that is a world of its own; the text is of the file that it names.
+#[must_use]
+pub fn make(scenario: &Scenario, text: Option<&str>) -> Option<Made> {
+    ALL.iter().find_map(|it| (it.make)(scenario, text))
+}
+
+/// Reads a recording that is of a world of its own.
+#[must_use]
+pub fn read(text: &str, name: &str) -> Option<Read> {
+    ALL.iter().find_map(|it| (it.read)(text, name))
+}
+
+/// Returns the world of an ordinary timeline.
+#[must_use]
+pub fn of_items(timeline: Timeline) -> Arc<dyn World> {
+    Arc::new(Items(Arc::new(timeline)))
+}
+
+/// Returns the columns of the rows that only some worlds have, under what gives the rows.
+#[must_use]
+pub fn rows() -> Vec<(&'static str, Vec<Head>)> {
+    ALL.iter().flat_map(|it| (it.rows)()).collect()
+}

@@ -1,0 +1,72 @@
+//! Ordinary timelines: items one after another, which the engine plays.
+
+use std::sync::Arc;
+
+use super::service::Service;
+use crate::rng::Seed;
+use crate::runner::{Chats, Numbers, Source};
+use crate::take::{Kind, Plays, World};
+use crate::timeline::Timeline;
+
+/// A timeline.
+#[derive(Debug)]
+pub struct Items(pub Arc<Timeline>);
+
+/// Items without planted facts.
+pub(super) static PLAIN: Kind = Kind {
+    prompt: true,
+    facts: false,
+    sessions: false,
+    service: false,
+    is_of_memories: false,
+    words: ["reads `stages`, `code` or `process`", "clear_tool_results"],
+};
+
+/// Items in which facts are planted, which memories keep and questions ask for.
+pub(super) static WITH_FACTS: Kind = Kind {
+    prompt: true,
+    facts: true,
+    sessions: false,
+    service: true,
+    is_of_memories: false,
+    words: [
+        "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",
+        "context_decay/memory_banks",
+    ],
+};
+
+/// Returns what items read of a policy, with or without planted facts.
+#[must_use]
+pub fn kind(has_facts: bool) -> &'static Kind {
+    if has_facts { &WITH_FACTS } else { &PLAIN }
+}
+
+impl World for Items {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn kind(&self) -> &'static Kind {
+        kind(self.0.facts.is_some())
+    }
+
+    fn plays(&self) -> Plays<'_> {
+        Plays::Items(&self.0)
+    }
+
+    fn laid_out(&self, timeline: Arc<Timeline>) -> Option<Arc<dyn World>> {
+        Some(Arc::new(Self(timeline)))
+    }
+
+    fn assumptions(&self) -> &[String] {
+        &self.0.assumptions
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let numbers = Numbers::declared();
+        let own = Arc::clone(&self);
+        let chats =
+            move |trial| Chats::new(&Source::Plane(&own.0), Seed(seed).child("runner trial", trial), numbers);
+        Some(Arc::new(Service::new(self, 1, chats)))
+    }
+}

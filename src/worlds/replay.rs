@@ -1,0 +1,62 @@
+//! The requests of memories: what each made of the first trial, laid out for the engine and priced.
+
+use crate::engine;
+use crate::input::{CacheRules, Limits, Policy, Profile};
+use crate::ledger::Sums;
+use crate::measure::Tally;
+use crate::memory::requests::Replayed;
+use crate::price::{Models, PriceRows};
+use crate::quantity::Cost;
+use crate::take::{Folded, Keys, Load, Progress, Unpriced, World, in_order};
+
+/// What a memory requested over the first trial.
+pub(super) struct Replay {
+    /// Its requests.
+    pub(super) requests: Replayed,
+    /// What its calls to a service cost, if its service has prices of its own.
+    pub(super) service: Option<Cost>,
+}
+
+impl Replay {
+    /// Prices the requests; calls to a service take what its file says.
+    pub(super) fn tally(&self, policy: &Policy, profile: &Profile, is_flat: bool) -> Tally {
+        let (sums, index, outcome) = self.folded(policy, (&profile.limits, &profile.cache), is_flat);
+        let models = Models::new(profile, policy.summariser());
+        let mut tally = Tally::new(&sums, index.as_ref(), &outcome, false, models);
+        tally.costs.memory = self.service.unwrap_or(tally.costs.memory);
+        tally
+    }
+
+    /// Plays the requests and folds them to what prices ask for.
+    fn folded(&self, policy: &Policy, (limits, cache): (&Limits, &CacheRules), is_flat: bool) -> Folded {
+        let mut sink: (Sums, PriceRows) = Default::default();
+        let memory = |_| self.requests.memory();
+        let timeline = &self.requests.timeline;
+        let outcome = engine::simulate_with_memory(timeline, policy, limits, cache, memory, &mut sink);
+        let (sums, rows) = sink;
+        (sums, (!is_flat).then(|| rows.into()), outcome)
+    }
+}
+
+/// Prices what each memory requested under every pair of limits and cache rules, with the first that it remembers.
+pub(super) fn folded(
+    world: &dyn World,
+    replays: &[Replay],
+    load: &Load,
+    keys: &Keys<'_>,
+    progress: Progress<'_>,
+) -> Vec<Unpriced> {
+    // What is remembered does not depend on a profile.
+    let first = load.profiles.iter().take(1).cloned().collect();
+    let runs = world.runs(&Load { profiles: first, ..load.clone() }, progress);
+    let n = load.policies.len();
+    in_order(keys.distinct.len() * n, |at| {
+        let (key, policy) = (&keys.distinct[at / n], at % n);
+        let one = &replays[policy];
+        Unpriced {
+            trials: vec![one.folded(&load.policies[policy], (key.limits, key.cache), keys.is_flat)],
+            service: one.service,
+            remembered: runs[policy].remembered().next(),
+        }
+    })
+}
