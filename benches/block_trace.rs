@@ -7,10 +7,10 @@ mod measure;
 use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctxsim::block_trace::{read, replay};
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::Sums;
+use ctxsim::worlds::blocks::trace::{read, replay};
 use measure::CoreTime;
 
 /// The cut-down traces, and those of the reference folder where there is one.

@@ -8,7 +8,6 @@ mod needs;
 mod seen;
 mod send;
 mod watch;
-pub mod window;
 
 use crate::builtin;
 use crate::cache::{CacheRule, cache, cache_with_settings};

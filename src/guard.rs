@@ -68,8 +68,7 @@ fn is_of(scenario: &str, name: &str) -> bool {
 
 /// Returns a metric of a run, or why it has none.
 fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
-    let place = metric.strip_prefix("retention.").zip(numbers.run.retention.as_deref());
-    if let Some(reason) = place.and_then(|(place, it)| it.uncovered(place)) {
+    if let Some(reason) = numbers.run.findings.as_ref().and_then(|it| it.uncovered(metric)) {
         return Err(reason.to_owned());
     }
     if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {

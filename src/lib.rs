@@ -108,15 +108,12 @@ mod floors {
     pub mod recovery;
     pub mod builtin;
     pub mod engine;
-    pub mod block_trace;
     pub mod price;
     pub mod row;
     pub mod hindsight;
     pub mod calibrate;
     pub mod explain;
     pub mod measure;
-    pub mod aging;
-    pub mod runner;
     pub mod take;
     pub mod worlds;
     pub mod report;

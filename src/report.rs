@@ -1,8 +1,6 @@
 //! A report: the runs of a comparison and their context, for people and for programs.
 
-mod aging;
 pub mod calibration;
-mod card;
 pub mod carried;
 mod compactions;
 pub mod sections;
@@ -18,15 +16,13 @@ pub mod guards;
 pub mod html;
 pub mod json;
 pub mod markdown;
-pub mod memory_runners;
 pub mod metric;
 mod names;
 pub mod places;
 mod reasons;
-pub mod remembered;
+mod remembered;
 mod resets;
 pub mod recording;
-pub mod retention;
 pub mod rows;
 pub mod runs;
 pub mod sensitivity;
@@ -52,6 +48,7 @@ use crate::grid::numbers::thousands;
 use crate::input::suite::{Figure, Reference};
 use crate::measure::Label;
 use crate::take::{FailedRun, Run};
+use crate::worlds;
 
 pub use estimated::Estimated;
 pub use figures::FigureLine;
@@ -221,11 +218,19 @@ impl Report {
         })
     }
 
-    /// Returns the additional tables of some loads: of planted facts, of ageing memories, of memory runners.
+    /// Returns the cards of runs whose findings have some.
+    #[must_use]
+    pub fn cards(&self) -> Vec<serde_json::Value> {
+        let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
+        self.runs.iter().filter_map(card).collect()
+    }
+
+    /// Returns the tables of what worlds found, and of published figures.
     #[must_use]
     pub fn grids(&self) -> Vec<Grid> {
-        let facts = self.retention_grids().into_iter().chain(self.aging_grids());
-        facts.chain(self.runner_grids()).collect()
+        let runs: Vec<&Run> = self.runs.iter().collect();
+        let found = worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references));
+        found.chain(self.figures_grid()).collect()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
@@ -268,13 +273,7 @@ fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
                     }
                 }
                 None => {
-                    sums.push(Run {
-                        scenario: ALL.to_owned(),
-                        retention: None,
-                        aging: None,
-                        runner: None,
-                        ..run.clone()
-                    });
+                    sums.push(Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
                 }
             }
         }

@@ -11,6 +11,9 @@ use serde::{Serialize, Serializer};
 
 pub use value::{Fields, Value};
 
+/// A column of any name.
+pub const ANY: &str = "*";
+
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -60,7 +63,7 @@ pub struct Head {
 }
 
 /// A column of rows that are made of `R`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Column<R> {
     /// Its name; one with a dot is within a group.
     pub name: &'static str,
@@ -68,7 +71,8 @@ pub struct Column<R> {
     pub unit: Unit,
     /// Its meaning, in a sentence.
     pub doc: &'static str,
-    value: fn(&R) -> Value,
+    /// Returns the value under its name.
+    value: fn(&R, &'static str) -> Value,
     /// The columns within, of a group.
     within: fn() -> Vec<Head>,
     /// Whether rows leave it out where it is null.
@@ -77,7 +81,12 @@ pub struct Column<R> {
 
 impl<R> Column<R> {
     /// Declares a column; see [`columns`].
-    pub const fn new(name: &'static str, unit: Unit, doc: &'static str, value: fn(&R) -> Value) -> Self {
+    pub const fn new(
+        name: &'static str,
+        unit: Unit,
+        doc: &'static str,
+        value: fn(&R, &'static str) -> Value,
+    ) -> Self {
         Self { name, unit, doc, value, within: Vec::new, is_sparse: false }
     }
 
@@ -95,6 +104,19 @@ impl<R> Column<R> {
         self
     }
 
+    /// Returns the same column of what has an `R`.
+    #[must_use]
+    pub const fn of<Q>(&self, value: fn(&Q, &'static str) -> Value) -> Column<Q> {
+        Column {
+            name: self.name,
+            unit: self.unit,
+            doc: self.doc,
+            value,
+            within: self.within,
+            is_sparse: self.is_sparse,
+        }
+    }
+
     /// Returns what it is called, and what it means.
     pub fn head(&self) -> Head {
         Head { name: self.name.to_owned(), unit: self.unit, doc: self.doc.trim_start() }
@@ -102,7 +124,13 @@ impl<R> Column<R> {
 
     /// Returns its value.
     pub fn value(&self, of: &R) -> Value {
-        (self.value)(of)
+        (self.value)(of, self.name)
+    }
+}
+
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        self.of(self.value)
     }
 }
 
@@ -121,7 +149,7 @@ macro_rules! listed {
             $name,
             $crate::row::Unit::$unit,
             concat!($($doc),+),
-            |$it| $crate::row::Value::from($value),
+            |$it, _| $crate::row::Value::from($value),
         )$(.within($within))?$(.$sparse())?,)*]
     };
 }
@@ -131,11 +159,11 @@ pub(crate) use listed;
 macro_rules! columns {
     ($of:ty; $($column:tt)*) => {
         impl $crate::row::Columns for $of {
-            fn columns<'a>() -> &'a [$crate::row::Column<Self>]
+            fn columns<'a>() -> std::borrow::Cow<'a, [$crate::row::Column<Self>]>
             where
                 Self: 'a,
             {
-                const { &$crate::row::listed![Self; $($column)*] }
+                std::borrow::Cow::Borrowed(const { &$crate::row::listed![Self; $($column)*] })
             }
         }
     };
@@ -153,7 +181,7 @@ pub(crate) use group;
 /// A kind of row: its columns are declared in the file of its type.
 pub trait Columns: Sized {
     /// Returns them in the order of rows.
-    fn columns<'a>() -> &'a [Column<Self>]
+    fn columns<'a>() -> Cow<'a, [Column<Self>]>
     where
         Self: 'a;
 }
@@ -162,12 +190,33 @@ pub trait Columns: Sized {
 #[must_use]
 pub fn heads<R: Columns>() -> Vec<Head> {
     let mut heads = Vec::new();
-    for column in R::columns() {
+    for column in &*R::columns() {
         heads.push(column.head());
         let within = (column.within)().into_iter();
         heads.extend(within.map(|it| Head { name: format!("{}.{}", column.name, it.name), ..it }));
     }
     heads
+}
+
+/// Returns the numbers below a value; a group whose members have names that depend on data is `open`.
+#[must_use]
+pub fn numbers(value: &Value, open: &[&str]) -> Vec<Head> {
+    let mut found = Vec::new();
+    collect(value, "", open, &mut found);
+    found
+}
+
+fn collect(value: &Value, at: &str, open: &[&str], found: &mut Vec<Head>) {
+    if let Value::Fields(fields) = value {
+        let is_open = at.rsplit('.').next().is_some_and(|it| open.contains(&it));
+        for (name, inner) in fields {
+            let name = if is_open { ANY } else { name };
+            let below = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+            collect(inner, &below, open, found);
+        }
+    } else if value.number().is_some() {
+        found.push(Head { name: at.to_owned(), unit: Unit::Number, doc: "" });
+    }
 }
 
 /// Returns columns that are called by what they count.
@@ -179,7 +228,7 @@ pub fn named(names: &[&str], unit: Unit) -> Vec<Head> {
 /// Returns the values of a thing under its columns.
 #[must_use]
 pub fn fields<R: Columns>(of: &R) -> Value {
-    Value::Fields(row(R::columns(), of))
+    Value::Fields(row(&R::columns(), of))
 }
 
 /// Returns a row; columns whose names have a dot are within their group.
@@ -217,7 +266,7 @@ impl Rows {
     /// Makes a row of each thing.
     pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
         let columns = R::columns();
-        let rows = things.into_iter().map(|it| row(columns, it.borrow())).collect();
+        let rows = things.into_iter().map(|it| row(&columns, it.borrow())).collect();
         Self { of, heads: heads::<R>(), rows }
     }
 

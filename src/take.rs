@@ -2,6 +2,7 @@
 
 mod applied;
 mod failures;
+mod findings;
 mod lives;
 mod load;
 mod other_models;
@@ -15,6 +16,7 @@ mod threads;
 mod world;
 
 pub use failures::{FailedRun, FailedRuns};
+pub use findings::{Curve, Curves, Findings, FindingsKind, Number, Places};
 pub use lives::{Layouts, Lives};
 pub use load::Load;
 pub use play::{Folded, summed};

@@ -1,7 +1,6 @@
 //! A load before any policy: a spine of turns, steps and items, plus optional planes.
 
 pub mod build;
-pub mod conversation;
 pub mod event;
 pub mod evidence;
 pub mod facts;
@@ -25,7 +24,6 @@ use crate::quantity::{Cost, Decimal, Tokens, ix};
 
 pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TimelineBuilder};
-pub use conversation::Conversation;
 pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use text::Texts;

@@ -1,12 +1,13 @@
 //! The worlds: kinds of load with a play, findings and rows of their own, each in its folder. Nothing outside names one.
 
-mod aging;
-mod blocks;
-mod chats;
+pub mod aging;
+pub mod blocks;
+pub mod chats;
+pub mod graph;
 mod items;
-mod needles;
+pub mod needles;
 mod replay;
-mod service;
+mod similar;
 
 use std::sync::Arc;
 
@@ -15,15 +16,13 @@ use crate::input::Scenario;
 use crate::input::policy::memory::Memory;
 use crate::input::scenario::Load;
 use crate::row::Head;
-use crate::take::{Kind, World};
+use crate::take::{FindingsKind, Kind, World};
 use crate::timeline::Timeline;
 
-pub use aging::Question;
 pub use items::{Items, kind as kind_of_items};
-pub use service::Service;
 
 /// All worlds but that of ordinary timelines, which every other load is of.
-const ALL: [Registered; 4] = [needles::WORLD, aging::WORLD, chats::WORLD, blocks::WORLD];
+static ALL: [Registered; 4] = [needles::WORLD, aging::WORLD, chats::WORLD, blocks::WORLD];
 
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type Made = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
@@ -45,6 +44,8 @@ struct Registered {
     read: fn(&str, &str) -> Option<Read>,
     /// Returns the columns of its rows, under what gives the rows.
     rows: fn() -> Vec<(&'static str, Vec<Head>)>,
+    /// What its findings are.
+    findings: Option<&'static FindingsKind>,
 }
 
 impl Registered {
@@ -56,6 +57,7 @@ impl Registered {
         make: |_, _| None,
         read: |_, _| None,
         rows: Vec::new,
+        findings: None,
     };
 }
 
@@ -99,4 +101,9 @@ pub fn of_items(timeline: Timeline) -> Arc<dyn World> {
 #[must_use]
 pub fn rows() -> Vec<(&'static str, Vec<Head>)> {
     ALL.iter().flat_map(|it| (it.rows)()).collect()
+}
+
+/// Returns what worlds find beside bills.
+pub fn findings() -> impl Iterator<Item = &'static FindingsKind> + Clone {
+    ALL.iter().filter_map(|it| it.findings)
 }

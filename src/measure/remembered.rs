@@ -24,18 +24,6 @@ pub struct Remembered {
 }
 
 impl Remembered {
-    /// Returns the share of planted facts that conversations still hold.
-    #[must_use]
-    pub fn facts_found(number: Statistic) -> Self {
-        Self {
-            place: "retention.accuracy.mean".to_owned(),
-            heading: "facts found",
-            better: Better::Higher,
-            is_share: true,
-            number,
-        }
-    }
-
     /// Adds another load's numbers to those of a load: each trial counts once.
     pub fn add(all: &mut Vec<Self>, more: &[Self]) {
         for one in more {

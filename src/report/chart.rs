@@ -10,7 +10,7 @@ mod ink;
 mod legend;
 pub mod names;
 pub mod requests;
-pub mod retention;
+pub mod curves;
 pub mod scene;
 pub mod stacked;
 pub mod tornado;
@@ -43,9 +43,9 @@ pub const KINDS: [Kind; 8] = [
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
     kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
-    kind("depth", retention::NEEDS, |it| boxed(retention::by_depth(it))),
-    kind("length", retention::NEEDS, |it| boxed(retention::by_length(it))),
-    kind("aging", retention::NEEDS_SESSIONS, |it| boxed(retention::by_session(it))),
+    kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
+    kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
+    kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
 ];
 
 /// The most tables with charts; name fewer scenarios or profiles to see the others.

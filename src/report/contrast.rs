@@ -123,7 +123,7 @@ pub struct Contrast {
 /// Returns whether nothing says what a load needs or asks.
 fn loses_unknown(part: &Part) -> bool {
     let [base, _] = &part.runs;
-    !base.tally.has_needs && !base.has_tables_of_its_own()
+    !base.tally.has_needs && base.findings.is_none()
 }
 
 /// Returns how far recorded sessions carry what is compared on them.

@@ -79,8 +79,11 @@ impl FigureLine {
 
 /// Returns the statistic of which a place is the mean.
 fn statistic(run: &Run, place: &str) -> Option<Statistic> {
-    let name = place.strip_prefix("aging.")?.strip_suffix(".mean")?;
-    run.aging.as_deref()?.number(name).copied()
+    let findings = run.findings.as_ref()?;
+    let stem = place.strip_suffix(".mean")?;
+    let mut names =
+        findings.kind().columns.iter().filter_map(|it| stem.strip_prefix(it.name)?.strip_prefix('.'));
+    findings.number(names.next()?)
 }
 
 impl Report {

@@ -6,6 +6,8 @@
 
 mod parts;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::grid::numbers;
@@ -202,8 +204,8 @@ const ALSO_COMPARED: [(&str, Better); 2] =
 pub type Digits = fn(Tokens) -> String;
 
 impl Columns for Tally {
-    fn columns<'a>() -> &'a [Column<Self>] {
-        METRICS
+    fn columns<'a>() -> Cow<'a, [Column<Self>]> {
+        Cow::Borrowed(METRICS)
     }
 }
 

@@ -3,17 +3,8 @@
 use std::sync::OnceLock;
 
 use super::runs::RunOf;
-use crate::aging;
 use crate::diag::nearest;
-use crate::measure::trial::{Hits, Trial};
-use crate::measure::{Retention, Statistic};
-use crate::row::{Head, Unit, Value, heads};
-use crate::runner;
-
-/// Groups whose members have data-dependent names: numbers of messages, policies.
-const OPEN: [&str; 6] = ["by_length", "paired", "span", "span_all_hops", "depth", "hop"];
-/// A field of any name.
-const ANY: &str = "*";
+use crate::row::{ANY, Head, heads};
 
 /// Checks that a run of some report can have a number at a dotted path.
 ///
@@ -54,45 +45,6 @@ fn known() -> Vec<&'static str> {
     static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
     let heads = PLACES.get_or_init(heads::<RunOf<'_>>).iter();
     heads.filter(|it| it.unit.is_number()).map(|it| it.name.as_str()).collect()
-}
-
-/// Returns what a run can have of planted facts; a trial has all of it.
-pub(super) fn of_retention() -> Vec<Head> {
-    let hits = Hits { found: 1, total: 1 };
-    let (explicit, implicit, quartiles) = (hits, hits, [hits; 4]);
-    let trial = Trial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..Trial::default() };
-    let mut retention = Retention::new(&[trial]);
-    retention.paired.extend(Statistic::new([0.0].into_iter()).map(|it| (String::new(), it)));
-    numbers(&Value::of(&retention))
-}
-
-/// Returns what a run can have of an ageing memory.
-pub(super) fn of_aging() -> Vec<Head> {
-    numbers(&Value::of(&aging::Summary::sample()))
-}
-
-/// Returns what a run can have of a memory runner.
-pub(super) fn of_runner() -> Vec<Head> {
-    numbers(&Value::of(&runner::Summary::sample()))
-}
-
-/// Returns the numbers below a value.
-fn numbers(value: &Value) -> Vec<Head> {
-    let mut found = Vec::new();
-    collect(value, "", &mut found);
-    found
-}
-
-fn collect(value: &Value, at: &str, found: &mut Vec<Head>) {
-    if let Value::Fields(fields) = value {
-        let is_open = at.rsplit('.').next().is_some_and(|it| OPEN.contains(&it));
-        for (name, inner) in fields {
-            let name = if is_open { ANY } else { name };
-            collect(inner, &if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }, found);
-        }
-    } else if value.number().is_some() {
-        found.push(Head { name: at.to_owned(), unit: Unit::Number, doc: "" });
-    }
 }
 
 #[cfg(test)]

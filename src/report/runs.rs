@@ -1,11 +1,13 @@
 //! One run as a row.
 
+use std::borrow::Cow;
+
 use super::guards::GuardVerdict;
-use super::retention::RetentionCost;
-use super::{ALL, Report, Run, places};
+use super::{ALL, Report, Run};
 use crate::ledger::MemorySums;
 use crate::measure::{Label, Tally};
-use crate::row::{Column, Fields, Head, Rows, Value, columns, fields, heads, listed, row};
+use crate::row::{Column, Columns, Fields, Head, Rows, Value, fields, heads, listed, row};
+use crate::worlds;
 
 /// A run with what a report says of it.
 #[derive(Clone, Debug)]
@@ -46,55 +48,53 @@ pub fn rows(report: &Report, in_words: bool) -> Rows {
     Rows::new::<RunOf<'_>>(Vec::new(), runs)
 }
 
-columns! { RunOf<'_>;
-    /// The policy.
-    "policy": Text = |it| it.run.policy.clone(),
-    /// The scenario, or `ALL` for the sum of several.
-    "scenario": Text = |it| it.run.scenario.clone(),
-    /// The profile.
-    "profile": Text = |it| it.run.profile.clone(),
-    /// The random seed.
-    "seed": Count = |it| it.run.seed,
-    /// How many trials were drawn.
-    "trials": Count = |it| it.run.trials,
-    /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
-    "label": Text = |it| it.label.map(|it| Value::of(&it)),
-    /// The numbers that every run has.
-    "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
-    /// What is still known of planted facts; null for loads without any.
-    "retention": Group(places::of_retention) = |it| it.run.retention.as_deref().map(Value::of),
-    /// What that costs.
-    "retention_cost": Group(heads::<RetentionCost>) = |it| RetentionCost::new(it.run).as_ref().map(fields),
-    /// What an ageing memory still answers; null for loads of other kinds.
-    "aging": Group(places::of_aging) = |it| it.run.aging.as_deref().map(Value::of),
-    /// Calls of a memory to its service; null without any.
-    "memory_calls": Group(calls_heads) = |it| memory_calls(it.run),
-    /// What is assumed, in sentences.
-    "assumptions": List = |it| it.run.assumed.sentences.clone(),
-    /// How often each stage fired, and how often it edited anything.
-    "stages": List = |it| it.stages(),
-    /// The verdicts of guards, if the report was checked against any.
-    "guards": List sparse = |it| it.guards(),
-}
-
-columns! { RetentionCost;
-    /// Tokens of a prompt, on average.
-    "tokens_per_request": Tokens = |it| it.tokens_per_request,
-    /// Dollars per 1,000 messages of conversation.
-    "usd_per_1000_turns": Usd = |it| it.usd_per_1000_messages,
-    /// The share of needles found per such dollar.
-    "accuracy_per_usd": Number = |it| it.accuracy_per_usd,
+impl Columns for RunOf<'_> {
+    fn columns<'a>() -> Cow<'a, [Column<Self>]>
+    where
+        Self: 'a,
+    {
+        let front = listed![Self;
+        /// The policy.
+        "policy": Text = |it| it.run.policy.clone(),
+        /// The scenario, or `ALL` for the sum of several.
+        "scenario": Text = |it| it.run.scenario.clone(),
+        /// The profile.
+        "profile": Text = |it| it.run.profile.clone(),
+        /// The random seed.
+        "seed": Count = |it| it.run.seed,
+        /// How many trials were drawn.
+        "trials": Count = |it| it.run.trials,
+        /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
+        "label": Text = |it| it.label.map(|it| Value::of(&it)),
+        /// The numbers that every run has.
+        "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
+            ];
+        let back = listed![Self;
+        /// Calls of a memory to its service; null without any.
+        "memory_calls": Group(calls_heads) = |it| memory_calls(it.run),
+        /// What is assumed, in sentences.
+        "assumptions": List = |it| it.run.assumed.sentences.clone(),
+        /// How often each stage fired, and how often it edited anything.
+        "stages": List = |it| it.stages(),
+        /// The verdicts of guards, if the report was checked against any.
+        "guards": List sparse = |it| it.guards(),
+            ];
+        let of_worlds = worlds::findings().flat_map(|it| it.columns);
+        let found = |it: &Self, name: &'static str| {
+            let mut all = it.run.findings.iter().flat_map(|it| it.kind().columns);
+            all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(it.run))
+        };
+        front.into_iter().chain(of_worlds.map(|it| it.of(found))).chain(back).collect()
+    }
 }
 
 /// Says what calls there were, or nothing if there were none and no runner, whose summary follows.
 fn memory_calls(run: &Run) -> Option<Fields> {
     let MemorySums { writes, reads, .. } = run.tally.sums.memory;
-    let runner = run.runner.as_deref().map(Value::of);
-    let is_any = writes + reads > 0 || runner.is_some();
+    let found = run.findings.as_ref().map(|it| it.calls()).unwrap_or_default();
+    let is_any = writes + reads > 0 || !found.is_empty();
     let mut calls = is_any.then(|| row(&calls(), &run.tally))?;
-    if let Some(Value::Fields(of_runner)) = runner {
-        calls.extend(of_runner);
-    }
+    calls.extend(found);
     Some(calls)
 }
 
@@ -114,5 +114,6 @@ fn calls() -> [Column<Tally>; 5] {
 }
 
 fn calls_heads() -> Vec<Head> {
-    calls().iter().map(Column::head).chain(places::of_runner()).collect()
+    let of_worlds = worlds::findings().flat_map(|it| (it.calls)());
+    calls().iter().map(Column::head).chain(of_worlds).collect()
 }

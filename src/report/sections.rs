@@ -237,7 +237,7 @@ impl Report {
         let unknown = self
             .runs
             .iter()
-            .filter(|it| !it.tally.has_needs && !it.has_tables_of_its_own())
+            .filter(|it| !it.tally.has_needs && it.findings.is_none())
             .map(|it| it.scenario.as_str());
         let names = distinct(unknown).join(", ");
         (!names.is_empty()).then(|| {

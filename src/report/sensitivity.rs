@@ -142,7 +142,7 @@ pub fn rows(it: &Sensitivity) -> Rows {
                 ("scenario".into(), grid.load.clone().into()),
                 ("as_of".into(), profile.as_of.clone().into()),
             ];
-            fields.extend(row(columns, &one));
+            fields.extend(row(&columns, &one));
             fields.push(("break_even".into(), Value::of(&profile.break_even)));
             rows.push(fields);
         }

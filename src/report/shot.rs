@@ -69,7 +69,7 @@ impl Report {
 #[must_use]
 pub fn table(runs: &[&Run]) -> String {
     let mut heads = HEADS.map(|it| it.0);
-    if runs.iter().any(|it| it.retention.is_some()) {
+    if runs.iter().any(|it| evidence(it).is_some()) {
         heads[6] = "accuracy";
     }
     let of_memories = |run: &Run| -> IndexMap<&'static str, f64> {
@@ -102,10 +102,15 @@ fn known(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6))
 }
 
+/// Returns the share that a run has in the place of kept evidence.
+fn evidence(run: &Run) -> Option<f64> {
+    run.findings.as_ref()?.evidence()
+}
+
 /// Returns what a line says of a run.
 fn line(run: &Run) -> Vec<String> {
-    let cell = |(_, place): &(&str, &str)| match &run.retention {
-        Some(retention) if *place == EVIDENCE => known(Some(retention.accuracy.mean)),
+    let cell = |(_, place): &(&str, &str)| match evidence(run) {
+        Some(share) if *place == EVIDENCE => known(Some(share)),
         _ => match metric::at(place).map(|it| it.value(&run.tally)) {
             Some(Value::Count(count)) => thousands(count),
             other => known(other.and_then(|it| it.number())),

@@ -57,7 +57,7 @@ impl Objective {
         match self {
             Self::Cost => of.get(COST),
             Self::Evidence => of.get("evidence_kept"),
-            Self::Retention => remembered::MAIN.iter().find_map(|it| of.get(it)),
+            Self::Retention => remembered::mains().find_map(|it| of.get(it.place)),
             Self::Prompt => of.get("prompt_tokens_max"),
             Self::Recovery => of.get("recovery.expected_calls"),
         }
@@ -86,7 +86,7 @@ impl Numbers {
             ((*place).to_owned(), number.filter(|it| it.is_finite()))
         };
         let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
-        numbers.insert(remembered::MAIN[0].to_owned(), None);
+        numbers.insert("retention.accuracy.mean".to_owned(), None);
         numbers.extend(remembered.iter().map(|it| (it.place.clone(), Some(it.number.mean))));
         Self(numbers)
     }

@@ -38,7 +38,7 @@ pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
     let columns = Tally::columns();
     let one = |(trial, tally): (usize, &Tally)| {
         let mut fields: Fields = vec![("trial".into(), trial.into())];
-        fields.extend(row(columns, tally));
+        fields.extend(row(&columns, tally));
         fields
     };
     Rows { of: run.fields(), heads: drawn_heads(), rows: trials.iter().enumerate().map(one).collect() }

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::aging::Summary;
+use super::Findings;
 use crate::grid::numbers;
 use crate::input::Profile;
 use crate::input::policy::Apply;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
-use crate::measure::{Retention, Tally};
+use crate::measure::Tally;
 use crate::projection::Threshold;
 use crate::quantity::Cost;
-use crate::runner;
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,12 +25,8 @@ pub struct Run {
     pub seed: u64,
     /// The number of trials per load; 1 if nothing is drawn.
     pub trials: u64,
-    /// What was retained of planted facts, if the load has any.
-    pub retention: Option<Arc<Retention>>,
-    /// How a memory ages, if the load has many sessions.
-    pub aging: Option<Arc<Summary>>,
-    /// A memory runner's results, if sessions were written to a service.
-    pub runner: Option<Arc<runner::Summary>>,
+    /// What its world found beside the bill, if it found anything.
+    pub findings: Option<Arc<dyn Findings>>,
     /// Whether the policy knows later needs, as no real policy does.
     pub looks_ahead: bool,
     /// The numbers.
@@ -74,14 +69,6 @@ pub struct Assumed {
     pub is_recorded: bool,
     /// Its assumptions, in sentences.
     pub sentences: Vec<String>,
-}
-
-impl Run {
-    /// Returns whether its load has its own tables: of planted facts, of ageing, of a memory runner.
-    #[must_use]
-    pub fn has_tables_of_its_own(&self) -> bool {
-        self.retention.is_some() || self.aging.is_some() || self.runner.is_some()
-    }
 }
 
 /// A stage in a report.

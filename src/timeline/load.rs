@@ -1,7 +1,7 @@
 //! A scenario's load as a timeline, whatever its source.
 
 use super::build::TimelineBuilder;
-use super::{Conversation, Timeline, random, scripted};
+use super::{Timeline, random, scripted};
 use crate::error::Error;
 use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
@@ -38,12 +38,10 @@ fn made(
         Load::Turns(turns) => Ok(scripted::timeline(spec, turns)),
         Load::Generate(generate) => Ok(scripted::generated(spec, generate)),
         Load::Random { turns } => Ok(random::timeline(spec, *turns)),
-        Load::Conversation(conversation) => {
-            let conversation = Conversation::new(spec, conversation);
-            Ok(conversation.timeline(&conversation.trial(0)))
+        // A world of its own makes what it plays.
+        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) => {
+            Ok(TimelineBuilder::new(&spec.name, &[]).finish())
         }
-        // What is asked of a memory depends on the memory, and so do the requests.
-        Load::Aging(_) | Load::Chats(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
         Load::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {

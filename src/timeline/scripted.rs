@@ -190,7 +190,7 @@ impl Writer {
 }
 
 /// Begins a timeline with a scenario's name and its stable prefix.
-pub(super) fn begin(spec: &ScenarioFile) -> TimelineBuilder {
+pub fn begin(spec: &ScenarioFile) -> TimelineBuilder {
     let mut builder = TimelineBuilder::new(&spec.name, &spec.file_tools);
     if spec.asks_at_end {
         builder.ask_at_end();
@@ -234,6 +234,6 @@ fn recover(spec: &Call) -> Recover {
 }
 
 /// Narrows a checked size.
-pub(super) fn narrow(tokens: Tokens) -> u32 {
+pub fn narrow(tokens: Tokens) -> u32 {
     saturated(tokens.min(ITEM_TOKENS_MAX))
 }

@@ -1,70 +1,31 @@
-//! Chats of many sessions, and questions about what was said in them.
+//! Memory runners: sessions written to a memory service, by the message or as one document, and questions answered from it.
 
-use std::sync::Arc;
+mod answer;
+mod assumed;
+pub mod cost;
+pub mod document;
+mod found;
+mod load;
+mod log;
+mod orderings;
+mod rows;
+mod run;
+mod service;
+mod summary;
+pub mod tables;
+mod users;
+mod world;
+mod writing;
 
-use super::Registered;
-use super::service::{self, Service};
-use crate::diag::Diagnostic;
-use crate::input::policy::memory::Memory;
-use crate::input::scenario::Load as Form;
-use crate::runner::{self, ChatScenario, Numbers};
-use crate::take::{Kind, World};
-
-/// What chats read of a policy.
-pub(super) static KIND: Kind = Kind {
-    prompt: false,
-    facts: false,
-    sessions: false,
-    service: true,
-    is_of_memories: true,
-    words: ["reads `memory.service`", "memory_runners/entries"],
+pub use assumed::{Numbers, Rules, ServiceSpec, check, check_policy};
+pub use load::ChatScenario;
+pub use log::{Answered, Event, Log, ModelRole, Phase, Storage, What};
+pub use orderings::{Ordering, Wins, orderings, swept};
+pub use run::{ContextOnly, Desk, Entries, Player, SessionRunner};
+pub use service::{Entry, Service, Shard};
+pub use summary::{Latency, Lost, ModelCalls, Observed, Summary};
+pub use users::{
+    Chats, Draft, Question, QuestionKind, Said, Session, Source, StatementKind, User, Versions, long_mem_eval,
 };
-
-/// Chats.
-pub(super) const WORLD: Registered = Registered {
-    kind: |load| matches!(load, Form::Chats(_)).then_some(&KIND),
-    check: |load| if let Form::Chats(load) = load { runner::check(&load.numbers) } else { Vec::new() },
-    check_memory: |memory| {
-        if let Memory::Service(it) = memory { runner::check_policy(it) } else { Vec::new() }
-    },
-    make: |scenario, text| {
-        let Form::Chats(load) = &scenario.load else { return None };
-        let users = text.map(|it| runner::long_mem_eval::read(it, Numbers::declared())).transpose();
-        Some(users.map(|users| vec![Arc::new(ChatScenario::new(scenario, load, users)) as _]))
-    },
-    rows: service::kinds,
-    ..Registered::NEW
-};
-
-impl World for ChatScenario {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn kind(&self) -> &'static Kind {
-        &KIND
-    }
-
-    fn trials(&self) -> Option<u64> {
-        Some(self.trials)
-    }
-
-    fn premises(&self) -> Option<[&'static str; 2]> {
-        Some([
-            "Memory losses are sampled with the numbers in `assumptions/memory_runners`; no model \
-                ran.",
-            "Costs, calls and times are of the first trial. Each request starts with the system \
-                prompt and the document; a request for an entry contains only its message.",
-        ])
-    }
-
-    fn service(self: Arc<Self>, _seed: u64) -> Option<Arc<dyn World>> {
-        Some(Arc::new(Service::of_chats(self)))
-    }
-
-    fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
-        let message = format!("{} has no request rows: it reports totals of its trials", self.name);
-        let help = "use `--rows calls`, `--rows log` or `--rows probes`";
-        Some(Diagnostic::at("rows-aging", "", message).help(help))
-    }
-}
+pub(super) use world::WORLD;
+pub use writing::Writing;

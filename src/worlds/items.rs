@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::service::Service;
 use crate::rng::Seed;
-use crate::runner::{Chats, Numbers, Source};
 use crate::take::{Kind, Plays, World};
 use crate::timeline::Timeline;
+use crate::worlds::chats::{Chats, Numbers, Source, Writing};
 
 /// A timeline.
 #[derive(Debug)]
@@ -67,6 +66,6 @@ impl World for Items {
         let own = Arc::clone(&self);
         let chats =
             move |trial| Chats::new(&Source::Plane(&own.0), Seed(seed).child("runner trial", trial), numbers);
-        Some(Arc::new(Service::new(self, 1, chats)))
+        Some(Arc::new(Writing::new(self, 1, chats)))
     }
 }

@@ -8,12 +8,12 @@ mod laws;
 mod own_scenario;
 mod reports;
 
-use ctxsim::aging::generate;
-use ctxsim::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::memory::SessionMemory as Spec;
 use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, Load};
 use ctxsim::rng::Seed;
+use ctxsim::worlds::aging::generate;
+use ctxsim::worlds::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
 
 /// Returns the load of a bundled scenario.
 pub(crate) fn load(name: &str) -> AgingLoad {

@@ -5,10 +5,10 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use ctxsim::block_trace::{BlockTrace, read, replay};
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::{CacheRules, Limits};
 use ctxsim::ledger::{BlockHits, RequestRow, Rows, Sums};
+use ctxsim::worlds::blocks::trace::{BlockTrace, read, replay};
 use proptest::prelude::*;
 
 const MOONCAKE: &str = include_str!("../data/blocks/mooncake.jsonl");

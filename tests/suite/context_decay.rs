@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
-use ctxsim::measure::trial::{LOSSES, QUARTILES, STATES, Trial};
 use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
 use ctxsim::take::{Load, Progress};
-use ctxsim::timeline::Conversation;
+use ctxsim::worlds::needles::Conversation;
+use ctxsim::worlds::needles::trial::{LOSSES, QUARTILES, STATES, Trial};
 use serde_json::Value;
 
 /// Returns a file below the tests' data.
@@ -91,7 +91,7 @@ fn every_number_of_the_published_tables_and_findings_is_ours() {
     let report = quietly(&plan(&[]), 1);
     let number = |policy: &str, place: &str| {
         let run = report.runs.iter().find(|it| it.policy == policy).unwrap();
-        run.retention.as_ref().unwrap().number(place).unwrap()
+        run.found::<ctxsim::worlds::needles::Retention>().unwrap().number(place).unwrap()
     };
     let [paper] = &report.references[..] else { panic!("one publication") };
 
@@ -108,7 +108,7 @@ fn every_number_of_the_published_tables_and_findings_is_ours() {
         }
     }
     assert_eq!(n_compared, 64);
-    let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Published findings"));
+    let grid = report.grids().into_iter().find(|it| it.title.starts_with("Published findings"));
     let rows = grid.unwrap().rows;
     assert_eq!(rows.len(), paper.findings.len());
     for row in rows {
@@ -157,7 +157,7 @@ fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
         }
     };
     for run in &report.runs {
-        let own = serde_json::to_value(run.retention.as_deref().unwrap()).unwrap();
+        let own = serde_json::to_value(run.found::<ctxsim::worlds::needles::Retention>().unwrap()).unwrap();
         compare(&own, &expected["by_strategy"][&run.policy], &run.policy);
         for (length, theirs) in expected["by_strategy_length"][&run.policy].as_object().unwrap() {
             compare(&own["by_length"][length], theirs, &format!("{} at {length}", run.policy));
@@ -176,7 +176,12 @@ fn who_drops_nothing_and_may_keep_all_knows_all() {
     let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1);
 
     for run in &report.runs {
-        assert_eq!(run.retention.as_ref().unwrap().accuracy.mean, 1.0, "{}", run.policy);
+        assert_eq!(
+            run.found::<ctxsim::worlds::needles::Retention>().unwrap().accuracy.mean,
+            1.0,
+            "{}",
+            run.policy
+        );
     }
 }
 
@@ -196,7 +201,7 @@ fn probes_add_up_to_their_trials() {
                 .iter()
                 .filter(|it| (it.conv_length, it.trial) == (trial.length, trial.trial))
                 .collect();
-            let count = |holds: &dyn Fn(&ctxsim::measure::probe::Probe) -> bool| {
+            let count = |holds: &dyn Fn(&ctxsim::worlds::needles::probe::Probe) -> bool| {
                 u32::try_from(of.iter().filter(|it| holds(it)).count()).unwrap()
             };
             assert_eq!(count(&|it| it.found && it.implicit), trial.implicit.found);
@@ -339,7 +344,13 @@ fn the_paper_s_text_and_its_code_are_two_policies() {
     };
     let explicit = |name: &str| {
         let report = quietly(&Plan::new(&Catalog::bundled(), &comparison(name)).unwrap(), 2);
-        report.runs[0].retention.as_ref().unwrap().non_empty.explicit_accuracy.unwrap().mean
+        report.runs[0]
+            .found::<ctxsim::worlds::needles::Retention>()
+            .unwrap()
+            .non_empty
+            .explicit_accuracy
+            .unwrap()
+            .mean
     };
 
     assert!((explicit("memory_banks_as_written") - 0.85).abs() < 0.03);

@@ -15,7 +15,7 @@ use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, Load, QuestionCounts};
 use ctxsim::input::{Scenario, ScenarioFile};
 use ctxsim::report::Report;
-use ctxsim::runner::{ChatScenario, Log, Numbers, Player};
+use ctxsim::worlds::chats::{ChatScenario, Log, Numbers, Player};
 use indexmap::IndexMap;
 use serde_json::Value;
 

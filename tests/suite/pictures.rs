@@ -9,7 +9,7 @@ use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
 use ctxsim::report::chart::requests::Trace;
 use ctxsim::report::chart::{
-    Figure, KINDS, Source, distribution, frontier, requests, retention, stacked, tornado,
+    Figure, KINDS, Source, curves, distribution, frontier, requests, stacked, tornado,
 };
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
@@ -161,8 +161,8 @@ fn shares_of_facts_found_are_those_of_the_tables() {
     let ran = Ran::named("context-decay", &[], &[]);
     let source = ran.source();
 
-    assert_shown("depth", &retention::by_depth(&source));
-    assert_shown("length", &retention::by_length(&source));
+    assert_shown("depth", &curves::by_depth(&source));
+    assert_shown("length", &curves::by_length(&source));
 }
 
 #[test]

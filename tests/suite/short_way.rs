@@ -1,11 +1,12 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
-use ctxsim::engine::{self, window};
+use ctxsim::engine;
 use ctxsim::input::scenario::Load;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
 use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
-use ctxsim::timeline::Conversation;
+use ctxsim::worlds::needles::Conversation;
+use ctxsim::worlds::needles::window;
 use proptest::prelude::*;
 
 /// Sums and probes: everything that the short way tells.

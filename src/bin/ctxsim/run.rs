@@ -81,7 +81,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         }
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
-            of_sessions(&report.aging_cards(), format)?
+            of_sessions(&report.cards(), format)?
         }
         RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
         RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,

@@ -92,9 +92,9 @@ fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
     match objective {
         Objective::Cost => "cost USD",
         Objective::Evidence => "evidence kept",
-        Objective::Retention if has(remembered::MAIN[1]) => "mean score",
-        Objective::Retention if has(remembered::MAIN[2]) => "right answers",
-        Objective::Retention => "facts found",
+        Objective::Retention => {
+            remembered::mains().find(|it| has(it.place)).map_or("facts found", |it| it.heading)
+        }
         Objective::Prompt => "prompt max tok",
         Objective::Recovery => "recovery calls",
     }

@@ -1,7 +1,7 @@
 //! One question of a session stream, with its answers.
 
-use crate::aging::Asked;
 use crate::row::columns;
+use crate::worlds::aging::Asked;
 
 /// A question, and how it was answered as the agent is, with perfect retrieval and with perfect context.
 #[derive(Clone, Debug, PartialEq)]

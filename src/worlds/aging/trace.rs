@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Question;
-use crate::aging::graph::{Graph, export};
-use crate::aging::stream::Ask;
-use crate::aging::{Aging, Asked, Player, Stream};
 use crate::take::{Cell, Load};
+use crate::worlds::aging::stream::Ask;
+use crate::worlds::aging::{Aging, Asked, Player, Question, Stream};
+use crate::worlds::graph::{Graph, export};
 
 impl Aging {
     /// Returns the graph of facts of its first stream.

@@ -1,8 +1,8 @@
 //! With a loss in one stage alone, the error is that stage's.
 
-use ctxsim::aging::{Attribution, Ladder, Stage};
 use ctxsim::input::policy::memory::Part;
 use ctxsim::input::policy::memory::{SessionMemory as Spec, SessionRead, SessionStore};
+use ctxsim::worlds::aging::{Attribution, Ladder, Stage};
 
 use super::{load, memory, model, summary};
 

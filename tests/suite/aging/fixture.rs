@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ctxsim::aging::graph::Relation;
-use ctxsim::aging::metric::chain::{self, Chained};
-use ctxsim::aging::metric::curve::Curve;
-use ctxsim::aging::metric::interference::{Binding, rate, resistance};
-use ctxsim::aging::metric::{shock, totals};
-use ctxsim::aging::{Attribution, Ladder};
+use ctxsim::worlds::aging::metric::chain::{self, Chained};
+use ctxsim::worlds::aging::metric::curve::Curve;
+use ctxsim::worlds::aging::metric::interference::{Binding, rate, resistance};
+use ctxsim::worlds::aging::metric::{shock, totals};
+use ctxsim::worlds::aging::{Attribution, Ladder};
+use ctxsim::worlds::graph::Relation;
 use serde_json::Value;
 
 fn fixture(part: &str) -> Vec<Value> {

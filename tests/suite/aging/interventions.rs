@@ -46,7 +46,8 @@ fn an_early_trigger_beats_a_late_one_stream_by_stream_and_rewriting_the_past_bac
         let stream = stream(&of, trial);
         let log = play(&stream, &[], &memory(name));
         let asked = log.asked.iter().filter_map(|it| {
-            let ctxsim::aging::stream::Ask::Total { accumulator, at } = stream.probes[it.probe].ask else {
+            let ctxsim::worlds::aging::stream::Ask::Total { accumulator, at } = stream.probes[it.probe].ask
+            else {
                 return None;
             };
             let gold = stream.graph.total(accumulator as usize, at) as f64;
@@ -74,7 +75,7 @@ fn a_run_keeps_its_keywords_while_its_total_is_off_from_the_third_session_on() {
     let scores: Vec<f64> = log.sessions.iter().filter_map(|it| it.score).collect();
     let mut lines = String::new();
     for it in &log.asked {
-        if let ctxsim::aging::stream::Ask::Total { at, .. } = stream.probes[it.probe].ask {
+        if let ctxsim::worlds::aging::stream::Ask::Total { at, .. } = stream.probes[it.probe].ask {
             let gold = stream.graph.total(0, at);
             let stated = it.answers[0].total.unwrap_or(f64::NAN);
             lines += &format!("session {}: total of session {at} is {gold}, stated {stated}\n", it.session);

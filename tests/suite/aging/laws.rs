@@ -1,11 +1,11 @@
 //! What holds of every memory: same seed, same numbers; the same stream for all; losses that follow from their mechanism.
 
-use ctxsim::aging::generate::GENERATORS;
-use ctxsim::aging::graph::{Graph, Says};
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
+use ctxsim::worlds::aging::generate::GENERATORS;
+use ctxsim::worlds::graph::{Graph, Says};
 
 use super::{event, load, memory, model, play, stream, summary};
 

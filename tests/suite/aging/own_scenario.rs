@@ -1,10 +1,10 @@
 //! A scenario of one's own: a load that says how long, and a generator of a few lines.
 
-use ctxsim::aging::generate::{self, Draft};
-use ctxsim::aging::stream::{Ask, Scoring};
-use ctxsim::aging::{Numbers, Player, Rules};
 use ctxsim::input::scenario::AgingLoad;
 use ctxsim::rng::Seed;
+use ctxsim::worlds::aging::generate::{self, Draft};
+use ctxsim::worlds::aging::stream::{Ask, Scoring};
+use ctxsim::worlds::aging::{Numbers, Player, Rules};
 
 use super::{load, memory, model};
 
@@ -31,6 +31,6 @@ fn a_generator_of_ones_own_plays_like_the_bundled_ones() {
     assert_eq!(stream.sessions.len(), 60);
     assert_eq!(last("no_memory"), Some(0.0));
     assert!(last("full_context") > last("careful") && last("careful") > last("lossy"));
-    let unknown = ctxsim::aging::check(&load);
+    let unknown = ctxsim::worlds::aging::check(&load);
     assert_eq!(unknown[0].code, "name-unknown", "a scenario file can name bundled generators alone");
 }

@@ -51,7 +51,7 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
     assert_eq!(aging["metric"], "constraint_precision");
     assert_eq!(aging["curve"].as_array().unwrap().len(), 10);
     assert_eq!(aging["attribution"]["write_error"], Value::Null, "there is no retrieval step");
-    for card in report.aging_cards() {
+    for card in report.cards() {
         for field in REQUIRED {
             assert!(card.get(field).is_some(), "{field}");
         }
@@ -62,7 +62,7 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
 #[test]
 fn what_a_memory_costs_follows_from_its_requests() {
     let report = plan("aging/s1", &[]).report(Some(1), &|_, _| {}).unwrap();
-    let [lossy, whole] = [0, 1].map(|it| report.runs[it].aging.clone().unwrap());
+    let [lossy, whole] = [0, 1].map(|it| report.runs[it].found::<ctxsim::worlds::aging::Summary>().unwrap());
 
     assert_eq!((lossy.compaction_calls, whole.compaction_calls), (10, 0));
     assert_eq!(lossy.calls, whole.calls + lossy.compaction_calls);
@@ -86,7 +86,7 @@ fn a_zero_density_beside_other_knobs_is_told_with_the_metrics_that_nothing_cover
 #[test]
 fn the_graph_and_the_trace_of_the_first_stream_can_be_read() {
     let traced = plan("aging/s6", &[]).each(Some(1), &|_, _| {}, |load, _| {
-        let aging: &ctxsim::aging::Aging = load.world().unwrap();
+        let aging: &ctxsim::worlds::aging::Aging = load.world().unwrap();
         (aging.fact_graph(), aging.trace(load))
     });
     let (graph, trace) = traced.unwrap().remove(0);

@@ -29,7 +29,7 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
         let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
-        let grid = report.retention_grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
+        let grid = report.grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
         grid.unwrap().rows
     };
     let (budget, whole) = (costs("context-decay-cost"), costs("context-decay-whole"));

@@ -3,8 +3,6 @@
 #[path = "own.rs"]
 pub(crate) mod code;
 
-use ctxsim::aging::Aging;
-use ctxsim::block_trace;
 use ctxsim::engine::simulate;
 use ctxsim::input::scenario::{Assume, ChatSource, Load, Turn};
 use ctxsim::input::{
@@ -14,8 +12,11 @@ use ctxsim::input::{
 use ctxsim::ledger::Rows;
 use ctxsim::pricelist::{self, PriceFile, place};
 use ctxsim::rng::Seed;
-use ctxsim::runner::{ChatScenario, Chats, Numbers, Player, Source as ChatsFrom, long_mem_eval};
-use ctxsim::timeline::{Conversation, import, load};
+use ctxsim::timeline::{import, load};
+use ctxsim::worlds::aging::Aging;
+use ctxsim::worlds::blocks::trace;
+use ctxsim::worlds::chats::{ChatScenario, Chats, Numbers, Player, Source as ChatsFrom, long_mem_eval};
+use ctxsim::worlds::needles::Conversation;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -116,7 +117,7 @@ fn scenario(bytes: &[u8]) {
         // A file of chats is a target of its own.
         (Ok(scenario), Load::Chats(load)) => {
             let few = matches!(&load.from, ChatSource::Generated(it) if it.sessions * it.messages * it.users <= 500);
-            if few && ctxsim::runner::check(&load.numbers).is_empty() {
+            if few && ctxsim::worlds::chats::check(&load.numbers).is_empty() {
                 let chats = ChatScenario::new(&scenario, load, None).chats(0);
                 let player = Player { chats: &chats, numbers: Numbers::declared() };
                 drop(player.play(None));
@@ -165,7 +166,7 @@ fn prices(bytes: &[u8]) {
 /// Reads a block trace, and replays it.
 fn blocks(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(block_trace) = block_trace::read(&text, "fuzz") {
-        block_trace::replay(&block_trace, &Limits::NONE, &CacheRules::None, &mut Rows::default());
+    if let Ok(block_trace) = trace::read(&text, "fuzz") {
+        trace::replay(&block_trace, &Limits::NONE, &CacheRules::None, &mut Rows::default());
     }
 }

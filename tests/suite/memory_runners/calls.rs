@@ -3,7 +3,7 @@
 use ctxsim::input::policy::memory::ServiceCall::{
     self, AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search,
 };
-use ctxsim::runner::{ModelRole, Phase, What};
+use ctxsim::worlds::chats::{ModelRole, Phase, What};
 use serde_json::Value;
 
 use super::{chats, few, lines_of, play, report, runner};
@@ -133,7 +133,7 @@ fn waiting_takes_what_the_index_has_left_to_do() {
 fn a_service_that_is_paid_by_the_call_costs_what_its_file_says() {
     let hosted = "memory_runners/context_only_hosted";
     let report = report("memory_runners/spec", &[hosted], &["scenario.load.chats.trials=1"]);
-    let it = report.runs[0].runner.as_deref().unwrap();
+    let it = report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap();
     let searches = it.qa["search"];
     let expected = 50.0 * (0.0001 + 0.000_01 + 0.000_05) + searches as f64 * 0.0005;
     assert!((it.service_usd - expected).abs() < 1e-9);

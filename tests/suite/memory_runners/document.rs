@@ -2,8 +2,8 @@
 
 use ctxsim::input::policy::memory::Section::{self, Entities, Facts, Notes, Preferences, Timeline};
 use ctxsim::rng::{Seed, Stream};
-use ctxsim::runner::document::{Document, Holds, Item, News, Protect};
-use ctxsim::runner::{Event, What};
+use ctxsim::worlds::chats::document::{Document, Holds, Item, News, Protect};
+use ctxsim::worlds::chats::{Event, What};
 
 use super::{chats, few, play, runner};
 
@@ -222,5 +222,5 @@ fn protected_parts_over_the_cap_are_an_event_in_the_log_and_a_number_in_the_repo
     assert!(log.events.iter().filter(is_over).count() > 10, "the timeline alone outgrows 50 words");
     let set = ["scenario.load.chats.trials=1"];
     let report = super::report("memory_runners/spec", &["memory_runners/context_only_shipped"], &set);
-    assert!(report.runs[0].runner.as_deref().unwrap().protected_over_cap > 0);
+    assert!(report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap().protected_over_cap > 0);
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::grid::{Grid, markdown};
-use ctxsim::report::memory_runners::flips;
-use ctxsim::runner::{ChatScenario, Ordering, orderings};
+use ctxsim::worlds::chats::tables::flips;
+use ctxsim::worlds::chats::{ChatScenario, Ordering, orderings};
 
 use super::accuracy::summary;
 use super::{report, runner};
@@ -44,7 +44,7 @@ fn tables(scenario: &str, titles: &[&str]) -> String {
     let policies = ["entries", "entries_spec", "context_only", "context_only_listed"];
     let policies = policies.map(|it| format!("memory_runners/{it}"));
     let report = report(scenario, &policies.each_ref().map(String::as_str), &[]);
-    let grids = report.runner_grids();
+    let grids = report.grids();
     let of = |title: &&str| grids.iter().find(|it| it.title.starts_with(*title)).map(table).unwrap();
     titles.iter().map(of).collect::<Vec<_>>().join("\n")
 }
@@ -86,7 +86,7 @@ fn swept() -> Vec<Ordering> {
     plan.each(None, &|_, _| {}, |load, progress| {
         let service = load.service().expect("they are written");
         let service: &dyn std::any::Any = &*service;
-        service.downcast_ref::<ctxsim::worlds::Service>().unwrap().orderings(load, progress)
+        service.downcast_ref::<ctxsim::worlds::chats::Writing>().unwrap().orderings(load, progress)
     })
     .unwrap()
     .concat()

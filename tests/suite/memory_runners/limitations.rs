@@ -1,12 +1,12 @@
 //! The three limitations that the specification names, each with a question that fails without entries and is answered with them.
 
-use ctxsim::aging::graph::FactIx;
 use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::ledger::Loss;
 use ctxsim::rng::Seed;
-use ctxsim::runner::{
+use ctxsim::worlds::chats::{
     Answered, Chats, Draft, Numbers, Player, Question, QuestionKind, Said, StatementKind, User, Versions,
 };
+use ctxsim::worlds::graph::FactIx;
 
 use super::{LOSSLESS, runner};
 

@@ -3,7 +3,7 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
-use ctxsim::runner::{Numbers, Observed, Phase, QuestionKind, long_mem_eval};
+use ctxsim::worlds::chats::{Numbers, Observed, Phase, QuestionKind, long_mem_eval};
 
 use super::{LOSSLESS, chats, few, play, report, runner};
 
@@ -14,7 +14,7 @@ fn one_more_user_of_a_service_changes_nobodys_answers() {
     let users =
         |users: u64| chats(GeneratedChats { users, ..few(10, 10) }, &[("search.refines_complete", 0.5)]);
     let [one, three] = [1, 3].map(|n| play(&users(n), &runner("entries")));
-    let own = |log: &ctxsim::runner::Log| -> Vec<bool> {
+    let own = |log: &ctxsim::worlds::chats::Log| -> Vec<bool> {
         log.answers.iter().filter(|it| it.user == 0).map(|it| it.is_right).collect()
     };
 
@@ -64,8 +64,9 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
         .collect();
     let set = format!("scenario.load.chats.numbers={{ {} }}", numbers.join(", "));
     let report = report("memory_runners/spec_questions", &BOTH, &[&set, "scenario.load.chats.trials=3"]);
-    let accuracy =
-        |at: usize, kind: QuestionKind| report.runs[at].runner.as_deref().unwrap().accuracy[kind.name()].mean;
+    let accuracy = |at: usize, kind: QuestionKind| {
+        report.runs[at].found::<ctxsim::worlds::chats::Summary>().unwrap().accuracy[kind.name()].mean
+    };
     let right = |at: usize| QuestionKind::ALL.iter().filter(|it| accuracy(at, **it) == 1.0).count();
 
     assert_eq!((right(0), right(1)), (5, 4));
@@ -80,7 +81,7 @@ fn every_lifespan_scenario_runs_under_both_runners() {
     for name in names.iter().filter(|it| !it.ends_with("00") && !it.ends_with("many")) {
         let report = report(name, &BOTH, &["scenario.load.aging.trials=1"]);
         for run in &report.runs {
-            let it = run.runner.as_deref().unwrap();
+            let it = run.found::<ctxsim::worlds::chats::Summary>().unwrap();
             assert!(it.questions > 0 && it.n_ingestion() >= 3 * it.sessions, "{name}");
         }
     }
@@ -91,20 +92,21 @@ fn conversations_and_turns_with_facts_run_under_both_runners_and_other_policies_
     let plants = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/chats/plants.toml");
     let policies = ["identity", BOTH[0], BOTH[1]];
     let of_plants = report(plants, &policies, &[]);
-    let is_written: Vec<bool> = of_plants.runs.iter().map(|it| it.runner.is_some()).collect();
+    let is_written: Vec<bool> =
+        of_plants.runs.iter().map(|it| it.found::<ctxsim::worlds::chats::Summary>().is_some()).collect();
     assert_eq!(is_written, [false, true, true]);
-    assert_eq!(of_plants.runs[1].runner.as_deref().unwrap().questions, 1);
+    assert_eq!(of_plants.runs[1].found::<ctxsim::worlds::chats::Summary>().unwrap().questions, 1);
 
     let set = ["scenario.load.conversation.trials=1"];
     let conversations = report("context_decay/trials", &policies, &set);
-    assert!(conversations.runs[0].retention.is_some());
-    assert!(conversations.runs[1].runner.as_deref().unwrap().questions > 0);
+    assert!(conversations.runs[0].found::<ctxsim::worlds::needles::Retention>().is_some());
+    assert!(conversations.runs[1].found::<ctxsim::worlds::chats::Summary>().unwrap().questions > 0);
 }
 
 #[test]
 fn a_policy_without_a_runner_keeps_nothing_and_answers_only_what_was_never_said() {
     let report = report("memory_runners/spec", &["identity"], &["scenario.load.chats.trials=1"]);
-    let it = report.runs[0].runner.as_deref().unwrap();
+    let it = report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap();
     assert_eq!(it.context_only, None);
     assert_eq!((it.accuracy["abstention"].mean, it.accuracy["single_fact"].mean), (1.0, 0.0));
     assert_eq!((it.n_ingestion(), it.model_calls.total), (0, 0));

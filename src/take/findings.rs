@@ -1,0 +1,158 @@
+//! What a world finds beside the bill of a run: what is remembered, in named numbers, tables and curves.
+
+use std::any::Any;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Run;
+use crate::grid::Grid;
+use crate::input::suite::Reference;
+use crate::measure::{Better, Remembered, Statistic};
+use crate::row::{Column, Fields, Head, Value};
+
+/// What a world finds beside the bill of a run.
+pub trait Findings: Any + fmt::Debug + Send + Sync {
+    /// Returns what they are, and how they are shown.
+    fn kind(&self) -> &'static FindingsKind;
+
+    /// Returns a number by its name.
+    fn number(&self, name: &str) -> Option<Statistic>;
+
+    /// Returns how much more of a number there is than under another policy, trial by trial on the same draws.
+    fn more(&self, name: &str, base: &str) -> Option<Statistic>;
+
+    /// Returns all of them.
+    fn value(&self) -> Value;
+
+    /// Returns what stands with the calls of memories to their services.
+    fn calls(&self) -> Fields {
+        Vec::new()
+    }
+
+    /// Returns the share that stands in the place of kept evidence, if one does.
+    fn evidence(&self) -> Option<f64> {
+        None
+    }
+
+    /// Explains why no data covers a metric of theirs, if none does.
+    fn uncovered(&self, _metric: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns a run with them as a card, if there are cards of this kind.
+    fn card(&self, _run: &Run, _suite: Option<&str>, _notes: &[String]) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+/// What findings are, and how they are shown.
+#[derive(Debug)]
+pub struct FindingsKind {
+    /// The numbers that stand beside the cost, the one that sweeps optimise first.
+    pub numbers: &'static [Number],
+    /// Whether the requests are a memory's own, so that another memory does the same work with other requests.
+    pub is_of_memory: bool,
+    /// Their columns of a run.
+    pub columns: &'static [Column<Run>],
+    /// What stands with the calls of memories to their services.
+    pub calls: fn() -> Vec<Head>,
+    /// Makes the tables of some runs that have them, beside published figures.
+    pub grids: fn(&[&Run], &[Reference]) -> Vec<Grid>,
+    /// Makes the curves of some runs that have them.
+    pub curves: fn(&[&Run]) -> Vec<Curves>,
+}
+
+/// A number of what is remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    /// Its name among the findings.
+    pub name: &'static str,
+    /// Its metric in reports.
+    pub place: &'static str,
+    /// Its heading.
+    pub heading: &'static str,
+    /// Its better direction.
+    pub better: Better,
+    /// Whether it is a share.
+    pub is_share: bool,
+}
+
+/// Numbers of policies over places, from 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// What the places are.
+    pub axis: Places,
+    /// What they show.
+    pub title: String,
+    /// Of what, and under which profile.
+    pub subject: String,
+    /// The places, in order.
+    pub places: Vec<String>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// A policy, and a number for each place that has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The policy.
+    pub policy: String,
+    /// Its name, with whether it stopped.
+    pub name: String,
+    /// Its numbers.
+    pub numbers: Vec<Option<Statistic>>,
+}
+
+/// What the numbers of a curve are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Places {
+    /// How deep in the conversation a fact was said.
+    Depth,
+    /// How long the conversation is.
+    Length,
+    /// Which session it is.
+    Session,
+}
+
+impl PartialEq for dyn Findings {
+    fn eq(&self, other: &Self) -> bool {
+        self.value() == other.value()
+    }
+}
+
+impl Number {
+    /// Declares a share of which more is better.
+    pub const fn share(name: &'static str, place: &'static str, heading: &'static str) -> Self {
+        Self { name, place, heading, better: Better::Higher, is_share: true }
+    }
+
+    /// Returns it with a value.
+    #[must_use]
+    pub fn with(&self, number: Statistic) -> Remembered {
+        let Self { place, heading, better, is_share, .. } = *self;
+        Remembered { place: place.to_owned(), heading, better, is_share, number }
+    }
+}
+
+impl Run {
+    /// Returns its findings, if they are of some type.
+    #[must_use]
+    pub fn found<F: Findings>(&self) -> Option<&F> {
+        (self.findings.as_deref()? as &dyn Any).downcast_ref()
+    }
+
+    /// Returns what it remembers; nothing for loads without anything to remember.
+    pub fn remembered(&self) -> impl Iterator<Item = Remembered> {
+        let of = |number: &Number| Some(number.with(self.findings.as_ref()?.number(number.name)?));
+        self.findings.iter().flat_map(|it| it.kind().numbers).filter_map(of)
+    }
+
+    /// Returns whether its requests are its memory's own, so that another memory of the same sessions does the same work with
+    /// other requests.
+    #[must_use]
+    pub fn is_of_memory(&self) -> bool {
+        self.findings.as_ref().is_some_and(|it| it.kind().is_of_memory)
+    }
+}

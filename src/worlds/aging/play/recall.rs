@@ -1,0 +1,86 @@
+//! Which records a question brings back.
+
+use super::{Run, asking};
+use crate::input::policy::memory::Part;
+use crate::input::policy::memory::{SessionRead, SessionStore};
+use crate::quantity::{ix, saturated};
+use crate::rng::Seed;
+use crate::worlds::graph::RecordIx;
+use crate::worlds::similar::{best, normal};
+
+/// What a question brings back.
+pub(super) enum View {
+    /// All that is held.
+    All,
+    /// These records alone.
+    Records(Vec<RecordIx>),
+    /// The files of these domains alone.
+    Domains(Vec<u16>),
+}
+
+impl View {
+    /// Returns whether a record of a domain is in view.
+    pub(super) fn has(&self, record: RecordIx, domain: u16) -> bool {
+        match self {
+            Self::All => true,
+            Self::Records(records) => records.contains(&record),
+            Self::Domains(domains) => domains.contains(&domain),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Returns what a question brings back that needs some records; `twins` are those that are as much like it as the target.
+    pub(super) fn view(&self, needed: &[RecordIx], twins: &[RecordIx], asked: (usize, u32)) -> View {
+        let rules = &self.store.rules;
+        if rules.is_oracle(Part::Read) {
+            return View::All;
+        }
+        let is_files = rules.store == SessionStore::Files;
+        let n = match rules.read {
+            SessionRead::All => return View::All,
+            SessionRead::Last(n) if is_files => return View::Domains(self.last_domains(n)),
+            SessionRead::Last(n) => {
+                let n = saturated::<usize>(n).min(self.store.records.len());
+                return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
+            }
+            SessionRead::Top { n, .. } => saturated(n),
+        };
+        // A question that is asked again in another session, or after records were put in another order, meets other noise.
+        let draws = Seed(self.player.draws.similarity.bits_of(asking(asked), 0)).stream("record", 0);
+        let noise = |place: u64| normal(draws.bits_of(place, self.store.order.into()));
+        let fitted = self.player.numbers.fitted.similarity_margin;
+        if is_files {
+            let domains = 0..ix(self.player.stream.graph.domains.len());
+            let domain = |it: &RecordIx| self.player.stream.graph.records[*it as usize].domain;
+            let wanted: Vec<u16> = needed.iter().map(domain).collect();
+            let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
+            return View::Domains(best(domains.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
+        }
+        let crowds = matches!(rules.read, SessionRead::Top { crowding: true, .. });
+        let confusable = self.player.numbers.assumed.confusable_margin;
+        let margin = |it: RecordIx| match (needed.contains(&it), twins.contains(&it)) {
+            (true, _) if !twins.is_empty() => confusable,
+            (true, _) => fitted,
+            (_, true) if crowds => confusable,
+            _ => 0.0,
+        };
+        let scored = self.store.records.iter().map(|it| (noise(u64::from(*it)) + margin(*it), *it));
+        View::Records(best(scored.collect(), n))
+    }
+
+    /// Returns the domains that were written last.
+    fn last_domains(&self, n: u64) -> Vec<u16> {
+        let mut last = Vec::new();
+        for record in self.store.records.iter().rev() {
+            let domain = self.player.stream.graph.records[*record as usize].domain;
+            if last.len() as u64 == n {
+                break;
+            }
+            if !last.contains(&domain) {
+                last.push(domain);
+            }
+        }
+        last
+    }
+}

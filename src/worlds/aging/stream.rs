@@ -1,0 +1,174 @@
+//! A stream of sessions: what each states and asks, and how its scenario is scored; generated from a seed,
+//! before any policy.
+
+use super::assumed::{Model, Numbers};
+use super::generate;
+use crate::input::Scenario;
+use crate::input::scenario::{AgingEvent, AgingLoad, BeforeFirst};
+use crate::quantity::ix;
+use crate::rng::Seed;
+use crate::worlds::graph::{FactIx, Graph};
+
+/// Sessions with what they say and ask.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// What is said, and when.
+    pub graph: Graph,
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// What is asked, in the order in which it is first asked.
+    pub probes: Vec<Probe>,
+    /// How a session is scored.
+    pub scoring: Scoring,
+    /// Records that are in the profile that the agent was given at the start.
+    pub profile_records: u32,
+    /// Where its draws come from.
+    pub seed: Seed,
+}
+
+/// A session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// Tasks that it brings.
+    pub tasks: u32,
+    /// What its environment says, in tokens.
+    pub tokens: u32,
+}
+
+/// A question that is asked in one session or in many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The first session that asks it.
+    pub from: u32,
+    /// The session from which it is no longer asked.
+    pub until: u32,
+    /// What it asks.
+    pub ask: Ask,
+    /// Whether its answer counts in the session's score.
+    pub is_scored: bool,
+}
+
+/// What a question asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Any one of these facts, in its current version.
+    Any {
+        /// The facts.
+        facts: Vec<FactIx>,
+        /// Whether the question's own text holds the answer.
+        is_echoed: bool,
+    },
+    /// All facts of an edge of the graph.
+    Chain(u32),
+    /// One of two facts that could be confused.
+    Binding {
+        /// The one that is asked for.
+        fact: FactIx,
+    },
+    /// A running total as it was at the end of a session.
+    Total {
+        /// Which total.
+        accumulator: u32,
+        /// The session.
+        at: u32,
+    },
+}
+
+/// How a session of a scenario is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scoring {
+    /// The share of tracked facts so far that are in the memory's text or in the session's own (S1). A last point follows the
+    /// last session.
+    Keywords,
+    /// The share of scored probes that are answered (S2, S5, S6, S7).
+    Probes,
+    /// The share of records so far of which the memory's text still holds some tracked fact (S3).
+    Fidelity,
+    /// Of the last session's facts, those that are cited; three of ten are enough (S4).
+    Dependencies,
+}
+
+impl Scoring {
+    /// Returns what the benchmark calls the score of a scenario.
+    #[must_use]
+    pub fn metric(self, generator: &str) -> &'static str {
+        match (self, generator) {
+            (Self::Keywords, _) => "keyword_m",
+            (Self::Fidelity, _) => "summarization_fidelity",
+            (Self::Dependencies, _) => "dep_recall",
+            (Self::Probes, "lifestyle") => "constraint_precision",
+            (Self::Probes, "self_management" | "self_planning") => "recall_accuracy",
+            (Self::Probes, _) => "recall_rate",
+        }
+    }
+}
+
+impl Stream {
+    /// Returns how many sessions there are.
+    #[must_use]
+    pub fn n_sessions(&self) -> u32 {
+        ix(self.sessions.len())
+    }
+}
+
+/// Streams of one scenario, answered by one model.
+#[derive(Clone, Debug)]
+pub struct Aging {
+    /// Its name; a scenario that several models answer has each model's after it.
+    pub name: String,
+    /// What it was made from.
+    pub load: AgingLoad,
+    /// The model that answers.
+    pub model: &'static Model,
+    seed: Seed,
+}
+
+impl Aging {
+    /// Returns the loads of a scenario: one for each model that answers. Names that nothing declares are left out.
+    #[must_use]
+    pub fn all(scenario: &Scenario, load: &AgingLoad) -> Vec<Self> {
+        let models: Vec<_> = load.models.iter().filter_map(|it| Model::named(it)).collect();
+        let is_one = models.len() == 1;
+        let one = |model: &'static Model| Self {
+            name: if is_one { scenario.name.clone() } else { format!("{}/{}", scenario.name, model.name) },
+            load: load.clone(),
+            model,
+            seed: Seed(scenario.seed),
+        };
+        models.into_iter().map(one).collect()
+    }
+
+    /// Makes one stream; the same for every model and policy.
+    #[must_use]
+    pub fn stream(&self, trial: u64) -> Stream {
+        generate::stream(&self.load, self.seed.child("aging stream", trial), Numbers::declared())
+    }
+
+    /// Returns how many streams there are.
+    #[must_use]
+    pub fn n_trials(&self) -> u64 {
+        self.load.trials
+    }
+
+    /// Returns what happens to the memory.
+    #[must_use]
+    pub fn events(&self) -> &[AgingEvent] {
+        &self.load.events
+    }
+
+    /// Returns whether a score is 1 before anything is asked.
+    #[must_use]
+    pub fn begins_at_one(&self) -> bool {
+        self.load.before_first == BeforeFirst::One
+    }
+
+    /// Returns what is worth knowing of the load: metrics that its pressure leaves without coverage.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        generate::Pressure::of(&self.load)
+            .vacuous()
+            .into_iter()
+            .map(|it| format!("{}: {it}", self.name))
+            .collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! Tables of ageing memories: curves with half-life and cost, and mechanisms by policy and model.
+
+use super::Summary;
+use crate::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
+use crate::grid::{Grid, Of};
+use crate::input::suite::Reference;
+use crate::measure::Statistic;
+use crate::take::{Curve, Curves, Places, Run};
+
+/// A run with how its memory ages.
+type Aged<'r> = (&'r Run, &'r Summary);
+
+/// A column of the diagnostic matrix: its heading, the metrics, the most telling first, and its decimals.
+type Mechanism = (&'static str, &'static [&'static str], usize);
+
+/// The mechanisms, each with its metrics, the most direct first.
+const MECHANISMS: [Mechanism; 5] = [
+    ("compression: final", &["final"], 3),
+    ("interference: binding", &["binding"], 3),
+    ("revision: version accuracy", &["version_accuracy", "rev_ex"], 3),
+    ("revision: error in totals", &["accumulator_error"], 1),
+    ("maintenance: shock", &["shock"], 3),
+];
+
+/// Returns the tables of runs.
+pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
+    let aged = aged(runs);
+    let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(|it| [of_curves(it), costs(it)]).collect();
+    grids.extend((!aged.is_empty()).then(|| matrix(&aged)));
+    grids
+}
+
+/// Returns the scores by session.
+pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
+    aged(runs).chunk_by(is_group).map(by_session).collect()
+}
+
+fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
+    runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect()
+}
+
+/// Returns the curves of the policies of a scenario.
+fn by_session(runs: &[Aged<'_>]) -> Curves {
+    let n_places = runs.iter().map(|it| it.1.curve.len()).max().unwrap_or(0);
+    let curves = runs.iter().map(|(run, it)| Curve {
+        policy: run.policy.clone(),
+        name: run.policy.clone(),
+        numbers: it.curve.clone(),
+    });
+    Curves {
+        axis: Places::Session,
+        title: title(runs),
+        subject: subject(runs),
+        places: (0..n_places).map(|it| it.to_string()).collect(),
+        curves: curves.collect(),
+    }
+}
+
+/// Returns what the curves of a scenario show.
+fn title(runs: &[Aged<'_>]) -> String {
+    let metric = runs.first().map_or("", |it| it.1.metric.as_str());
+    format!("Aging by {metric}: {}", subject(runs))
+}
+
+/// Returns whether two runs are of one scenario and profile.
+fn is_group(one: &Aged<'_>, other: &Aged<'_>) -> bool {
+    one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
+}
+
+/// Returns the scenario and the profile of runs.
+fn subject(runs: &[Aged<'_>]) -> String {
+    runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default()
+}
+
+/// Returns a line for each policy of a scenario.
+fn of_curves(runs: &[Aged<'_>]) -> Grid {
+    let columns: [Of<'_, Aged<'_>>; 11] = [
+        ("policy", &|(run, _)| run.policy.clone()),
+        ("first", &|(_, it)| written(it.mean("m0"), 3)),
+        ("final", &|(_, it)| written(it.mean("final"), 3)),
+        ("± 95%", &|(_, it)| written(it.number("final").and_then(Statistic::reach), 3)),
+        ("slope", &|(_, it)| written(it.mean("slope"), 4)),
+        ("half-life", &|(_, it)| written(it.mean("half_life"), 1)),
+        ("never halved", &|(run, it)| format!("{} of {}", it.half_life_infinite, run.trials)),
+        ("floor", &|(_, it)| written(it.floor.last().copied().flatten(), 3)),
+        ("ceiling", &|(_, it)| written(it.ceiling.last().copied().flatten(), 3)),
+        ("error in totals", &|(_, it)| written(it.mean("accumulator_error"), 1)),
+        ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
+    ];
+    Grid::of(title(runs), 1, runs, &columns)
+}
+
+/// Returns a line for each policy of a scenario: the cost of remembering.
+fn costs(runs: &[Aged<'_>]) -> Grid {
+    let columns: [Of<'_, Aged<'_>>; 7] = [
+        ("policy", &|(run, _)| run.policy.clone()),
+        ("memory tokens", &|(_, it)| written(it.mean("memory_tokens"), 0)),
+        ("tokens per session", &|(_, it)| thousands(it.tokens_per_session.round() as u64)),
+        ("cache hit", &|(run, _)| percent(run.tally.cache_hit_ratio())),
+        ("requests", &|(_, it)| thousands(it.calls)),
+        ("summaries alone", &|(_, it)| thousands(it.compaction_calls)),
+        ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
+    ];
+    Grid::of(format!("Cost of remembering: {}", subject(runs)), 1, runs, &columns)
+}
+
+/// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.
+fn matrix(runs: &[Aged<'_>]) -> Grid {
+    let row = |(run, it): &Aged<'_>| {
+        let numbers = MECHANISMS
+            .iter()
+            .map(|(_, names, decimals)| written(names.iter().find_map(|name| it.mean(name)), *decimals));
+        let candidate = it.attribution.as_ref().and_then(|it| it.candidate);
+        let candidate = candidate.and_then(|it| Some(serde_json::to_value(it).ok()?.as_str()?.to_owned()));
+        let front = [run.policy.clone(), run.scenario.clone(), it.model.clone()];
+        front
+            .into_iter()
+            .chain(numbers)
+            .chain([candidate.unwrap_or_else(|| NONE.to_owned())])
+            .collect::<Vec<_>>()
+    };
+    let front = ["policy", "scenario", "model"].into_iter();
+    let columns = front.chain(MECHANISMS.iter().map(|it| it.0)).chain(["candidate stage"]);
+    Grid::new("Diagnostic matrix", 3, &columns.collect::<Vec<_>>(), runs.iter().map(row))
+}

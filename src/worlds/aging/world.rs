@@ -1,0 +1,212 @@
+//! Sessions over which a memory ages: each stream is generated once, played under every policy, and dropped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Question, found, told};
+use crate::diag::Diagnostic;
+use crate::input::Policy;
+use crate::input::policy::memory::{Memory, SessionRead, SessionStore};
+use crate::input::scenario::Load as Form;
+use crate::quantity::saturated;
+use crate::rng::Seed;
+use crate::row::{Rows, heads};
+use crate::take::{Cell, Keys, Kind, Load, Progress, RowsOf, Run, Unpriced, World, in_order, of_run};
+use crate::worlds::aging::cost::Requests;
+use crate::worlds::aging::generate::Pressure;
+use crate::worlds::aging::{Aging, Log, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use crate::worlds::chats::{self, Chats, Writing};
+use crate::worlds::replay::{self, Replay};
+use crate::worlds::{Registered, aging};
+
+/// What streams of sessions read of a policy.
+pub(super) static KIND: Kind = Kind {
+    prompt: false,
+    facts: false,
+    sessions: true,
+    service: true,
+    is_of_memories: true,
+    words: ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
+};
+
+/// Streams of sessions.
+pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+    kind: |load| matches!(load, Form::Aging(_)).then_some(&KIND),
+    check: |load| if let Form::Aging(load) = load { aging::check(load) } else { Vec::new() },
+    check_memory: |memory| if let Memory::Sessions(it) = memory { Rules::check(it) } else { Vec::new() },
+    make: |scenario, _| {
+        let Form::Aging(load) = &scenario.load else { return None };
+        let all = Aging::all(scenario, load).into_iter();
+        Some(Ok(all.map(|it| Arc::new(it) as _).collect()))
+    },
+    rows: || vec![("`--rows probes` of session streams: one question", heads::<Question>())],
+    findings: Some(&found::KIND),
+    ..Registered::NEW
+};
+
+/// The results of all streams of a load: by policy, and at the lower and upper bounds.
+struct Observations {
+    policies: Vec<Observed>,
+    floor: Observed,
+    ceiling: Observed,
+}
+
+impl World for Aging {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn trials(&self) -> Option<u64> {
+        Some(self.n_trials())
+    }
+
+    fn premises(&self) -> Option<[&'static str; 2]> {
+        Some([
+            "Memory losses are sampled with the numbers in `assumptions/aging`; no model ran.",
+            "Costs are of the first stream. Each request starts with the system prompt and the \
+                memory; whatever a memory keeps whole is one growing history.",
+        ])
+    }
+
+    fn notes(&self, load: &Load) -> Vec<String> {
+        let is_unreached = !self.events().is_empty() && load.service().is_some();
+        let unreached = is_unreached
+            .then(|| format!("{}: memory events do not reach the services of memory runners.", self.name));
+        self.notes().into_iter().chain(unreached).collect()
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let (own, n_trials) = (Arc::clone(&self), self.n_trials());
+        let chats = move |trial| {
+            let user = told::user(&own.stream(trial), chats::Numbers::declared());
+            Chats::of([user], Seed(seed).child("runner trial", trial))
+        };
+        Some(Arc::new(Writing::new(self, n_trials, chats)))
+    }
+
+    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
+        let observed = self.observed(load, progress);
+        let stream = self.stream(0);
+        let replays = self.replays(load, &stream);
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let assumed = load.assumed();
+        let cells: Vec<Cell> = load.cells().collect();
+        in_order(cells.len(), |at| {
+            let cell = cells[at];
+            let (replay, n_compactions) = &replays[cell.policy];
+            let tally = replay.tally(&load.policies[cell.policy], &load.profiles[cell.profile], keys.is_flat);
+            let n_sessions = stream.sessions.len().max(1) as f64;
+            let summary = Summary {
+                metric: stream.scoring.metric(&self.load.generator).to_owned(),
+                usd_per_session: tally.costs.total().map(|it| it / n_sessions),
+                tokens_per_session: tally.expected_total_tokens() / n_sessions,
+                calls: replay.requests.timeline.spine.steps.len() as u64,
+                compaction_calls: *n_compactions,
+                ..self.summary(load, &observed, cell.policy)
+            };
+            Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) }
+        })
+    }
+
+    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
+        let replays: Vec<Replay> = self.replays(load, &self.stream(0)).into_iter().map(|it| it.0).collect();
+        Some(replay::folded(self, &replays, load, keys, progress))
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, _progress: Progress<'_>) -> Vec<Rows> {
+        match of {
+            RowsOf::Questions => {
+                let all = self.trace(load).into_iter();
+                all.map(|(cell, it)| of_run(load.run_name(cell), &it)).collect()
+            }
+            RowsOf::Facts => vec![Rows::of(&[self.fact_graph()])],
+            _ => Vec::new(),
+        }
+    }
+
+    fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
+        let message = format!("{} has no request rows: it reports totals of its session streams", self.name);
+        let help = "use `--rows probes` for one row per question, or `--rows runs`";
+        Some(Diagnostic::at("rows-aging", "", message).help(help))
+    }
+}
+
+impl Aging {
+    /// Returns what each policy requested over a stream, and how many of the requests made summaries between sessions.
+    fn replays(&self, load: &Load, stream: &Stream) -> Vec<(Replay, u64)> {
+        let player = Player::new(self, stream, true).telling_contents();
+        in_order(load.policies.len(), |at| {
+            let policy = &load.policies[at];
+            let log = player.policy(policy, self.model);
+            let Requests { replayed, n_compactions } =
+                Requests::new(stream, &log, policy, Numbers::declared());
+            (Replay { requests: replayed, service: None }, n_compactions)
+        })
+    }
+
+    /// Plays every stream under every policy.
+    fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
+        let n_trials = saturated(self.n_trials());
+        let n_done = AtomicUsize::new(0);
+        let of_trials = in_order(n_trials, |trial| {
+            let one = self.observe(load, &self.stream(trial as u64));
+            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
+            one
+        });
+        let mut all = Observations {
+            policies: vec![Observed::default(); load.policies.len()],
+            floor: Observed::default(),
+            ceiling: Observed::default(),
+        };
+        for one in of_trials {
+            all.policies.iter_mut().zip(one.policies).for_each(|(own, more)| own.add(more));
+            all.floor.add(one.floor);
+            all.ceiling.add(one.ceiling);
+        }
+        all
+    }
+
+    /// Plays one stream under every policy, and beside them with no memory and with all of it.
+    fn observe(&self, load: &Load, stream: &Stream) -> Observations {
+        let player = Player::new(self, stream, true);
+        let calm = (!self.events().is_empty()).then(|| Player::new(self, stream, false));
+        let first = self.events().iter().map(|it| it.session).min();
+        let event = first.and_then(|it| u32::try_from(it).ok());
+        let played = |log: &Log, control: Option<&Log>| Observed::new(Played { stream, log, control, event });
+        let of_policy = |policy: &Arc<Policy>| {
+            let control = calm.as_ref().map(|it| it.policy(policy, self.model));
+            played(&player.policy(policy, self.model), control.as_ref())
+        };
+        let quiet = Player::new(self, stream, false);
+        Observations {
+            policies: load.policies.iter().map(of_policy).collect(),
+            floor: played(&quiet.play(Rules::new(None, self.model)), None),
+            ceiling: played(&quiet.play(Rules::ceiling(self.model)), None),
+        }
+    }
+
+    /// Sums up a policy's results.
+    fn summary(&self, load: &Load, observed: &Observations, policy: usize) -> Summary {
+        let spec = load.policies[policy].session_memory();
+        let has_retrieval = spec.is_some_and(|it| {
+            matches!(it.store, SessionStore::Entries { .. } | SessionStore::Files)
+                && it.read != SessionRead::All
+        });
+        let own = &observed.policies[policy];
+        let others = load.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
+        Summary {
+            paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
+            generator: self.load.generator.clone(),
+            sessions: self.load.sessions,
+            model: self.model.name.clone(),
+            pressure: Pressure::of(&self.load),
+            floor: observed.floor.means(),
+            ceiling: observed.ceiling.means(),
+            ..own.summary(has_retrieval)
+        }
+    }
+}

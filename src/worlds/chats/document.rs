@@ -1,0 +1,186 @@
+//! A context document: its sections, how new statements are merged into each, and what its capacity removes.
+
+mod prune;
+
+use crate::input::policy::memory::Section;
+use crate::worlds::graph::FactIx;
+
+pub use prune::{Overflow, Protect};
+
+/// A context document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The sections that it may have.
+    sections: Vec<Section>,
+    /// What is in it; Timeline in order.
+    items: Vec<Item>,
+}
+
+/// A line of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its section.
+    pub section: Section,
+    /// What it says.
+    pub holds: Holds,
+    /// The session in which it was last said.
+    pub session: u32,
+    /// How often it was said.
+    pub references: u32,
+    /// Its words.
+    pub words: u32,
+}
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A statement of a user.
+    Statement {
+        /// What it is about: the first version of the fact.
+        subject: FactIx,
+        /// The version that it says.
+        fact: FactIx,
+    },
+    /// That a conversation took place.
+    Conversation(u32),
+    /// What an old conversation was about, in a line.
+    Summary(u32),
+    /// A section whose length does not follow from what is said.
+    Frame,
+}
+
+/// A statement that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The section.
+    pub section: Section,
+    /// What it is about.
+    pub subject: FactIx,
+    /// What it says.
+    pub fact: FactIx,
+    /// Its words.
+    pub words: u32,
+    /// Whether it is seen that it contradicts what is there.
+    pub sees_contradiction: bool,
+}
+
+impl Document {
+    /// Begins a document with some sections.
+    #[must_use]
+    pub fn new(sections: &[Section]) -> Self {
+        Self { sections: sections.to_vec(), items: Vec::new() }
+    }
+
+    /// Returns its lines; those of Timeline are in order.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Returns its words.
+    #[must_use]
+    pub fn words(&self) -> u64 {
+        self.items.iter().map(|it| u64::from(it.words)).sum()
+    }
+
+    /// Returns the versions that its lines say.
+    pub fn facts(&self) -> impl Iterator<Item = FactIx> {
+        self.items.iter().filter_map(|it| match it.holds {
+            Holds::Statement { fact, .. } => Some(fact),
+            _ => None,
+        })
+    }
+
+    /// Returns the section in which something is written: its own, else Notes, else none.
+    #[must_use]
+    pub fn section(&self, wanted: Section) -> Option<Section> {
+        [wanted, Section::Notes].into_iter().find(|it| self.sections.contains(it))
+    }
+
+    /// Writes a statement of a session. What says the same is merged with it; what it is seen to contradict gives way, except in the
+    /// timeline, where what happened stays.
+    pub fn say(&mut self, news: &News, now: u32) {
+        let Some(section) = self.section(news.section) else { return };
+        let holds = Holds::Statement { subject: news.subject, fact: news.fact };
+        if let Some(same) = self.items.iter_mut().find(|it| it.holds == holds) {
+            same.again(now);
+            return;
+        }
+        let mut references = 1;
+        if news.sees_contradiction && section != Section::Timeline {
+            let is_old = |it: &Item| it.section == section && subject(it) == Some(news.subject);
+            let old = self.items.extract_if(.., |it| is_old(it)).map(|it| it.references).max();
+            references = old.map_or(1, |it| it.saturating_add(1));
+        }
+        self.put(Item { section, holds, session: now, references, words: news.words });
+    }
+
+    /// Notes that something is said again that is in it already.
+    pub fn mention(&mut self, subject_of: FactIx, now: u32) {
+        for it in self.items.iter_mut().filter(|it| subject(it) == Some(subject_of)) {
+            it.again(now);
+        }
+    }
+
+    /// Lets what is over leave; what happened stays in the timeline.
+    pub fn retract(&mut self, subject_of: FactIx) {
+        self.items.retain(|it| it.section == Section::Timeline || subject(it) != Some(subject_of));
+    }
+
+    /// Notes that a conversation took place, once, and leaves a line about it.
+    pub fn converse(&mut self, now: u32, date_words: u32, summary_words: u32) {
+        for (section, holds, words) in [
+            (Section::Timeline, Holds::Conversation(now), date_words),
+            (Section::Notes, Holds::Summary(now), summary_words),
+        ] {
+            if self.sections.contains(&section) && !self.items.iter().any(|it| it.holds == holds) {
+                self.put(Item { section, holds, session: now, references: 1, words });
+            }
+        }
+    }
+
+    /// Writes a section whose length does not follow from what is said, or brings it up to date.
+    pub fn frame(&mut self, section: Section, now: u32, words: u32) {
+        if self.sections.contains(&section) {
+            self.items.retain(|it| it.section != section || it.holds != Holds::Frame);
+            self.put(Item { section, holds: Holds::Frame, session: now, references: 1, words });
+        }
+    }
+
+    /// Loses statements when it is written again; the timeline, which only grows, loses none.
+    pub fn lose(&mut self, mut is_lost: impl FnMut(FactIx) -> bool) {
+        self.items.retain(|it| match it.holds {
+            Holds::Statement { fact, .. } if it.section != Section::Timeline => !is_lost(fact),
+            _ => true,
+        });
+    }
+
+    /// Puts a line in its place: the timeline stays in order.
+    fn put(&mut self, item: Item) {
+        let behind = |it: &Item| (it.section, it.session) <= (item.section, item.session);
+        let at = self.items.partition_point(behind);
+        // Only the timeline's lines keep the session in which they were first said, and only they stand in order.
+        let at = if item.section == Section::Timeline { at } else { self.end_of(item.section) };
+        self.items.insert(at, item);
+    }
+
+    /// Returns the place after a section's last line.
+    fn end_of(&self, section: Section) -> usize {
+        self.items.partition_point(|it| it.section <= section)
+    }
+}
+
+impl Item {
+    /// Notes that it is said again; what is in the timeline keeps its place there.
+    fn again(&mut self, now: u32) {
+        self.references = self.references.saturating_add(1);
+        if self.section != Section::Timeline {
+            self.session = now;
+        }
+    }
+}
+
+/// Returns what a line is about, if it is a statement.
+fn subject(item: &Item) -> Option<FactIx> {
+    if let Holds::Statement { subject, .. } = item.holds { Some(subject) } else { None }
+}

@@ -1,0 +1,378 @@
+//! Plays conversations trial by trial: each is generated once, played under every policy, and dropped.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::conversation::{self, Conversation};
+use super::probe::Probe;
+use super::trial::{Trial, TrialSink};
+use super::{Retention, found, window};
+use crate::diag::Diagnostic;
+use crate::engine;
+use crate::hindsight;
+use crate::input::scenario::Load as Form;
+use crate::input::{Limits, Policy};
+use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
+use crate::measure::Tally;
+use crate::memory::export::{Banks, Written};
+use crate::price::PriceRows;
+use crate::quantity::{UNLIMITED, saturated};
+use crate::rng::Seed;
+use crate::row::{Rows, heads};
+use crate::take::{
+    self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, TrialLedger, Unpriced, World, in_order,
+    of_run,
+};
+use crate::timeline::Timeline;
+use crate::timeline::facts::FactIx;
+use crate::worlds::Registered;
+use crate::worlds::chats::{Chats, Numbers, Source, Writing};
+use crate::worlds::items::WITH_FACTS;
+
+/// A trial's result under one policy.
+#[derive(Clone, Debug)]
+struct Played {
+    /// What is priced.
+    folded: Folded,
+    /// What was kept.
+    trial: Trial,
+}
+
+/// The trials of a load.
+#[derive(Clone, Copy)]
+struct Trials<'a> {
+    load: &'a Load,
+    conversation: &'a Conversation,
+    keys: &'a Keys<'a>,
+    progress: Progress<'a>,
+    /// Whether every row is complete, including policy edits, which takes longer.
+    in_full: bool,
+}
+
+impl Trials<'_> {
+    /// Plays every trial and keeps something of each run.
+    fn play<S: Sink + Default, T: Send>(
+        self,
+        keep: impl Fn(&conversation::Trial, S, Outcome) -> T + Sync,
+    ) -> Kept<T> {
+        let n_trials = self.conversation.n_trials();
+        let n_done = AtomicUsize::new(0);
+        Kept(in_order(n_trials, |index| {
+            let kept = play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep);
+            (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
+            kept
+        }))
+    }
+}
+
+/// What was kept: by trial, then by pair of limits and cache rules, then by policy.
+struct Kept<T>(Vec<Vec<T>>);
+
+impl<T> Kept<T> {
+    /// Returns what was kept of one run, trial by trial.
+    fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
+        self.0.iter().map(move |it| &it[run])
+    }
+}
+
+/// Makes one conversation and plays it under every policy, its budget being the prompt limit.
+fn play_one<S: Sink + Default, T>(
+    (load, conversation): (&Load, &Conversation),
+    keys: &Keys<'_>,
+    index: usize,
+    in_full: bool,
+    keep: &impl Fn(&conversation::Trial, S, Outcome) -> T,
+) -> Vec<T> {
+    let made = conversation.trial(index);
+    let per_token = conversation.chars_per_token();
+    // Only what cannot go the short way needs a timeline.
+    let timeline = OnceCell::new();
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for Key { limits, cache, profile, .. } in &keys.distinct {
+        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
+        for policy in &load.policies {
+            let mut sink = S::default();
+            let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
+            let outcome = match (!in_full).then(short).flatten() {
+                Some(outcome) => outcome,
+                None => {
+                    sink = S::default();
+                    let timeline =
+                        timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
+                    let policy = hindsight::under(policy, timeline, profile, &limits);
+                    engine::simulate(timeline, &policy, &limits, cache, &mut sink)
+                }
+            };
+            all.push(keep(&made, sink, outcome));
+        }
+    }
+    all
+}
+
+/// Returns which of all conversations one is.
+fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
+    conversation.index_of(length, trial).ok_or_else(|| {
+        let message =
+            format!("{} has no conversation number {trial} with {length} messages", conversation.name());
+        let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
+        let last = conversation.trials_per_length().saturating_sub(1);
+        let help =
+            format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
+        vec![Diagnostic::at("conversation-unknown", "", message).help(help)]
+    })
+}
+
+/// Keeps the probes of a run and what its memory holds at the end.
+#[derive(Debug, Default)]
+struct Asked {
+    probes: Vec<ProbeRow>,
+    kept: Vec<(u64, String, FactIx)>,
+}
+
+impl Sink for Asked {
+    fn request(&mut self, _row: &RequestRow) {}
+
+    fn need(&mut self, _row: &NeedRow) {}
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.kept.push((row.nth, row.bank.to_owned(), row.fact));
+    }
+}
+
+/// What conversations read of a policy.
+pub(super) static KIND: Kind = Kind {
+    prompt: true,
+    facts: true,
+    sessions: false,
+    service: true,
+    is_of_memories: true,
+    words: WITH_FACTS.words,
+};
+
+/// Conversations with planted facts.
+pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+    kind: |load| matches!(load, Form::Conversation(_)).then_some(&KIND),
+    make: |scenario, _| {
+        let Form::Conversation(load) = &scenario.load else { return None };
+        Some(Ok(vec![Arc::new(Conversation::new(scenario, load))]))
+    },
+    rows: || {
+        vec![
+            ("`--rows trials` of conversations: one conversation", heads::<Trial>()),
+            ("`--rows probes` of conversations: one question about a fact", heads::<Probe>()),
+        ]
+    },
+    findings: Some(&found::KIND),
+    ..Registered::NEW
+};
+
+impl Conversation {
+    /// Plays every trial under the policies of a load.
+    fn played(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Kept<Played> {
+        let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
+            trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            folded: (sink.sums, index, outcome),
+        };
+        let trials = Trials { load, conversation: self, keys, progress, in_full: false };
+        if keys.is_flat {
+            return trials.play(|made, sink, outcome| keep(made, sink, None, outcome));
+        }
+        trials.play(|made, (sink, rows): (TrialSink, PriceRows), outcome| {
+            keep(made, sink, Some(rows.into()), outcome)
+        })
+    }
+
+    /// Plays every trial and returns them, run by run.
+    #[must_use]
+    pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let played = self.played(load, &keys, progress);
+        let of = |cell: Cell| played.of(keys.within(cell)).map(|it| it.trial).collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    /// Plays every trial and returns the questions, run by run.
+    #[must_use]
+    pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+        let keys = &Keys::new(&load.profiles, &load.policies);
+        let in_words = |made: &conversation::Trial, asked: Asked, _| -> Vec<Probe> {
+            let word = |row: &ProbeRow| Some(Probe::new(row, self.spell(made, row.fact)?, made));
+            asked.probes.iter().filter_map(word).collect()
+        };
+        let kept = Trials { load, conversation: self, keys, progress, in_full: false }.play(in_words);
+        let of = |cell: Cell| kept.of(keys.within(cell)).flatten().cloned().collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    /// Returns the categories for which a policy has no bank, and where these facts go.
+    fn strays(&self, policy: &Policy) -> Option<String> {
+        let memory = policy.fact_memory()?;
+        let banks = memory.store.declared()?;
+        memory.write.extract.iter().find(|it| it.into.is_none())?;
+        let strays: Vec<String> =
+            self.categories().iter().filter(|it| !banks.contains(it)).map(|it| format!("`{it}`")).collect();
+        let strays = match strays.as_slice() {
+            [] => return None,
+            [only] => only.clone(),
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+        };
+        Some(format!("{} has no bank for {strays}: those facts go to `{}`.", policy.name, banks.last()?))
+    }
+}
+
+/// Adds up the trials of a run, and compares them with those of the other policies.
+fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, played: &Kept<Played>) -> (Tally, Retention) {
+    let profile = &load.profiles[cell.profile];
+    let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
+    let tallies = played.of(keys.within(cell)).map(|one| {
+        let (sums, index, outcome) = &one.folded;
+        let mut tally = Tally::new(sums, index.as_ref(), outcome, false, load.models_of(cell));
+        // Each conversation has a budget of its own.
+        tally.limits.prompt = UNLIMITED;
+        tally
+    });
+    let own = of(cell.policy);
+    let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
+    for (index, policy) in load.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
+        retention.pair(&policy.name, own.clone(), of(index));
+    }
+    (take::summed(tallies, profile), retention)
+}
+
+impl World for Conversation {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn trials(&self) -> Option<u64> {
+        Some(self.trials_per_length())
+    }
+
+    fn premises(&self) -> Option<[&'static str; 2]> {
+        Some([
+            "A conversation's budget is its prompt limit; the memory is at the end of the prompt, \
+                where it is never read from a cache.",
+            "Writing a memory, and calls that fetch a fact by its key, are not billed.",
+        ])
+    }
+
+    fn notes(&self, load: &Load) -> Vec<String> {
+        load.policies.iter().filter_map(|it| self.strays(it)).collect()
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let (own, numbers) = (Arc::clone(&self), Numbers::declared());
+        let chats = move |trial| {
+            let timeline = own.timeline(&own.trial(saturated(trial)));
+            Chats::new(&Source::Plane(&timeline), Seed(seed).child("runner trial", trial), numbers)
+        };
+        let n_trials = self.n_trials() as u64;
+        Some(Arc::new(Writing::new(self, n_trials, chats)))
+    }
+
+    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let played = self.played(load, &keys, progress);
+        let assumed = load.assumed();
+        let cells: Vec<Cell> = load.cells().collect();
+        // To fold many trials is work, too.
+        in_order(cells.len(), |at| {
+            let (tally, retention) = retained(load, cells[at], &keys, &played);
+            Run { findings: Some(Arc::new(retention)), ..load.run(cells[at], tally, &assumed) }
+        })
+    }
+
+    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
+        let played = self.played(load, keys, progress);
+        let of = |nth: usize| {
+            let retention = Retention::new(&played.of(nth).map(|it| it.trial).collect::<Vec<_>>());
+            Unpriced {
+                trials: played.of(nth).map(|it| it.folded.clone()).collect(),
+                service: None,
+                remembered: found::KIND.numbers.first().map(|it| it.with(retention.accuracy)),
+            }
+        };
+        Some((0..keys.distinct.len() * load.policies.len()).map(of).collect())
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match of {
+            RowsOf::Trials => {
+                let all = self.trials_of(load, progress);
+                all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
+            }
+            RowsOf::Questions => {
+                let all = self.probes_of(load, progress);
+                all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn without_rows(&self, of_needs: bool) -> Option<Diagnostic> {
+        let message = format!("{} declares no needs: probes ask for its facts", self.name());
+        let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
+        of_needs.then(|| Diagnostic::at("rows-conversation", "", message).help(help))
+    }
+
+    fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
+        let keys = &Keys::new(&load.profiles, &load.policies);
+        let keep = |made: &conversation::Trial, rows: Ledger, _| TrialLedger {
+            length: made.length,
+            trial: made.trial,
+            rows: Arc::new(rows),
+        };
+        let kept = Trials { load, conversation: self, keys, progress, in_full: true }.play(keep);
+        let of = |cell: Cell| kept.of(keys.within(cell)).cloned().collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    fn answers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<take::Asked>)> {
+        let what = |it: &Probe| format!("`{}` of message {} of {}", it.needle, it.message, it.conv_length);
+        let answer = |it: Probe| take::Asked { state: it.state, what: what(&it) };
+        let all = self.probes_of(load, progress).into_iter();
+        all.map(|(cell, it)| (cell, it.into_iter().map(answer).collect())).collect()
+    }
+
+    fn lengths(&self) -> &[u64] {
+        self.lengths()
+    }
+
+    fn trial(
+        &self,
+        length: Option<u64>,
+        trial: u64,
+        limits: &Limits,
+    ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
+        let length = length.or(self.lengths().first().copied()).unwrap_or_default();
+        let made = self.trial(place(self, length, trial)?);
+        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..*limits };
+        Ok((self.timeline(&made), limits))
+    }
+
+    fn banks(&self, load: &Load, length: u64, trial: u64) -> Result<Banks, Vec<Diagnostic>> {
+        let index = place(self, length, trial)?;
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let in_words = |made: &conversation::Trial, mut asked: Asked, _| {
+            asked.kept.sort_unstable();
+            let mut all = Banks::default();
+            for (_, bank, fact) in asked.kept {
+                let Some(said) = self.spell(made, fact) else { continue };
+                all.written.push(Written { bank: bank.clone(), key: said.key.clone() });
+                all.banks.entry(bank).or_default().insert(said.key, said.value);
+            }
+            all
+        };
+        let mut kept = play_one((load, self), &keys, index, false, &in_words);
+        Ok(kept.pop().unwrap_or_default())
+    }
+}
