@@ -11,7 +11,7 @@ use std::process::Command;
 const ELSEWHERE: [(&str, &str); 34] = [
     (
         "block-trace-unknown",
-        "of the library's `block_trace::read`, which the binary asks only for timelines that it knows",
+        "of the library's `trace::read` of block traces, which the binary asks only for timelines that it knows",
     ),
     ("recording-line", "of a file too large for the test data: tests/suite/cli/folders.rs"),
     ("domain-unknown", "of a graph of facts made in code: tests/suite/aging/laws.rs"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgingLoad {
-    /// The generator of the sessions; `src/aging/generate.rs` lists them.
+    /// The generator of the sessions; `src/worlds/aging/generate.rs` lists them.
     pub generator: String,
     /// The number of sessions.
     pub sessions: u64,
