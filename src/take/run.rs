@@ -17,7 +17,7 @@ use crate::quantity::Cost;
 pub struct Run {
     /// The policy.
     pub policy: String,
-    /// The scenario, or [`ALL`].
+    /// The scenario, or `ALL` for the sum of several.
     pub scenario: String,
     /// The profile.
     pub profile: String,
