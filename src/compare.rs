@@ -42,7 +42,7 @@ use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
 use crate::report::{Report, Skipped, distinct};
 
-use crate::take::{Load, Progress, in_order, with_threads};
+use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;
@@ -263,14 +263,19 @@ impl Plan {
         }))
     }
 
-    /// Returns by scenario and load why it takes no part, where only the newest are asked for: all are opened to see.
+    /// Returns by scenario and load why it takes no part, where only the newest are asked for: recordings are glanced at, and all
+    /// else is opened to see.
     fn newest(
         &self,
         open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
     ) -> Option<Vec<Vec<LeftOut>>> {
         self.selection.limit?;
         let candidates = in_order(self.scenarios.len(), |index| {
-            let loads = open(&self.scenarios[index]).unwrap_or_default();
+            let entry = &self.scenarios[index];
+            if let Some(glances) = entry.glances() {
+                return entry.candidates(&glances, &self.selection, &self.profiles, &self.models);
+            }
+            let loads = open(entry).unwrap_or_default();
             loads.iter().map(|it| self.selection.of_load(it)).collect()
         });
         Some(self.selection.left_out(candidates))
@@ -281,14 +286,33 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
+        self.report_with(threads, progress, |_| false, |_, _| ()).map(|it| it.0)
+    }
+
+    /// The same, with something made of the takes of each load, which have rows where they are wanted.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn report_with<T: Send>(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+        wants_rows: impl Fn(&Load) -> bool + Sync,
+        make: impl Fn(&Load, &[Take]) -> T + Sync,
+    ) -> Result<(Report, Vec<T>), Error> {
         let open = |entry: &Entry| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
-            let runs = load.runs(progress);
+            let billed = load.is_under_own_model.then_some(&*self.as_recorded);
+            let taken = load.takes(&Sinks { billed, rows: wants_rows(load), ..Sinks::default() }, progress);
+            let session = load.session(&self.as_recorded, taken.billed.as_deref());
+            let made = make(load, &taken.takes);
+            let runs = taken.into_runs();
             let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
             let profiles = if is_unpriced { load.profiles.clone() } else { Vec::new() };
-            (runs, load.notes(), load.session(&self.as_recorded), profiles)
+            ((runs, load.notes(), session, profiles), made)
         };
         let (parts, skipped) = self.each_of(threads, progress, open, one)?;
+        let (parts, made): (Vec<_>, Vec<T>) = parts.into_iter().unzip();
         let (mut runs, mut notes, mut sessions) = (Vec::new(), self.notes.clone(), Vec::new());
         let (mut of_loads, mut unpriced) = (Vec::new(), Vec::new());
         for (of_load, noted, session, profiles) in parts {
@@ -328,6 +352,6 @@ impl Plan {
         report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
         report.notes.extend(report.notes_on_failures(&self.policies[0]));
         report.guard_verdicts = guard::judge(&self.guards, &report);
-        Ok(report)
+        Ok((report, made))
     }
 }

@@ -11,7 +11,7 @@ mod watch;
 
 use crate::builtin;
 use crate::cache::{CacheRule, cache, cache_with_settings};
-use crate::input::policy::DynamicPlace;
+use crate::input::policy::{Code, DynamicPlace};
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
 use crate::ledger::{Outcome, Sink, Sums};
 use crate::memory::{AnyMemory, Memory, MemoryRun};
@@ -98,11 +98,8 @@ fn play_ready<'t, S: Sink>(
     sinks: &mut [S],
 ) -> Outcome {
     if let Some(code) = &compiled.code {
-        let mut projector = builtin::projector(code, compiled.made(timeline, 0));
-        if compiled.own().is_some_and(|it| it.plays_twice) {
-            projector =
-                first_play(timeline, compiled, recoveries, limits, rules, drawn.clone()).compare(projector);
-        }
+        let drawn_before = drawn.clone();
+        let mut projector = projector(timeline, compiled, code, recoveries, limits, rules, drawn_before);
         let sinks = &mut erased(sinks);
         let run = Run::new(timeline, &mut *projector, compiled.layout, recoveries, limits, rules, sinks);
         return run.with(memory_run, drawn).play_declared();
@@ -110,6 +107,23 @@ fn play_ready<'t, S: Sink>(
     let mut program = compiled.program.clone();
     let run = Run::new(timeline, &mut program, compiled.layout, recoveries, limits, rules, sinks);
     run.with(memory_run, drawn).play_declared()
+}
+
+/// Makes the code of a policy, which is played once more beforehand where that is asked for.
+fn projector<'t>(
+    timeline: &'t Timeline,
+    compiled: &CompiledPolicy<'_>,
+    code: &Code,
+    recoveries: &[CompiledRecovery],
+    limits: &Limits,
+    rules: &CacheRules,
+    drawn: Option<Drawn>,
+) -> Box<dyn Projector + 't> {
+    let made = builtin::projector(code, compiled.made(timeline, 0));
+    if compiled.own().is_none_or(|it| !it.plays_twice) {
+        return made;
+    }
+    first_play(timeline, compiled, recoveries, limits, rules, drawn).compare(made)
 }
 
 /// Plays a timeline under own code once more beforehand, and returns what its requests showed.

@@ -11,7 +11,7 @@ mod record;
 
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
-use crate::engine::{simulate, simulate_watched};
+use crate::engine::{CompiledPolicy, simulate, simulate_watched};
 use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
@@ -121,7 +121,10 @@ pub fn explain(
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
-    simulate_watched(timeline, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut sink);
+    let compiled = CompiledPolicy::new(timeline, policy, &profile.limits);
+    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut sink));
+    let (limits, rules) = (&profile.limits, &profile.cache);
+    simulate_watched(timeline, &compiled, &recoveries, limits, rules, (&mut eyes, look), sinks);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let aside_before = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main);

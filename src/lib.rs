@@ -91,6 +91,7 @@ mod face;
 /// The modules from the lowest to the highest: each uses only those listed before it.
 #[path = "."]
 mod floors {
+    pub mod counts;
     pub mod quantity;
     pub mod digest;
     pub mod rng;

@@ -4,6 +4,7 @@ pub mod break_even;
 pub mod carried;
 pub mod delta;
 pub mod label;
+mod beside;
 mod remembered;
 pub mod resets;
 pub mod sensitivity;
@@ -16,6 +17,7 @@ use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
 use crate::quantity::{Tokens, UNLIMITED};
 
+pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
 pub use delta::{Better, Delta, Standing};
 pub use label::Label;
@@ -99,7 +101,18 @@ impl Tally {
         has_needs: bool,
         models: impl Into<Models<'a>>,
     ) -> Self {
-        let models = models.into();
+        Self::beside(sums, index, outcome, models.into(), &Beside { has_needs, ..Beside::default() })
+    }
+
+    /// The same, with what is known beside the ledger.
+    #[must_use]
+    pub fn beside(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        outcome: &Outcome,
+        models: Models<'_>,
+        beside: &Beside,
+    ) -> Self {
         let profile = models.session;
         let assumed = &profile.assumptions;
         let (calls, _) = sums.needs.unsent();
@@ -110,26 +123,32 @@ impl Tally {
                 + not_read as f64 * assumed.latency_ms_per_uncached_token
                 + requests.tokens.output as f64 * assumed.latency_ms_per_output_token
         };
-        Self {
-            n_runs: 1,
-            sums: *sums,
-            outcome: outcome.clone(),
-            costs: Costs::new(sums, index, outcome.limit_violations, models),
-            limits: profile.limits,
-            limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
-            has_needs,
-            recovery_input: refetched.prompt(),
-            recovery_output: refetched.output,
-            recovery_interval: None,
-            recovery_by_assumption: None,
-            n_played: 0,
-            latency_ms: latency(&sums.main, assumed)
+        let latency_ms = || {
+            latency(&sums.main, assumed)
                 + latency(&sums.summariser, &models.summariser.assumptions)
                 + calls * assumed.recovery_latency_ms
-                + sums.memory.calls() as f64 * assumed.memory_latency_ms,
+                + sums.memory.calls() as f64 * assumed.memory_latency_ms
+        };
+        let played = beside.played.as_ref();
+        let costs = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+        let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
+        Self {
+            n_runs: 1,
+            sums: Sums { needs: played.map_or(sums.needs, |it| it.needs), ..*sums },
+            outcome: beside.outcome(outcome),
+            recovery_interval: beside.interval,
+            recovery_by_assumption: beside.by_assumption,
+            costs,
+            limits: Limits { prompt, ..profile.limits },
+            limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
+            has_needs: beside.has_needs,
+            recovery_input: played.map_or(refetched.prompt(), |it| it.input),
+            recovery_output: played.map_or(refetched.output, |it| it.output),
+            n_played: played.map_or(0, |it| it.n),
+            latency_ms: beside.latency_ms.unwrap_or_else(latency_ms),
             resets: None,
             summariser_limit: models.summariser_limit(),
-            bound: None,
+            bound: beside.bound,
         }
     }
 

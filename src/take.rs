@@ -1,6 +1,7 @@
 //! One play of a load gives each run a take: its sums and outcome, and the rows that were asked for.
 
 mod applied;
+mod detail;
 mod failures;
 mod findings;
 mod lives;
@@ -11,18 +12,20 @@ mod played_recovery;
 mod rows;
 mod run;
 mod simulations;
+mod sinks;
 mod stream;
 mod threads;
 mod world;
 
 pub use failures::{FailedRun, FailedRuns};
 pub use findings::{Curve, Curves, Findings, FindingsKind, Number, Places};
-pub use lives::{Layouts, Lives};
+pub use lives::Layouts;
 pub use load::Load;
 pub use play::{Folded, summed};
 pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
 pub use run::{Assumed, LoadFacts, Run, StageFacts};
 pub use simulations::{AtEnds, Key, Keys, Ledgers, Simulations};
+pub use sinks::{Sinks, Take, Taken};
 pub use threads::{in_order, with_threads};
 pub use world::{Asked, Fixed, Kind, Part, Plays, RowsOf, TrialLedger, Unpriced, Unread, World};
 
@@ -30,7 +33,7 @@ pub use world::{Asked, Fixed, Kind, Part, Plays, RowsOf, TrialLedger, Unpriced, 
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// A run's place in a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     /// The load's index, a recording of several sessions being several loads.
     pub scenario: usize,

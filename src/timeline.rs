@@ -293,8 +293,7 @@ impl Timeline {
     /// Returns the model that was billed for the most input; of equal ones, the earlier.
     #[must_use]
     pub fn main_model(&self) -> Option<&RecordedModel> {
-        let size = |it: &RecordedModel| (it.input, it.requests);
-        self.models.iter().rev().max_by_key(|it| size(it))
+        main_model(&self.models)
     }
 
     /// Returns when its last request started, in milliseconds since 1970, if the recording says so.
@@ -309,6 +308,11 @@ impl Timeline {
     pub fn stable_tokens(&self) -> Tokens {
         self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()
     }
+}
+
+/// Returns the model that was billed for the most input; of equal ones, the earlier.
+pub(crate) fn main_model(models: &[RecordedModel]) -> Option<&RecordedModel> {
+    models.iter().rev().max_by_key(|it| (it.input, it.requests))
 }
 
 #[cfg(test)]

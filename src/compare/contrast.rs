@@ -1,16 +1,17 @@
 //! Compares two policies of a plan on each of its loads: paired runs, and the explanation of the differences.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
 use super::Plan;
 use super::entry::quoted;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
-use crate::explain::breaks::breaks;
+use crate::explain::breaks::Break;
 use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
-use crate::measure::Tally;
 use crate::price;
 use crate::report::Session;
 use crate::report::contrast::{
@@ -18,7 +19,7 @@ use crate::report::contrast::{
 };
 use crate::report::explain::who;
 use crate::report::sections::OWN;
-use crate::take::{Asked, Cell, FailedRuns, Lives, Load, Progress, Run};
+use crate::take::{Asked, FailedRuns, Load, Progress, Sinks, Taken};
 use crate::timeline::Timeline;
 
 /// The most requests kept per load: no more are shown in all.
@@ -49,8 +50,8 @@ impl Plan {
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
             pairs.iter().try_for_each(|it| load.same_work(it))?;
-            let played = Played::new(load, load.session(&self.as_recorded), progress);
-            FailedRuns::none_of(&played.runs)?;
+            let played = Played::new(load, &self.as_recorded, progress);
+            FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
             let cells =
                 (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
             let parts = cells.filter_map(|(profile, pair)| {
@@ -71,31 +72,16 @@ impl Plan {
 /// A load played, run by run, with what explains its runs.
 struct Played<'l> {
     load: &'l Load,
-    lives: Lives<'l>,
     session: Option<Session>,
-    runs: Vec<Run>,
-    drawn: Vec<(Cell, Vec<Tally>)>,
-    rows: Vec<(Cell, std::sync::Arc<Rows>)>,
-    answers: Vec<(Cell, Vec<Asked>)>,
+    taken: Taken,
 }
 
 impl<'l> Played<'l> {
-    fn new(load: &'l Load, session: Option<Session>, progress: Progress<'_>) -> Self {
-        let (runs, lives) = load.runs_with_lives(progress);
-        Self {
-            load,
-            runs,
-            drawn: load.drawn(progress),
-            rows: lives.each(|load, _| load.rows_as_laid_out(progress)),
-            lives,
-            session,
-            answers: load.world.answers(load, progress),
-        }
-    }
-
-    /// Returns what something has of a run.
-    fn of<T>(all: &[(Cell, T)], profile: usize, policy: usize) -> Option<&T> {
-        all.iter().find(|(cell, _)| cell.profile == profile && cell.policy == policy).map(|it| &it.1)
+    fn new(load: &'l Load, as_recorded: &Policy, progress: Progress<'_>) -> Self {
+        let billed = load.is_under_own_model.then_some(as_recorded);
+        let sinks = Sinks { rows: true, trials: true, breaks: true, answers: true, billed };
+        let taken = load.takes(&sinks, progress);
+        Self { load, session: load.session(as_recorded, taken.billed.as_deref()), taken }
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.
@@ -104,13 +90,13 @@ impl<'l> Played<'l> {
         if pair.iter().any(|it| *it >= load.policies.len()) {
             return None;
         }
-        let runs = pair.map(|it| self.runs[profile * load.policies.len() + it].clone());
-        let [base, candidate] = pair.map(|it| Self::of(&self.drawn, profile, it));
-        let pairs = match base.zip(candidate) {
-            Some((base, candidate)) => {
-                base.iter().cloned().zip(candidate.iter().cloned()).map(Into::into).collect()
-            }
-            None => vec![runs.each_ref().map(|it| it.tally.clone())],
+        let takes = [self.taken.of(profile, pair[0])?, self.taken.of(profile, pair[1])?];
+        let runs = takes.map(|it| it.run.clone());
+        let pairs = if takes.iter().any(|it| it.trials.is_empty()) {
+            vec![runs.each_ref().map(|it| it.tally.clone())]
+        } else {
+            let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
+            base.zip(candidate).map(Into::into).collect()
         };
         let policies = pair.map(|it| &*load.policies[it]);
         let prices = &load.profiles[profile];
@@ -124,24 +110,19 @@ impl<'l> Played<'l> {
             let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
             Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
         };
-        let [base, candidate] = pair.map(|it| Self::of(&self.rows, profile, it));
-        let rows = base.zip(candidate).map(|(base, candidate)| [&**base, &**candidate]);
-        let [base, candidate] = pair.map(|it| Self::of(&self.answers, profile, it));
-        let timelines =
-            || Some([self.lives.timeline(profile, pair[0])?, self.lives.timeline(profile, pair[1])?]);
+        let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
         // Needs have no pairs where the two live with different compactions.
-        let shared = load.timeline().filter(|_| self.lives.are_alike(profile, pair));
+        let [base, candidate] = takes.map(|it| it.timeline.as_ref());
+        let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
         Some(Part {
             session: self.session.clone(),
             runs,
             pairs,
             arguments: load.arguments.clone(),
-            breaks: timelines()
-                .map(|it| broken(it.each_ref().map(|it| &**it), policies, prices))
-                .unwrap_or_default(),
-            requests: rows.map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
-            needs: rows.zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
-            facts: base.zip(candidate).map(|(base, it)| facts(base, it)).unwrap_or_default(),
+            breaks: broken(takes.map(|it| &*it.breaks), policies),
+            requests: rows().map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
+            needs: rows().zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
+            facts: facts(&takes[0].answers, &takes[1].answers),
             stages: stages(policies),
             changed: fields(policies),
         })
@@ -149,14 +130,10 @@ impl<'l> Played<'l> {
 }
 
 /// Returns prefixes that broke, by who broke them.
-fn broken(
-    timelines: [&Timeline; 2],
-    policies: [&Policy; 2],
-    profile: &Profile,
-) -> IndexMap<String, [Broken; 2]> {
+fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Broken; 2]> {
     let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
-        for it in breaks(timelines[side], policy, profile) {
+        for it in breaks[side] {
             let sum = &mut all.entry(who(it.by, policy)).or_default()[side];
             sum.times += 1;
             sum.tokens += it.tokens;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::load;
 use super::models::ModelProfiles;
 use super::reads::problem;
+use super::selection::{Candidate, Selection};
+use super::twins::TWIN;
 use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -13,6 +15,7 @@ use crate::input::policy::matches_any;
 use crate::input::scenario::{self, RecoveryMode};
 use crate::input::{Policy, Profile, ScenarioFile};
 use crate::take::{Load, World};
+use crate::timeline::import::Glance;
 use crate::worlds;
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
@@ -53,6 +56,33 @@ impl Entry {
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
         workloads.into_iter().map(ready).collect()
+    }
+
+    /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
+    pub(super) fn glances(&self) -> Option<Vec<Glance>> {
+        load::glances(&self.loaded, &self.spec).filter(|it| !it.is_empty())
+    }
+
+    /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
+    pub(super) fn candidates(
+        &self,
+        sessions: &[Glance],
+        selection: &Selection,
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Vec<Candidate> {
+        let candidate = |it: &Glance| {
+            if self.twins.contains(&it.session) {
+                return Some(Candidate::Refused(TWIN.to_owned()));
+            }
+            let model = it.main_model();
+            let own = model.filter(|_| self.under_own_model).map(|it| models.of(&it.name));
+            let own = own.transpose().ok()?;
+            let named = if own.is_some() { Vec::new() } else { self.fitting(named).ok()? };
+            let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
+            Some(selection.candidate_of(it.last_ms, model, names))
+        };
+        sessions.iter().map(candidate).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// Returns the folder of its recording.

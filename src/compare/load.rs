@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
-use crate::timeline::import::Imported;
+use crate::timeline::import::{Glance, Imported};
 use crate::timeline::{Timeline, import, load};
 use crate::worlds;
 
@@ -95,6 +95,16 @@ pub(super) fn workloads(
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, &mut others)?;
     Ok(std::iter::once(first).chain(others).map(worlds::of_items).collect())
+}
+
+/// Glances at the sessions of a scenario's recording, if it has one that can be read.
+pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
+    let Load::Recorded { path, .. } = &spec.load else { return None };
+    if let Origin::Built(_) = &scenario.origin {
+        return None;
+    }
+    let origin = origin_of(scenario, path, RECORDED).ok()?;
+    import::glances(origin.reader().ok()?.as_mut()).ok()
 }
 
 /// Makes a scenario's timeline; a recording of several sessions has others beside it.

@@ -9,7 +9,7 @@ use crate::input::policy::wildcard;
 use crate::input::profile::calendar;
 use crate::quantity::or_unlimited;
 use crate::report::Skipped;
-use crate::timeline::Timeline;
+use crate::timeline::{RecordedModel, Timeline};
 
 /// A selection of recorded sessions; other scenarios always take part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,14 +61,19 @@ impl Selection {
 
     /// Returns why a session is excluded; `None` if it is not. Its names are its model and the profiles of
     /// that model.
-    fn refusal<'p>(&self, timeline: &'p Timeline, profiles: impl Iterator<Item = &'p str>) -> LeftOut {
+    fn refusal<'p>(
+        &self,
+        last_ms: Option<i64>,
+        model: Option<&'p RecordedModel>,
+        profiles: impl Iterator<Item = &'p str>,
+    ) -> LeftOut {
         if let Some((since_ms, day)) = &self.since
-            && timeline.last_ms().is_none_or(|it| it < *since_ms)
+            && last_ms.is_none_or(|it| it < *since_ms)
         {
             return Some(format!("ended before {day}"));
         }
         let asked = self.model.as_ref()?.to_lowercase();
-        let model = timeline.main_model().map_or("", |it| it.name.as_str());
+        let model = model.map_or("", |it| it.name.as_str());
         // Tables name the profile that stands for the model.
         let names = std::iter::once(model).chain(profiles);
         let fits =
@@ -108,7 +113,18 @@ impl Selection {
         timeline: &'p Timeline,
         profiles: impl Iterator<Item = &'p str>,
     ) -> Candidate {
-        self.refusal(timeline, profiles).map_or_else(|| Candidate::At(timeline.last_ms()), Candidate::Refused)
+        self.candidate_of(timeline.last_ms(), timeline.main_model(), profiles)
+    }
+
+    /// The same of a session that is not laid out.
+    pub(super) fn candidate_of<'p>(
+        &self,
+        last_ms: Option<i64>,
+        model: Option<&'p RecordedModel>,
+        profiles: impl Iterator<Item = &'p str>,
+    ) -> Candidate {
+        let refusal = self.refusal(last_ms, model, profiles);
+        refusal.map_or(Candidate::At(last_ms), Candidate::Refused)
     }
 
     /// Returns why sessions take no part, file by file. Where a limit is asked for, only the newest do, by the times of their last

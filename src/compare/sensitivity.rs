@@ -100,12 +100,10 @@ impl Load {
         }
         let sum = PricedLoad { name: self.name.clone(), ..PricedLoad::default() };
         let sum = RefCell::new(sum);
-        let cells = self.lives().each(|load, _| load.priced_as_laid_out(&mut sum.borrow_mut(), progress));
+        let play = |load: &Self, _: &[usize]| load.priced_as_laid_out(&mut sum.borrow_mut(), progress);
+        let cells = self.lived(&play, &|it: &sensitivity::Cell| Some(&it.tally.outcome));
         let mut all: Vec<Vec<sensitivity::Cell>> = vec![Vec::new(); self.profiles.len()];
-        for (cell, mut it) in cells {
-            self.recount(&mut it.tally);
-            all[cell.profile].push(it);
-        }
+        cells.into_iter().for_each(|(cell, it)| all[cell.profile].push(it));
         Ok(PricedLoad { cells: all, ..sum.into_inner() })
     }
 
@@ -162,8 +160,13 @@ impl<'a> Played<'a> {
         };
         let own = self.own.as_ref().map(|it| &it[self.simulations.within(cell)]);
         let (has_needs, service) = (self.load.has_needs(), own.and_then(|it| it.service));
-        let ledger =
-            |(sums, index, outcome): &'a Folded| Ledger { has_needs, service, ..of(sums, index, outcome) };
+        let turns = self.load.turns;
+        let ledger = |(sums, index, outcome): &'a Folded| Ledger {
+            has_needs,
+            service,
+            turns,
+            ..of(sums, index, outcome)
+        };
         let remembered = own.and_then(|it| it.remembered.clone());
         summed(self.ledgers_of(cell).map(ledger), variations).remembering(remembered)
     }

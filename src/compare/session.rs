@@ -3,31 +3,19 @@
 use crate::calibrate::Calibration;
 use crate::engine;
 use crate::input::{Limits, Policy, Profile};
-use crate::ledger::{NeedRow, RequestRow, Sink};
+use crate::ledger::Rows;
 use crate::report::{BillCheck, Session};
 use crate::timeline::Timeline;
 
 use crate::take::Load;
 
-/// Keeps the requests of a run.
-#[derive(Debug, Default)]
-struct Requests(Vec<RequestRow>);
-
-impl Sink for Requests {
-    fn request(&mut self, row: &RequestRow) {
-        self.0.push(*row);
-    }
-
-    fn need(&mut self, _row: &NeedRow) {}
-}
-
 impl Load {
-    /// Returns what a report says of it, if it is recorded.
-    pub(super) fn session(&self, as_recorded: &Policy) -> Option<Session> {
+    /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
+    pub(super) fn session(&self, as_recorded: &Policy, rows: Option<&Rows>) -> Option<Session> {
         let timeline = self.timeline().filter(|it| it.recorded.is_some())?;
         let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
         let requests = timeline.spine.steps.len() as u64;
-        let bill = || BillCheck::new(&calibration(timeline, as_recorded, self.profiles.first()?));
+        let bill = || BillCheck::new(&calibration(timeline, as_recorded, rows, self.profiles.first()?));
         Some(Session {
             name: self.name.clone(),
             model: timeline.main_model().map(|it| it.name.clone()),
@@ -65,9 +53,17 @@ impl Load {
 }
 
 /// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
-/// that took place.
-fn calibration(timeline: &Timeline, as_recorded: &Policy, profile: &Profile) -> Calibration {
-    let mut requests = Requests::default();
-    engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut requests);
-    Calibration::new(timeline, &requests.0, &profile.prices)
+/// that took place. It is played only where no run of the load has these rows.
+fn calibration(
+    timeline: &Timeline,
+    as_recorded: &Policy,
+    rows: Option<&Rows>,
+    profile: &Profile,
+) -> Calibration {
+    if let Some(rows) = rows {
+        return Calibration::new(timeline, &rows.requests, &profile.prices);
+    }
+    let mut rows = Rows::default();
+    engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut rows);
+    Calibration::new(timeline, &rows.requests, &profile.prices)
 }

@@ -1,5 +1,6 @@
 //! A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
 
+use crate::counts::count;
 use crate::input::policy::Code;
 use crate::input::policy::memory::FactMemory;
 use crate::input::{Layout, Limits, Policy};
@@ -25,6 +26,7 @@ impl<'p> CompiledPolicy<'p> {
     /// Prepares a policy.
     #[must_use]
     pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
+        count(|it| &mut it.compiled);
         let known = Known { limits: *limits, chars_per_token: timeline.chars_per_token };
         Self {
             program: Program::new(policy, timeline, &known),

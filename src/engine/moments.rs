@@ -1,6 +1,7 @@
 //! The loop over the moments of sessions, turns and steps: what happens, what the policy does, and what enters.
 
 use super::Run;
+use crate::counts::count;
 use crate::input::policy::{Changes, MemoryPlace, Moment};
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
@@ -13,6 +14,7 @@ use super::fault::Fault;
 
 impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
+        count(|it| &mut it.plays);
         let spine = &self.timeline.spine;
         self.outcome.turns_requested = ix(spine.turns.len());
         for (nth, session) in spine.sessions.iter().enumerate() {

@@ -1,10 +1,9 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{CompiledPolicy, Run, RunError};
-use crate::builtin;
+use super::{CompiledPolicy, Run, RunError, erased, projector};
 use crate::cache::CacheRule;
 use crate::input::policy::Moment;
-use crate::input::{CacheRules, Layout, Limits, Policy};
+use crate::input::{CacheRules, Layout, Limits};
 use crate::ledger::{Firing, Outcome, Sink};
 use crate::projection::{Ambient, Editor, Projector};
 use crate::recovery::CompiledRecovery;
@@ -25,6 +24,10 @@ struct Watched<'w, P, W> {
 }
 
 impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         self.watch.before(moment, edit);
         self.policy.project(moment, ambient, edit);
@@ -58,24 +61,23 @@ pub fn play_with_cache(
     Run { cache, ..run }.play()
 }
 
-/// Plays a timeline as [`super::simulate`] does, before the eyes of someone who also stands between it and its cache.
-pub fn simulate_watched(
+/// Plays a timeline as [`super::simulate_each`] does, before the eyes of someone who also stands between it and its cache.
+pub fn simulate_watched<S: Sink>(
     timeline: &Timeline,
-    policy: &Policy,
+    compiled: &CompiledPolicy<'_>,
+    recoveries: &[CompiledRecovery],
     limits: &Limits,
     rules: &CacheRules,
     (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
-    sink: &mut dyn Sink,
+    sinks: &mut [S],
 ) -> Outcome {
-    let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let recoveries = [compiled.recovery()];
-    let memory_run = compiled.memory_run(timeline);
     let policy: Box<dyn Projector + '_> = match &compiled.code {
-        Some(code) => builtin::projector(code, compiled.made(timeline, 0)),
+        Some(code) => projector(timeline, compiled, code, recoveries, limits, rules, None),
         None => Box::new(compiled.program.clone()),
     };
     let watched: &mut dyn Projector = &mut Watched { policy, watch };
-    let sinks: &mut [&mut dyn Sink] = &mut [sink];
-    let run = Run::new(timeline, watched, compiled.layout, &recoveries, limits, rules, sinks);
-    Run { memory_run, cache: look(run.cache), ..run }.play_declared()
+    let sinks = &mut erased(sinks);
+    let run = Run::new(timeline, watched, compiled.layout, recoveries, limits, rules, sinks);
+    let run = run.with(compiled.memory_run(timeline), None);
+    Run { cache: look(run.cache), ..run }.play_declared()
 }

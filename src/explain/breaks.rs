@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use super::{By, rung};
 use crate::cache::{CacheRule, RequestView};
-use crate::engine::{Watch, simulate_watched};
-use crate::hindsight;
+use crate::engine::{CompiledPolicy, Watch, simulate_watched};
 use crate::input::policy::Moment;
-use crate::input::{Policy, Profile};
-use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
+use crate::input::{CacheRules, Limits, Policy};
+use crate::ledger::{CacheUse, ExplicitCacheRow, Outcome, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, SlotIx};
 use crate::quantity::Tokens;
+use crate::recovery::CompiledRecovery;
 use crate::timeline::Timeline;
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
@@ -27,27 +27,45 @@ pub struct Break {
     pub tokens: Tokens,
 }
 
-/// Plays a run while an observer compares each prompt with the previous one.
-#[must_use]
-pub fn breaks(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Break> {
-    let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
-    let notes = Rc::new(RefCell::new(Notes::default()));
-    let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };
-    simulate_watched(timeline, policy, &profile.limits, &profile.cache, (&mut eyes, look), &mut Nothing);
-    let found = std::mem::take(&mut notes.borrow_mut().found);
-    let by = |edit: Option<Made>| {
-        let (at, edit) = edit?;
-        Some(match (at, edit.after.is_visible()) {
+/// A break, whatever the policy calls the stage that caused it.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    edit: Option<Made>,
+    tokens: Tokens,
+}
+
+impl Found {
+    /// Returns it in the words of a policy that shows these prompts.
+    #[must_use]
+    pub fn of(self, policy: &Policy) -> Break {
+        let by = |(at, edit): Made| match (at, edit.after.is_visible()) {
             (Some(_), _) => {
                 let (stage, step) = rung(policy, edit.after.by);
                 By::Stage(stage, step)
             }
             (None, true) => By::TakenBack,
             (None, false) => By::Harness,
-        })
-    };
-    found.into_iter().map(|(edit, tokens)| Break { by: by(edit), tokens }).collect()
+        };
+        Break { by: self.edit.map(by), tokens: self.tokens }
+    }
+}
+
+/// Plays a timeline as [`simulate_each`](crate::engine::simulate_each) does, while an observer compares each prompt with the
+/// previous one.
+pub fn simulate_each<S: Sink>(
+    timeline: &Timeline,
+    compiled: &CompiledPolicy<'_>,
+    recoveries: &[CompiledRecovery],
+    limits: &Limits,
+    rules: &CacheRules,
+    sinks: &mut [S],
+) -> (Outcome, Vec<Found>) {
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
+    let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };
+    let outcome = simulate_watched(timeline, compiled, recoveries, limits, rules, (&mut eyes, look), sinks);
+    let found = std::mem::take(&mut notes.borrow_mut().found);
+    (outcome, found.into_iter().map(|(edit, tokens)| Found { edit, tokens }).collect())
 }
 
 /// An edit, and the moment at which a stage made it.
@@ -147,6 +165,10 @@ impl CacheRule for Compared {
         self.inner.submit(request)
     }
 
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
         self.inner.unserved(usage)
     }
@@ -154,13 +176,4 @@ impl CacheRule for Compared {
     fn stored(&self) -> &[ExplicitCacheRow] {
         self.inner.stored()
     }
-}
-
-/// Discards rows.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn request(&mut self, _: &RequestRow) {}
-
-    fn need(&mut self, _: &NeedRow) {}
 }

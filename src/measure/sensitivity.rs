@@ -1,7 +1,7 @@
 //! Costs of policies under many price lists: the cheapest policy under each,
 //! and the change in a rate that would make another one cheapest.
 
-use super::{BreakEven, Label, Remembered, Tally};
+use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::input::Profile;
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
@@ -151,13 +151,15 @@ pub struct Ledger<'a> {
     pub summariser: Option<&'a Profile>,
     /// What a memory's calls to its service cost, if the service has prices of its own.
     pub service: Option<Cost>,
+    /// The turns of the session as recorded, if it was.
+    pub turns: Option<u32>,
 }
 
 impl<'a> Ledger<'a> {
     /// A ledger of a load without needs, all of which the session's model wrote.
     #[must_use]
     pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
-        Self { sums, index, outcome, has_needs: false, summariser: None, service: None }
+        Self { sums, index, outcome, has_needs: false, summariser: None, service: None, turns: None }
     }
 }
 
@@ -190,16 +192,15 @@ impl Cell {
     /// Prices a ledger under a profile and under all its variations.
     #[must_use]
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
-        let Ledger { sums, index, outcome, has_needs, summariser, service } = *ledger;
+        let Ledger { sums, index, outcome, has_needs, summariser, service, turns } = *ledger;
         let costs = |profile: &Profile| {
             let costs = Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser));
             Costs { memory: service.map_or(costs.memory, |it| it * 10), ..costs }
         };
         let models = Models::new(variations.profile, summariser);
-        let mut tally = Tally::new(sums, index, outcome, has_needs, models);
-        tally.costs.memory = service.unwrap_or(tally.costs.memory);
+        let beside = Beside { has_needs, service, turns, ..Beside::default() };
         Self {
-            tally,
+            tally: Tally::beside(sums, index, outcome, models, &beside),
             rank: None,
             remembered: None,
             varied: variations.varied.each_ref().map(|it| it.each_ref().map(costs)),

@@ -116,6 +116,13 @@ pub enum Places {
     Session,
 }
 
+impl dyn Findings {
+    /// Returns what is remembered, the number that sweeps optimise first.
+    pub fn remembered(&self) -> impl Iterator<Item = Remembered> {
+        self.kind().numbers.iter().filter_map(|it| Some(it.with(self.number(it.name)?)))
+    }
+}
+
 impl PartialEq for dyn Findings {
     fn eq(&self, other: &Self) -> bool {
         self.value() == other.value()
@@ -145,8 +152,7 @@ impl Run {
 
     /// Returns what it remembers; nothing for loads without anything to remember.
     pub fn remembered(&self) -> impl Iterator<Item = Remembered> {
-        let of = |number: &Number| Some(number.with(self.findings.as_ref()?.number(number.name)?));
-        self.findings.iter().flat_map(|it| it.kind().numbers).filter_map(of)
+        self.findings.iter().flat_map(|it| it.remembered())
     }
 
     /// Returns whether its requests are its memory's own, so that another memory of the same sessions does the same work with

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::{Cell, Load, Progress, Run};
+use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
+use crate::counts::count;
 use crate::ledger::{Outcome, Sums};
 use crate::measure::{Resets, Tally};
 use crate::timeline::import::CompactedSession;
@@ -22,14 +23,14 @@ type Undone = Vec<StepIx>;
 pub struct Layouts(Mutex<IndexMap<Undone, Arc<Timeline>>>);
 
 /// Which compactions of the harness each run of a load avoids.
-pub struct Lives<'l> {
+pub(super) struct Lives<'l> {
     load: &'l Load,
     /// By cell, in order; empty where nothing was compacted.
     undone: Vec<Undone>,
 }
 
-/// Runs by layout and cell.
-type Played = IndexMap<Undone, IndexMap<usize, Run>>;
+/// What was played, by layout and cell.
+type Played<T> = IndexMap<Undone, IndexMap<usize, T>>;
 
 /// A run on its way through the compactions of its session.
 #[derive(Default)]
@@ -57,78 +58,95 @@ impl Story {
 
 impl Load {
     /// Finds which compactions of the harness each of its runs avoids.
-    pub fn lives(&self) -> Lives<'_> {
-        let kept = if self.compacted().is_some() { self.outcomes() } else { Vec::new() };
-        self.lives_after(kept.iter().map(|it| &it.1))
+    pub(super) fn lives(&self) -> Lives<'_> {
+        let play = |load: &Self, _: &[usize]| load.outcomes();
+        self.decided(&play, &|it| Some(it), false).0
     }
 
-    /// The same where the outcomes with all of the compactions are known, run by run.
-    fn lives_after<'o>(&self, kept: impl Iterator<Item = &'o Outcome>) -> Lives<'_> {
+    /// Plays every run in the layouts that decide which compactions it avoids, and in its own in the end if that is asked for.
+    fn decided<T>(
+        &self,
+        play: &impl Fn(&Self, &[usize]) -> Vec<(Cell, T)>,
+        outcome: &impl Fn(&T) -> Option<&Outcome>,
+        to_the_end: bool,
+    ) -> (Lives<'_>, Played<T>) {
         let mut lives = Lives { load: self, undone: Vec::new() };
-        let Some((recorded, _)) = self.compacted() else { return lives };
-        let mut stories: Vec<Story> = kept.map(|it| Story::default().after(recorded, it)).collect();
+        let mut played: Played<T> = IndexMap::new();
+        let Some((recorded, _)) = self.compacted() else { return (lives, played) };
+        let mut stories: Vec<Story> = self.cells().map(|_| Story::default()).collect();
         loop {
             let mut open: IndexMap<Undone, Vec<usize>> = IndexMap::new();
-            for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < recorded.compactions.len())
-            {
-                open.entry(story.undone.clone()).or_default().push(nth);
-            }
-            if open.is_empty() {
-                break;
-            }
-            for (undone, members) in open {
-                for (nth, outcome) in lives.each_of(&undone, &members, &|load, _| load.outcomes()) {
-                    stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, &outcome);
+            let goes_on = |it: &Story| to_the_end || it.next < recorded.compactions.len();
+            for (nth, story) in stories.iter().enumerate().filter(|it| goes_on(it.1)) {
+                if played.get(&story.undone).is_none_or(|it| !it.contains_key(&nth)) {
+                    open.entry(story.undone.clone()).or_default().push(nth);
                 }
+            }
+            let mut has_played = false;
+            for (undone, members) in open {
+                for (nth, one) in lives.each_of(&undone, &members, play) {
+                    if let Some(outcome) = outcome(&one) {
+                        stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, outcome);
+                    }
+                    played.entry(undone.clone()).or_default().insert(nth, one);
+                    has_played = true;
+                }
+            }
+            if !has_played {
+                break;
             }
         }
         lives.undone = stories.into_iter().map(|it| it.undone).collect();
-        lives
+        (lives, played)
+    }
+
+    /// Plays the load, each run in the layout that it lives in; what plays is given the places of its policies among the load's.
+    pub fn lived<T>(
+        &self,
+        play: &impl Fn(&Self, &[usize]) -> Vec<(Cell, T)>,
+        outcome: &impl Fn(&T) -> Option<&Outcome>,
+    ) -> Vec<(Cell, T)> {
+        if self.compacted().is_none() {
+            return play(self, &(0..self.policies.len()).collect::<Vec<_>>());
+        }
+        let (lives, mut played) = self.decided(play, outcome, true);
+        let of = |(nth, cell)| Some((cell, played.get_mut(&lives.undone[nth])?.swap_remove(&nth)?));
+        self.cells().enumerate().filter_map(of).collect()
     }
 
     /// Plays it under all of its policies, each with the compactions that it would have met, and puts both bills beside each run.
     pub fn runs(&self, progress: Progress<'_>) -> Vec<Run> {
-        self.runs_with_lives(progress).0
+        self.takes(&Sinks::default(), progress).into_runs()
     }
 
-    /// The same, and says which compactions these are.
-    pub fn runs_with_lives(&self, progress: Progress<'_>) -> (Vec<Run>, Lives<'_>) {
-        let kept = self.runs_as_laid_out(progress);
-        let lives = self.lives_after(kept.iter().map(|it| &it.tally.outcome));
-        let Some((recorded, _)) = self.compacted() else { return (kept, lives) };
+    /// The same, into the sinks that are asked for.
+    pub fn takes(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Taken {
+        let Some((recorded, _)) = self.compacted() else {
+            let takes = self.takes_as_laid_out(sinks, progress);
+            return Taken { billed: takes.iter().find_map(Take::billed), takes };
+        };
+        let play = |load: &Self, _: &[usize]| {
+            let quiet: Progress<'_> = &|_, _| {};
+            let takes =
+                load.takes_as_laid_out(sinks, if std::ptr::eq(load, self) { progress } else { quiet });
+            takes.into_iter().map(|it| (it.cell, it)).collect()
+        };
+        let (lives, mut played) = self.decided(&play, &|it: &Take| Some(&it.run.tally.outcome), true);
+        let billed = played.get(&Undone::new()).and_then(|it| it.values().find_map(Take::billed));
         // Beside the bill of its own layout, each run has that without any compaction.
-        let mut asked: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
-        for (nth, undone) in lives.undone.iter().enumerate() {
-            asked.entry(&recorded.compactions).or_default().push(nth);
-            if !undone.is_empty() && *undone != recorded.compactions {
-                asked.entry(undone).or_default().push(nth);
-            }
-        }
-        let play = |load: &Load, _: &[usize]| load.cells().zip(load.runs_as_laid_out(&|_, _| {})).collect();
-        let mut played: Played = asked
-            .into_iter()
-            .map(|(undone, members)| {
-                (undone.clone(), lives.each_of(undone, &members, &play).into_iter().collect())
-            })
-            .collect();
-        played.insert(Undone::new(), kept.into_iter().enumerate().collect());
-        let runs = (0..lives.undone.len()).filter_map(|nth| lives.run(nth, recorded, &mut played)).collect();
-        (runs, lives)
+        let without = played.entry(recorded.compactions.clone()).or_default();
+        let missing: Vec<usize> = (0..lives.undone.len()).filter(|it| !without.contains_key(it)).collect();
+        without.extend(lives.each_of(&recorded.compactions, &missing, &play));
+        let lived = self.cells().enumerate();
+        let takes =
+            lived.filter_map(|(nth, cell)| Some(Take { cell, ..lives.take(nth, recorded, &mut played)? }));
+        Taken { takes: takes.collect(), billed }
     }
 
     /// Returns the timeline that a run plays, of a load that has one.
     #[must_use]
     pub fn timeline_of(&self, cell: Cell) -> Option<Arc<Timeline>> {
         self.lives().timeline(cell.profile, cell.policy)
-    }
-
-    /// Gives a run that ended the turns of its own session: without a compaction, two of them may be one.
-    pub fn recount(&self, tally: &mut Tally) {
-        let turns = self.timeline().and_then(|it| u32::try_from(it.spine.turns.len()).ok());
-        let outcome = &mut tally.outcome;
-        if let Some(turns) = turns.filter(|_| outcome.turns_completed == outcome.turns_requested) {
-            [outcome.turns_requested, outcome.turns_started, outcome.turns_completed] = [turns; 3];
-        }
     }
 
     /// Returns what its harness compacted, if it did.
@@ -162,6 +180,7 @@ impl Load {
         Self {
             world: self.world.laid_out(timeline).unwrap_or_else(|| Arc::clone(&self.world)),
             layouts: Arc::default(),
+            turns: self.timeline().and_then(|it| u32::try_from(it.spine.turns.len()).ok()),
             policies: policies.iter().map(|it| Arc::clone(&self.policies[*it])).collect(),
             ..self.clone()
         }
@@ -170,7 +189,7 @@ impl Load {
 
 impl Lives<'_> {
     /// Plays the load, each run in its own layout; what plays is given the places of its policies among the load's.
-    pub fn each<T>(&self, play: impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>) -> Vec<(Cell, T)> {
+    pub(super) fn each<T>(&self, play: &impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>) -> Vec<(Cell, T)> {
         if self.undone.iter().all(Vec::is_empty) {
             return play(self.load, &(0..self.load.policies.len()).collect::<Vec<_>>());
         }
@@ -179,20 +198,14 @@ impl Lives<'_> {
         for (nth, undone) in self.undone.iter().enumerate() {
             groups.entry(undone).or_default().push(nth);
         }
-        let played = groups.iter().flat_map(|(undone, members)| self.each_of(undone, members, &play));
+        let played = groups.iter().flat_map(|(undone, members)| self.each_of(undone, members, play));
         let mut all: Vec<(usize, T)> = played.collect();
         all.sort_by_key(|it| it.0);
         all.into_iter().map(|(nth, it)| (cells[nth], it)).collect()
     }
 
-    /// Returns whether two runs live in the same layout.
-    pub fn are_alike(&self, profile: usize, policies: [usize; 2]) -> bool {
-        let [one, other] = policies.map(|it| self.undone(profile, it));
-        one == other
-    }
-
     /// Returns the timeline of a run.
-    pub fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
+    fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
         self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))
     }
 
@@ -202,24 +215,23 @@ impl Lives<'_> {
     }
 
     /// Takes a run as it is lived from what was played, and puts both bills beside it.
-    fn run(&self, nth: usize, recorded: &Recorded, played: &mut Played) -> Option<Run> {
+    fn take(&self, nth: usize, recorded: &Recorded, played: &mut Played<Take>) -> Option<Take> {
         let (undone, kept, all) = (&self.undone[nth], Undone::new(), &recorded.compactions);
         let n_steps = self.load.timeline().map_or(0, |it| it.spine.steps.len());
         let mut resets = Resets::new(recorded, n_steps, undone);
-        let bill_of = |layout: &Undone| played.get(layout)?.get(&nth).and_then(|it| bill(&it.tally));
+        let bill_of = |layout: &Undone| played.get(layout)?.get(&nth).and_then(|it| bill(&it.run.tally));
         resets.bills = [bill_of(&kept), bill_of(all)];
         // A history that no longer fits would have been compacted after all.
         let fits = undone.is_empty() || bill_of(undone).is_some();
         if !fits {
             resets = Resets { avoided: 0, requests: 0, n_open: 1, ..resets };
         }
-        let mut run = played.get_mut(if fits { undone } else { &kept })?.swap_remove(&nth)?;
-        let longest = run.tally.sums.main.prompt_max;
+        let take = played.get_mut(if fits { undone } else { &kept })?.swap_remove(&nth)?;
+        let longest = take.run.tally.sums.main.prompt_max;
         let has_reached = undone == all && resets.avoided > 0 && longest >= recorded.avoided_below;
         resets.n_reached = u32::from(has_reached);
-        run.tally.resets = Some(resets);
-        self.load.recount(&mut run.tally);
-        Some(run)
+        let tally = Tally { resets: Some(resets), ..take.run.tally };
+        Some(Take { run: Run { tally, ..take.run }, ..take })
     }
 
     /// Plays some of the runs in one layout.
@@ -247,6 +259,7 @@ impl Lives<'_> {
 
 /// Lays a session out without some of its compactions, with all else that a load of it sets.
 fn laid_out(own: &Timeline, session: &CompactedSession, undone: &[StepIx]) -> Timeline {
+    count(|it| &mut it.layouts);
     let mut timeline = session.without(undone);
     timeline.name.clone_from(&own.name);
     timeline.seed = own.seed;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
-use super::{Cell, Progress, Run};
+use super::{Cell, Progress, Sinks, Take};
 use crate::input::scenario::refetch::Refetch;
 use crate::input::{Policy, Profile};
 use crate::timeline::Timeline;
@@ -43,6 +43,8 @@ pub struct Load {
     pub project: String,
     /// Whether another recording holds the same session with more detail.
     pub is_twin: bool,
+    /// The turns of the session as recorded, if this is one without some of its compactions.
+    pub turns: Option<u32>,
 }
 
 impl Load {
@@ -63,6 +65,7 @@ impl Load {
             arguments: String::new(),
             project: String::new(),
             is_twin: false,
+            turns: None,
         }
     }
 
@@ -103,24 +106,22 @@ impl Load {
     }
 
     /// Plays it under all of its policies: those of a memory service as this is told the facts, and the others as the world does.
-    pub(super) fn runs_as_laid_out(&self, progress: Progress<'_>) -> Vec<Run> {
+    pub(super) fn takes_as_laid_out(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let n_policies = self.policies.len();
         let (written, others): (Vec<usize>, Vec<usize>) =
             (0..n_policies).partition(|it| self.is_written_by(&self.policies[*it]));
-        let Some(service) = self.service() else { return self.world.runs(self, progress) };
+        let Some(service) = self.service() else { return self.world.play(self, sinks, progress) };
         if others.is_empty() {
-            return service.runs(self, progress);
+            return service.play(self, sinks, progress);
         }
-        let mut runs: Vec<Option<Run>> = vec![None; n_policies * self.profiles.len()];
-        let mut place = |made: Vec<Run>, of: &[usize]| {
-            for (nth, run) in made.into_iter().enumerate() {
-                let (profile, policy) = (nth / of.len(), of[nth % of.len()]);
-                runs[profile * n_policies + policy] = Some(run);
-            }
+        let place = |made: Vec<Take>, of: &[usize]| -> Vec<Take> {
+            let own = |it: Take| Take { cell: Cell { policy: of[it.cell.policy], ..it.cell }, ..it };
+            made.into_iter().map(own).collect()
         };
-        place(service.runs(&self.under(&written), progress), &written);
-        place(self.world.runs(&self.under(&others), progress), &others);
-        runs.into_iter().flatten().collect()
+        let mut all = place(service.play(&self.under(&written), sinks, progress), &written);
+        all.extend(place(self.world.play(&self.under(&others), sinks, progress), &others));
+        all.sort_by_key(|it| (it.cell.profile, it.cell.policy));
+        all
     }
 
     /// Returns the world that tells a memory service its facts, if any policy is written to one.

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use super::played_recovery::PlayedRecovery;
-use super::simulations::{Ledgers, Simulations};
+use super::detail::{Detail, Wanted};
+use super::other_models::OtherModels;
+use super::played_recovery::Drawn;
+use super::simulations::{AtEnds, Ledgers, Simulations};
 use super::world::Plays;
-use super::{Assumed, Cell, FailedRun, Load, Progress, Run, StageFacts};
+use super::{Assumed, Cell, FailedRun, Load, Progress, Run, Sinks, StageFacts, Take};
 use crate::builtin::hindsight;
-use crate::input::Profile;
+use crate::engine::CompiledPolicy;
 use crate::input::policy::Code;
+use crate::input::{Limits, Profile};
 use crate::ledger::{Outcome, Rows, RunFault, Sums};
-use crate::measure::Tally;
+use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
@@ -39,33 +42,27 @@ impl Load {
     }
 
     /// Has the engine play it, and folds its runs.
-    pub(super) fn played_runs(&self, progress: Progress<'_>) -> Vec<Run> {
+    pub(super) fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let simulations = Simulations::with_ends(self);
-        let ledgers = simulations.folded(progress);
-        let recovered = PlayedRecovery::of(&simulations, &ledgers, progress);
-        // Of single requests only those as all is declared are asked.
-        let as_declared = self.simulations();
-        let other_models = self.other_models(&as_declared);
-        let has_needs = self.has_needs();
-        let tally = |cell: Cell| {
-            let profile = &self.profiles[cell.profile];
-            let mut tally = summed(self.tallies(cell, &simulations, &ledgers), profile);
-            let ends = ledgers
-                .bounds_of(&simulations, cell)
-                .filter(|_| has_needs)
-                .map(|it| it.map(|(sums, ..)| price::recovery(&sums.needs, profile).unwrap_or(f64::NAN)));
-            tally.recovery_interval = ends.map(|it| it.all);
-            let declared = tally.costs.recovery;
-            tally.recovery_by_assumption = ends.map(|it| it.each.map(|it| it.map(|end| end - declared)));
-            recovered.replace(&simulations, cell, self.models_of(cell), &mut tally);
-            if let Some(it) = &other_models {
-                it.replace(&as_declared, cell, &mut tally);
-            }
-            tally.bound = self.bound(cell, &tally);
-            tally
-        };
+        let other_models = self.other_models();
+        let billed = self.billed(sinks, &simulations);
+        let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
+        let rows = every.chain(billed).filter_map(|it| simulations.ledger_of(it)).collect();
+        let ledgers = simulations.detailed(&Wanted { rows, breaks: sinks.breaks }, progress);
+        let drawn = Drawn::of(&simulations, &ledgers, progress);
+        let of = Played { load: self, simulations: &simulations, ledgers: &ledgers, drawn, other_models };
         let assumed = self.assumed();
-        self.cells().map(|cell| self.run(cell, tally(cell), &assumed)).collect()
+        let take = |cell| Take { is_billed: billed == Some(cell), ..of.take(cell, sinks, &assumed) };
+        self.cells().map(take).collect()
+    }
+
+    /// Finds the run whose requests are those of the policy that is compared with the recorded bill.
+    fn billed(&self, sinks: &Sinks<'_>, simulations: &Simulations<'_>) -> Option<Cell> {
+        let (timeline, policy) = (self.timeline().filter(|it| it.recorded.is_some())?, sinks.billed?);
+        let alike = simulations.like(&CompiledPolicy::new(timeline, policy, &Limits::NONE))?;
+        let is_alike =
+            |it: &Cell| it.profile == 0 && simulations.ledger_of(*it).is_some_and(|it| it.0 == alike);
+        self.cells().find(is_alike)
     }
 
     /// Returns what its runs rest on, profile by profile.
@@ -93,11 +90,11 @@ impl Load {
         }
     }
 
-    /// Returns what a schedule in hindsight is read against: the least that a run to the end can cost, all trials together.
-    fn bound(&self, cell: Cell, tally: &Tally) -> Option<f64> {
+    /// Returns what a schedule in hindsight is read against: the least that a trial to the end can cost.
+    fn bound(&self, cell: Cell, outcome: &Outcome) -> Option<f64> {
         let is_schedule = self.policies[cell.policy].code == Some(Code::Hindsight);
-        let timeline = self.timeline().filter(|_| is_schedule && tally.outcome.failure.is_none())?;
-        Some(hindsight::bound(timeline, &self.profiles[cell.profile])? * f64::from(tally.n_runs))
+        let timeline = self.timeline().filter(|_| is_schedule && outcome.failure.is_none())?;
+        hindsight::bound(timeline, &self.profiles[cell.profile])
     }
 
     /// Plays it and returns what each trial came to; nothing where no needs are drawn.
@@ -106,34 +103,44 @@ impl Load {
         if !self.is_sampled {
             return Vec::new();
         }
-        let mut drawn = self.lives().each(|load, _| load.drawn_as_laid_out(progress));
-        drawn.iter_mut().flat_map(|it| &mut it.1).for_each(|it| self.recount(it));
-        drawn
+        let play = |load: &Self, _: &[usize]| load.drawn_as_laid_out(progress);
+        self.lived(&play, &|it: &Vec<Tally>| it.first().map(|it| &it.outcome))
     }
 
     /// The same, whatever its policies avoid.
     fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
         let simulations = self.simulations();
         let ledgers = simulations.folded(progress);
-        self.own_cells().map(|cell| (cell, self.tallies(cell, &simulations, &ledgers).collect())).collect()
+        let beside = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
+        let tallies = |cell| {
+            let priced = |(sums, index, outcome): &Folded| {
+                Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
+            };
+            (cell, ledgers.of(&simulations, cell).map(priced).collect())
+        };
+        self.own_cells().map(tallies).collect()
     }
 
     /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
-        self.lives().each(|load, _| load.rows_as_laid_out(progress))
+        let play = |load: &Self, _: &[usize]| load.rows_as_laid_out(progress);
+        let all = self.lived(&play, &|it: &(Arc<Rows>, Outcome)| Some(&it.1));
+        all.into_iter().map(|(cell, (rows, _))| (cell, rows)).collect()
     }
 
-    /// The same, whatever its policies avoid.
-    #[must_use]
-    pub fn rows_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
+    /// The same, whatever its policies avoid, with the outcomes.
+    fn rows_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, (Arc<Rows>, Outcome))> {
         if matches!(self.world.plays(), Plays::Trials) {
             return Vec::new();
         }
         let simulations = self.simulations().first_trials();
-        let whole = |(rows, outcome): (Rows, Outcome)| Arc::new(Rows { fault: outcome.fault, ..rows });
-        let ledgers = simulations.run::<Rows>(progress).map(whole);
-        let of = |cell| Some((cell, Arc::clone(ledgers.of(&simulations, cell).next()?)));
+        let cells = self.own_cells().filter_map(|it| simulations.ledger_of(it));
+        let ledgers = simulations.detailed(&Wanted { rows: cells.collect(), breaks: false }, progress);
+        let of = |cell| {
+            let it = ledgers.of(&simulations, cell).next()?;
+            Some((cell, (Arc::clone(it.rows.as_ref()?), it.folded.2.clone())))
+        };
         self.own_cells().filter_map(of).collect()
     }
 
@@ -141,21 +148,6 @@ impl Load {
     #[must_use]
     pub fn models_of(&self, cell: Cell) -> Models<'_> {
         Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
-    }
-
-    /// Prices what a run came to, trial by trial.
-    fn tallies(
-        &self,
-        cell: Cell,
-        simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Folded>,
-    ) -> impl Iterator<Item = Tally> {
-        let has_needs = self.has_needs();
-        let models = self.models_of(cell);
-        let priced = move |(sums, index, outcome): &Folded| {
-            Tally::new(sums, index.as_ref(), outcome, has_needs, models)
-        };
-        ledgers.of(simulations, cell).map(priced)
     }
 
     /// Returns what a report says of the stages of a policy.
@@ -175,6 +167,62 @@ impl Load {
                 .and_then(|(it, known)| Threshold::new(it, known)),
         });
         stages.collect()
+    }
+}
+
+/// What the plays of a load came to.
+struct Played<'a> {
+    load: &'a Load,
+    simulations: &'a Simulations<'a>,
+    ledgers: &'a Ledgers<Detail>,
+    drawn: Drawn,
+    other_models: Option<OtherModels>,
+}
+
+impl Played<'_> {
+    /// Makes the take of a run.
+    fn take(&self, cell: Cell, sinks: &Sinks<'_>, assumed: &[Arc<Assumed>]) -> Take {
+        let load = self.load;
+        let details = || self.ledgers.of(self.simulations, cell);
+        let trials: Vec<Tally> = details().map(|it| self.tally(cell, it)).collect();
+        let first = details().next();
+        let breaks = first.iter().flat_map(|it| it.breaks.iter());
+        let tally = summed(trials.iter().cloned(), &load.profiles[cell.profile]);
+        Take {
+            rows: first.and_then(|it| it.rows.clone()),
+            trials: if sinks.trials && load.is_sampled { trials } else { Vec::new() },
+            breaks: breaks.map(|it| it.of(&load.policies[cell.policy])).collect(),
+            timeline: load.timeline().map(Arc::clone),
+            ..Take::of(cell, load.run(cell, tally, assumed))
+        }
+    }
+
+    /// Prices what a trial came to, with all that is known beside its ledger.
+    fn tally(&self, cell: Cell, detail: &Detail) -> Tally {
+        let (load, (sums, index, outcome)) = (self.load, &detail.folded);
+        let models = load.models_of(cell);
+        let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
+        let has_needs = load.has_needs();
+        let plain = Beside { has_needs, turns: load.turns, ..Beside::default() };
+        let closed = tally(&plain);
+        let ends = self.ends(cell).filter(|_| has_needs);
+        let moved = |end| end - closed.costs.recovery;
+        let beside = Beside {
+            interval: ends.map(|it| it.all),
+            by_assumption: ends.map(|it| it.each.map(|it| it.map(moved))),
+            bound: load.bound(cell, outcome),
+            ..plain
+        };
+        let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
+        let own = self.other_models.as_ref().zip(detail.rows.as_ref());
+        tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
+    }
+
+    /// Returns US dollars of recovery at the ends of what is assumed of it.
+    fn ends(&self, cell: Cell) -> Option<AtEnds<f64>> {
+        let profile = &self.load.profiles[cell.profile];
+        let usd = |it: &Detail| price::recovery(&it.folded.0.needs, profile).unwrap_or(f64::NAN);
+        self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(usd))
     }
 }
 

@@ -5,22 +5,24 @@
 
 use std::sync::Arc;
 
+use super::detail::Detail;
 use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
 use super::{Cell, Progress};
 use crate::ledger::{NeedSums, Outcome, Sink, Sums};
-use crate::measure::Tally;
+use crate::measure::{Beside, PlayedRecovery, Tally};
 use crate::price::{Models, PriceRows};
+use crate::quantity::ix;
 
 /// By simulation and ledger: the results of runs with sampled needs; `None` if the closed form applies.
-pub(super) struct PlayedRecovery(Vec<Vec<Vec<Folded>>>);
+pub(super) struct Drawn(Vec<Vec<Vec<Folded>>>);
 
-impl PlayedRecovery {
+impl Drawn {
     /// Plays what the ledgers require.
     pub(super) fn of(
         simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Folded>,
+        ledgers: &Ledgers<Detail>,
         progress: Progress<'_>,
     ) -> Self {
         if simulations.keys.is_flat {
@@ -33,14 +35,14 @@ impl PlayedRecovery {
 
     fn new<S: Sink + Default + Send>(
         simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Folded>,
+        ledgers: &Ledgers<Detail>,
         fold: impl Fn(S, Outcome) -> Folded + Sync,
         progress: Progress<'_>,
     ) -> Self {
         let n_all = simulations.n_distinct();
         Self(in_order(n_all, |index| {
-            let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, (.., outcome))| {
-                let is_open = outcome.hangs_on_fetched();
+            let played = ledgers.of_simulation(index).iter().enumerate().map(|(ledger, it)| {
+                let is_open = it.folded.2.hangs_on_fetched();
                 let runs = if is_open { simulations.draw::<S>(index, ledger) } else { Vec::new() };
                 runs.into_iter().map(|(sink, outcome)| fold(sink, outcome)).collect()
             });
@@ -50,37 +52,41 @@ impl PlayedRecovery {
         }))
     }
 
-    /// Replaces a run's expected recovery by the played one.
-    pub(super) fn replace(
+    /// Returns what is known beside a run's ledger once recovery was played; the same where the closed form applies.
+    pub(super) fn beside(
         &self,
         simulations: &Simulations<'_>,
         cell: Cell,
         models: Models<'_>,
-        tally: &mut Tally,
-    ) {
-        let Some((simulation, ledger)) = simulations.ledger_of(cell) else { return };
-        let runs = &self.0[simulation][ledger];
+        closed: &Tally,
+        beside: Beside,
+    ) -> Beside {
+        let runs = simulations.ledger_of(cell).map_or(&[][..], |it| &self.0[it.0][it.1]);
         if let Some(fault) = runs.iter().find_map(|(.., outcome)| outcome.fault.as_ref()) {
-            tally.outcome.fault = Some(Arc::clone(fault));
-            return;
+            return Beside { fault: Some(Arc::clone(fault)), ..beside };
         }
         let finished =
-            runs.iter().filter(|(.., outcome)| outcome.failure.is_none() || tally.outcome.failure.is_some());
+            runs.iter().filter(|(.., outcome)| outcome.failure.is_none() || closed.outcome.failure.is_some());
         let drawn: Vec<Tally> = finished
             .map(|(sums, index, outcome)| Tally::new(sums, index.as_ref(), outcome, true, models))
             .collect();
-        let Some(n) = u32::try_from(drawn.len()).ok().filter(|it| *it > 0) else { return };
-        let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / f64::from(n);
-        let Some(total) = tally.costs.total() else { return };
-        let expected = tally.costs.recovery;
-        let base = total - expected;
-        let played = mean(&|it| it.costs.total().unwrap_or_default()) - base;
-        let main = tally.sums.main.tokens;
-        tally.costs.recovery = played;
-        tally.recovery_interval = tally.recovery_interval.map(|it| it.map(|end| end - expected + played));
-        tally.recovery_input = mean(&|it| it.sums.main.tokens.prompt() as f64) - main.prompt() as f64;
-        tally.recovery_output = mean(&|it| it.sums.main.tokens.output as f64) - main.output as f64;
-        tally.sums.needs = NeedSums {
+        let total = closed.costs.total().filter(|_| !drawn.is_empty());
+        let Some(played) = total.map(|it| mean_of(&drawn, closed, it)) else { return beside };
+        let moved = |end| end - closed.costs.recovery + played.usd;
+        Beside { interval: beside.interval.map(|it| it.map(moved)), played: Some(played), ..beside }
+    }
+}
+
+/// Returns what drawn runs cost on average beyond what the requests of the run cost alone.
+fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
+    let n = drawn.len() as f64;
+    let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / n;
+    let main = closed.sums.main.tokens;
+    PlayedRecovery {
+        usd: mean(&|it| it.costs.total().unwrap_or_default()) - (total - closed.costs.recovery),
+        input: mean(&|it| it.sums.main.tokens.prompt() as f64) - main.prompt() as f64,
+        output: mean(&|it| it.sums.main.tokens.output as f64) - main.output as f64,
+        needs: NeedSums {
             calls: mean(&|it| it.sums.needs.calls),
             repeats: mean(&|it| it.sums.needs.repeats),
             fetched: mean(&|it| it.sums.needs.fetched),
@@ -88,7 +94,7 @@ impl PlayedRecovery {
             weight: mean(&|it| it.sums.needs.weight),
             met: mean(&|it| it.sums.needs.met),
             ..NeedSums::default()
-        };
-        tally.n_played = n;
+        },
+        n: ix(drawn.len()),
     }
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
 
+use super::detail::{Detail, Keeper, Wanted};
 use super::play::Folded;
 use super::threads::in_order;
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
+use crate::explain::breaks::{self, Found};
 use crate::hindsight;
 use crate::input::policy::Code;
 use crate::input::profile::written::RecoveryPrice;
@@ -148,6 +150,15 @@ impl<'a> Simulations<'a> {
         Self { all, places, keys }
     }
 
+    /// Returns the simulation of a policy of no run: one that shows the same prompts, without drawn needs.
+    pub fn like(&self, policy: &CompiledPolicy<'_>) -> Option<usize> {
+        let is_like = |it: &Simulation<'_>| match &it.play {
+            Play::Items(_, own) => !it.is_drawn && own.shows_like(policy),
+            Play::Fixed(_) => false,
+        };
+        self.all.iter().position(is_like)
+    }
+
     /// Leaves of every simulation its first trial.
     pub fn first_trials(mut self) -> Self {
         self.all.iter_mut().for_each(|it| it.n_trials = 1);
@@ -172,17 +183,44 @@ impl<'a> Simulations<'a> {
 
     /// Runs them all; the ledgers do not depend on the number of threads.
     pub fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
-        let runs = self.all.iter().flat_map(|it| (0..it.n_trials).map(move |trial| (it, trial)));
-        let runs: Vec<(&Simulation<'_>, usize)> = runs.collect();
+        self.each_trial(progress, |_, simulation, trial| simulation.run(trial))
+    }
+
+    /// Plays every trial of every simulation, and collects its ledgers.
+    fn each_trial<L: Send>(
+        &self,
+        progress: Progress<'_>,
+        play: impl Fn(usize, &Simulation<'_>, usize) -> Vec<L> + Sync,
+    ) -> Ledgers<L> {
+        let runs = self.all.iter().enumerate();
+        let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
+        let runs: Vec<(usize, &Simulation<'_>, usize)> = runs.collect();
         let n_done = AtomicUsize::new(0);
         let played = in_order(runs.len(), |index| {
-            let (simulation, trial) = runs[index];
-            let ledgers = simulation.run(trial);
+            let (nth, simulation, trial) = runs[index];
+            let ledgers = play(nth, simulation, trial);
             progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
             ledgers
         });
         let mut played = played.into_iter();
         Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
+    }
+
+    /// Runs them all and keeps what is wanted of each beside what the profiles' prices ask for.
+    pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<Detail> {
+        if wanted.is_nothing() {
+            let none: Arc<[Found]> = Arc::default();
+            let plain = |folded| Detail { folded, rows: None, breaks: Arc::clone(&none) };
+            return self.folded(progress).map(plain);
+        }
+        self.each_trial(progress, |nth, simulation, trial| {
+            let keeper =
+                |ledger| Keeper::new(!self.keys.is_flat, trial == 0 && wanted.rows.contains(&(nth, ledger)));
+            let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
+            let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
+            let kept = keepers.into_iter().zip(outcomes);
+            kept.map(|(it, outcome)| it.into_detail(outcome, Arc::clone(&breaks))).collect()
+        })
     }
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
@@ -385,6 +423,35 @@ impl Simulation<'_> {
         let mut sinks: Vec<S> = (0..self.n_ledgers()).map(sink).collect();
         let outcomes = self.play(trial, &mut engine::erased(&mut sinks));
         sinks.into_iter().zip(outcomes).collect()
+    }
+
+    /// Plays one trial into a sink for each ledger, and looks for broken prefixes where that is asked for.
+    fn play_seen<S: Sink>(
+        &self,
+        trial: usize,
+        breaks: bool,
+        sinks: &mut [S],
+    ) -> (Vec<Outcome>, Arc<[Found]>) {
+        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
+        let Play::Items(timeline, compiled) = &self.play else {
+            return (self.play(trial, sinks), Arc::default());
+        };
+        match (breaks && trial == 0, self.is_drawn) {
+            (false, _) => (self.play(trial, sinks), Arc::default()),
+            (true, false) => {
+                let (outcome, found) =
+                    breaks::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
+                (vec![outcome; recoveries.len()], found.into())
+            }
+            // Prefixes are compared where nothing is drawn, so that draws change nothing.
+            (true, true) => {
+                let mut sums = [Sums::default()];
+                let declared = &recoveries[..1];
+                let (_, found) =
+                    breaks::simulate_each(timeline, compiled, declared, limits, cache, &mut sums);
+                (self.play(trial, sinks), found.into())
+            }
+        }
     }
 
     /// Returns how many ledgers a trial has: one for each recovery, or that of a block trace.

@@ -49,7 +49,7 @@ impl Load {
             return Ok(Vec::new());
         }
         let failed = RefCell::new(Vec::new());
-        let all = self.lives().each(|load, policies| {
+        let all = self.lives().each(&|load: &Load, policies: &[usize]| {
             let of_load = |cell: Cell| Cell { policy: policies[cell.policy], ..cell };
             let (all, faults) = load.streamed(|cell| sink(of_load(cell)));
             failed.borrow_mut().extend(faults);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::play::Folded;
 use super::simulations::Keys;
-use super::{Cell, Load, Progress, Run};
+use super::{Cell, Load, Progress, Sinks, Take};
 use crate::diag::Diagnostic;
 use crate::input::policy::memory::Memory;
 use crate::input::{CacheRules, Limits, Policy, Profile};
@@ -65,9 +65,10 @@ pub trait World: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Plays a load of it under all of the load's policies; the runs are in the order of a report.
-    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
-        load.played_runs(progress)
+    /// Plays a load of it under all of the load's policies, into the sinks that are asked for; the takes are in the order of a
+    /// report.
+    fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        load.played(sinks, progress)
     }
 
     /// Plays a load of it and returns what its runs came to before any price, by pair of limits and cache rules, then by policy;
@@ -88,11 +89,6 @@ pub trait World: Any + fmt::Debug + Send + Sync {
 
     /// Plays a load of it trial by trial and returns the rows of each, run by run.
     fn ledgers(&self, _load: &Load, _progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
-        Vec::new()
-    }
-
-    /// Plays a load of it and returns what became of each question, run by run.
-    fn answers(&self, _load: &Load, _progress: Progress<'_>) -> Vec<(Cell, Vec<Asked>)> {
         Vec::new()
     }
 

@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod content;
 mod counting;
+mod glance;
 mod harness;
 mod identity;
 mod json;
@@ -27,10 +28,12 @@ mod wrapped;
 use std::io::{self, BufRead};
 
 use super::Timeline;
+use crate::counts::count;
 use crate::diag::Diagnostic;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
+pub use glance::{Glance, glances};
 pub use identity::{Identity, identities};
 use lines::Lines;
 pub use losses::Loss;
@@ -175,6 +178,7 @@ pub fn import_from(
     if let Err(problems) = assume.check() {
         return Ok(Err(problems));
     }
+    count(|it| &mut it.imports);
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
         let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);

@@ -3,11 +3,11 @@
 use crate::engine;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::Sums;
-use crate::measure::Tally;
+use crate::measure::{Beside, Remembered, Tally};
 use crate::memory::requests::Replayed;
 use crate::price::{Models, PriceRows};
 use crate::quantity::Cost;
-use crate::take::{Folded, Keys, Load, Progress, Unpriced, World, in_order};
+use crate::take::{Folded, Keys, Load, Unpriced, in_order};
 
 /// What a memory requested over the first trial.
 pub(super) struct Replay {
@@ -15,6 +15,8 @@ pub(super) struct Replay {
     pub(super) requests: Replayed,
     /// What its calls to a service cost, if its service has prices of its own.
     pub(super) service: Option<Cost>,
+    /// How many milliseconds it took, if its world counts them itself.
+    pub(super) latency_ms: Option<f64>,
 }
 
 impl Replay {
@@ -22,9 +24,8 @@ impl Replay {
     pub(super) fn tally(&self, policy: &Policy, profile: &Profile, is_flat: bool) -> Tally {
         let (sums, index, outcome) = self.folded(policy, (&profile.limits, &profile.cache), is_flat);
         let models = Models::new(profile, policy.summariser());
-        let mut tally = Tally::new(&sums, index.as_ref(), &outcome, false, models);
-        tally.costs.memory = self.service.unwrap_or(tally.costs.memory);
-        tally
+        let beside = Beside { service: self.service, latency_ms: self.latency_ms, ..Beside::default() };
+        Tally::beside(&sums, index.as_ref(), &outcome, models, &beside)
     }
 
     /// Plays the requests and folds them to what prices ask for.
@@ -40,15 +41,11 @@ impl Replay {
 
 /// Prices what each memory requested under every pair of limits and cache rules, with the first that it remembers.
 pub(super) fn folded(
-    world: &dyn World,
     replays: &[Replay],
+    remembered: &[Option<Remembered>],
     load: &Load,
     keys: &Keys<'_>,
-    progress: Progress<'_>,
 ) -> Vec<Unpriced> {
-    // What is remembered does not depend on a profile.
-    let first = load.profiles.iter().take(1).cloned().collect();
-    let runs = world.runs(&Load { profiles: first, ..load.clone() }, progress);
     let n = load.policies.len();
     in_order(keys.distinct.len() * n, |at| {
         let (key, policy) = (&keys.distinct[at / n], at % n);
@@ -56,7 +53,8 @@ pub(super) fn folded(
         Unpriced {
             trials: vec![one.folded(&load.policies[policy], (key.limits, key.cache), keys.is_flat)],
             service: one.service,
-            remembered: runs[policy].remembered().next(),
+            // What is remembered does not depend on a profile.
+            remembered: remembered[policy].clone(),
         }
     })
 }

@@ -9,7 +9,7 @@ mod inferred;
 mod messages;
 mod pi;
 mod tools;
-mod undo;
+pub(crate) mod undo;
 mod usage;
 
 use std::path::{Path, PathBuf};

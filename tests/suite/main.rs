@@ -33,6 +33,7 @@ mod live_grid;
 mod matrix;
 mod memory;
 mod memory_runners;
+mod nets;
 mod oracle;
 mod pictures;
 mod price;

@@ -1,6 +1,7 @@
 //! Charts of a run: the requests that they show, and the one that is asked for.
 
-use ctxsim::compare::Plan;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::Report;
@@ -9,52 +10,72 @@ use ctxsim::report::chart::{Figure, KINDS, Source};
 use ctxsim::report::html::Traces;
 use ctxsim::report::sections::Detail;
 
-use crate::args::RunArgs;
-use crate::run::{unwritable, with_progress};
+use ctxsim::take::{Load, Take};
+
+use crate::format::FormatArg;
+use crate::run::unwritable;
 
 /// The most runs whose requests are charted: each takes a part of the page.
 const MOST_RUNS: usize = 24;
 
-/// Replays a few runs for their requests; conversations have none of their own.
-pub(crate) fn traces(plan: &Plan, args: &RunArgs) -> Result<Traces, Error> {
-    let n_shown = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, _| {
-            let has_requests = load.world.lengths().is_empty();
-            if has_requests { load.policies.len() * load.profiles.len() } else { 0 }
-        })
-    })?;
-    let n_runs: usize = n_shown.into_iter().sum();
-    if n_runs > MOST_RUNS {
+/// Keeps the requests of a comparison's runs while it is played, as long as they are few.
+#[derive(Debug, Default)]
+pub(crate) struct Tracer {
+    n_runs: AtomicUsize,
+    is_on: bool,
+}
+
+impl Tracer {
+    /// Keeps requests if a format shows them.
+    pub(crate) fn of(format: FormatArg) -> Self {
+        Self { is_on: [FormatArg::HTML, FormatArg::SVG].contains(&format), ..Self::default() }
+    }
+
+    /// Returns whether the requests of a load are still shown; conversations have none of their own.
+    pub(crate) fn wants(&self, load: &Load) -> bool {
+        let has_requests = load.world.lengths().is_empty();
+        let n_own = if has_requests { load.policies.len() * load.profiles.len() } else { 0 };
+        self.is_on && self.n_runs.fetch_add(n_own, Ordering::Relaxed) + n_own <= MOST_RUNS
+    }
+
+    /// Returns the requests of a load's runs.
+    pub(crate) fn of_load(load: &Load, takes: &[Take]) -> Vec<Trace> {
+        let trial = if load.trials > 1 { " (first trial)" } else { "" };
+        let scenario = format!("{}{trial}", load.name);
+        let rows = takes.iter().filter_map(|it| Some((it.cell, it.rows.as_ref()?)));
+        let trace = rows.filter(|(_, it)| it.fault.is_none()).map(|(cell, rows)| {
+            let profile = &load.profiles[cell.profile].name;
+            Trace::new(&load.policies[cell.policy], &scenario, profile, rows)
+        });
+        trace.collect()
+    }
+
+    /// Returns them all, or why there are none.
+    pub(crate) fn traces(self, of_loads: Vec<Vec<Trace>>) -> Traces {
+        let n_runs = self.n_runs.into_inner();
+        if n_runs <= MOST_RUNS {
+            return Traces { runs: of_loads.concat(), left_out: None };
+        }
         let sentence = format!(
             "Request charts cover at most {MOST_RUNS} runs, and this comparison has {n_runs}: name fewer \
                 scenarios, profiles or policies."
         );
-        return Ok(Traces { runs: Vec::new(), left_out: Some(sentence) });
+        Traces { runs: Vec::new(), left_out: Some(sentence) }
     }
-    let of_loads = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, progress| {
-            let trial = if load.trials > 1 { " (first trial)" } else { "" };
-            let scenario = format!("{}{trial}", load.name);
-            let rows = load.rows(progress).into_iter().filter(|(_, it)| it.fault.is_none());
-            let trace = rows.map(|(cell, rows)| {
-                let profile = &load.profiles[cell.profile].name;
-                Trace::new(&load.policies[cell.policy], &scenario, profile, &rows)
-            });
-            trace.collect::<Vec<_>>()
-        })
-    })?;
-    Ok(Traces { runs: of_loads.concat(), left_out: None })
 }
 
 /// Returns one chart as a file.
-pub(crate) fn chart(plan: &Plan, report: &Report, detail: Detail, args: &RunArgs) -> Result<String, Error> {
-    let traces = traces(plan, args)?;
+pub(crate) fn chart(
+    report: &Report,
+    traces: &Traces,
+    detail: Detail,
+    asked: Option<&str>,
+) -> Result<String, Error> {
     let figures = Source::new(report, detail, &traces.runs).figures();
-    let asked = args.chart.as_deref();
     let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
     match figure {
         Some(figure) => figure.document().map_err(unwritable),
-        None => Err(vec![missing(asked, &figures, &traces)].into()),
+        None => Err(vec![missing(asked, &figures, traces)].into()),
     }
 }
 

@@ -11,6 +11,7 @@ use ctxsim::compare::{Comparison, Plan};
 use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::checkup::github;
+use ctxsim::report::html::Traces;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sections::columns::Column;
 use ctxsim::report::table::Layout;
@@ -22,8 +23,9 @@ use serde_json::Value;
 use crate::args::{RowsArg, RunArgs, WidthArgs};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
+use crate::pictures::{self, Tracer};
 use crate::words::without_sessions;
-use crate::{git, output, pictures};
+use crate::{git, output};
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -63,7 +65,11 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
-            let mut report = with_progress(|it| plan.report(args.draw.threads(), it))?;
+            let tracer = Tracer::of(format);
+            let (mut report, traces) = with_progress(|it| {
+                let threads = args.draw.threads();
+                plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)
+            })?;
             report.min_evidence = args.min_evidence;
             report.columns = columns;
             holds &= report.failures.is_empty();
@@ -77,7 +83,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
             }
-            written(&plan, &report, args, format)?
+            written(&report, &tracer.traces(traces), args, format)?
         }
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
@@ -128,7 +134,7 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
 }
 
 /// Returns a report in a format.
-fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
+fn written(report: &Report, traces: &Traces, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     let text = match format {
         FormatArg::TABLE => {
@@ -137,10 +143,8 @@ fn written(plan: &Plan, report: &Report, args: &RunArgs, format: FormatArg) -> R
         }
         FormatArg::MARKDOWN => markdown::report(report, detail),
         FormatArg::GITHUB => markdown::summary(report),
-        FormatArg::HTML => {
-            html::report(report, detail, &pictures::traces(plan, args)?).map_err(unwritable)?
-        }
-        FormatArg::SVG => pictures::chart(plan, report, detail, args)?,
+        FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
+        FormatArg::SVG => pictures::chart(report, traces, detail, args.chart.as_deref())?,
         FormatArg::JSON => json::document(report).map_err(unwritable)?,
         of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
     };

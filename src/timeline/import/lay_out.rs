@@ -215,7 +215,7 @@ fn finished(
     file_tools: &[String],
 ) -> Timeline {
     let mut timeline = builder.finish();
-    timeline.models = models.0;
+    timeline.models = models.into_counted();
     timeline.began_ms = began_ms;
     infer_needs(&mut timeline, &assumed.needs, file_tools);
     timeline
@@ -223,14 +223,21 @@ fn finished(
 
 /// The models of a recording, in the order in which they come.
 #[derive(Default)]
-struct Models(Vec<RecordedModel>, usize);
+pub(super) struct Models(Vec<RecordedModel>, usize);
 
 impl Models {
     /// Tells the builder when the next request is another model's than the one before.
     fn tell(&mut self, model: &str, input: Tokens, builder: &mut TimelineBuilder) {
+        if let Some(number) = self.count(model, input) {
+            builder.change(Setting::Model, ix(number));
+        }
+    }
+
+    /// Counts a request; returns its model's number where it is another than that of the one before.
+    pub(super) fn count(&mut self, model: &str, input: Tokens) -> Option<usize> {
         let Self(models, last) = self;
         if model.is_empty() {
-            return;
+            return None;
         }
         let number = models.iter().position(|it| it.name == model).unwrap_or(models.len());
         if number == models.len() {
@@ -238,26 +245,34 @@ impl Models {
         }
         models[number].requests += 1;
         models[number].input += input;
-        if std::mem::replace(last, number) != number {
-            builder.change(Setting::Model, ix(number));
-        }
+        (std::mem::replace(last, number) != number).then_some(number)
+    }
+
+    /// Returns what was counted.
+    pub(super) fn into_counted(self) -> Vec<RecordedModel> {
+        self.0
     }
 }
 
 /// Milliseconds since the first request; a clock that goes back stands still.
 #[derive(Default)]
-struct Clock {
+pub(super) struct Clock {
     start: Option<i64>,
     last: i64,
 }
 
 impl Clock {
-    fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
+    pub(super) fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
         if let Some(at_ms) = at_ms {
             let start = *self.start.get_or_insert(at_ms);
             self.last = self.last.max(at_ms.saturating_sub(start));
         }
         self.last
+    }
+
+    /// Returns when the last request started, in milliseconds since 1970, if any has a time.
+    pub(super) fn last_ms(&self) -> Option<i64> {
+        self.start.map(|it| it.saturating_add(self.last))
     }
 
     /// Returns where a time lies since the first request; at the last one, when it is not known.

@@ -11,7 +11,9 @@ use crate::input::scenario::Load as Form;
 use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
-use crate::take::{Cell, Keys, Kind, Load, Progress, RowsOf, Run, Unpriced, World, in_order, of_run};
+use crate::take::{
+    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order, of_run,
+};
 use crate::worlds::aging::cost::Requests;
 use crate::worlds::aging::generate::Pressure;
 use crate::worlds::aging::{Aging, Log, Numbers, Observed, Played, Player, Rules, Stream, Summary};
@@ -88,7 +90,7 @@ impl World for Aging {
         Some(Arc::new(Writing::new(self, n_trials, chats)))
     }
 
-    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
+    fn play(&self, load: &Load, _: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let observed = self.observed(load, progress);
         let stream = self.stream(0);
         let replays = self.replays(load, &stream);
@@ -108,13 +110,16 @@ impl World for Aging {
                 compaction_calls: *n_compactions,
                 ..self.summary(load, &observed, cell.policy)
             };
-            Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) }
+            Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
         })
     }
 
     fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
         let replays: Vec<Replay> = self.replays(load, &self.stream(0)).into_iter().map(|it| it.0).collect();
-        Some(replay::folded(self, &replays, load, keys, progress))
+        let observed = self.observed(load, progress);
+        let first = |at| (&self.summary(load, &observed, at) as &dyn Findings).remembered().next();
+        let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();
+        Some(replay::folded(&replays, &remembered, load, keys))
     }
 
     fn rows(&self, load: &Load, of: RowsOf, _progress: Progress<'_>) -> Vec<Rows> {
@@ -144,7 +149,7 @@ impl Aging {
             let log = player.policy(policy, self.model);
             let Requests { replayed, n_compactions } =
                 Requests::new(stream, &log, policy, Numbers::declared());
-            (Replay { requests: replayed, service: None }, n_compactions)
+            (Replay { requests: replayed, service: None, latency_ms: None }, n_compactions)
         })
     }
 

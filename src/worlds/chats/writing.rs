@@ -8,7 +8,9 @@ use super::rows::{Runner, actions, answers, calls, orderings};
 use crate::input::Policy;
 use crate::quantity::saturated;
 use crate::row::Rows;
-use crate::take::{Cell, Keys, Kind, Load, Progress, RowsOf, Run, Unpriced, World, in_order};
+use crate::take::{
+    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+};
 use crate::worlds::chats::{
     self, ChatScenario, Chats, Log, Numbers, Observed, Ordering, Player, Summary, cost,
 };
@@ -59,7 +61,8 @@ impl Writing {
             let policy = &load.policies[at];
             let log = player.play(policy.service_memory());
             let requests = cost::requests(&log, policy, player.numbers);
-            (Replay { requests, service: Some(cost::of_service(&log, policy)) }, log)
+            let service = Some(cost::of_service(&log, policy));
+            (Replay { requests, service, latency_ms: Some(log.wall_ms as f64) }, log)
         })
     }
 
@@ -128,7 +131,7 @@ impl World for Writing {
         self.of.kind()
     }
 
-    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
+    fn play(&self, load: &Load, _: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let observed = self.observed(load, progress);
         let chats = (self.chats)(0);
         let replays = self.replays(load);
@@ -142,8 +145,7 @@ impl World for Writing {
             let cell = cells[at];
             let policy = &load.policies[cell.policy];
             let (replay, log) = &replays[cell.policy];
-            let mut tally = replay.tally(policy, &load.profiles[cell.profile], keys.is_flat);
-            tally.latency_ms = log.wall_ms as f64;
+            let tally = replay.tally(policy, &load.profiles[cell.profile], keys.is_flat);
             let own = &observed[cell.policy];
             let others = load.policies.iter().zip(&observed).enumerate().filter(|it| it.0 != cell.policy);
             let summary = Summary {
@@ -154,13 +156,20 @@ impl World for Writing {
                 ..Summary::new(policy.service_memory(), log, own, self.numbers())
             };
             let run = load.run(cell, tally, &assumed);
-            Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run }
+            Take::of(cell, Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run })
         })
     }
 
     fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let replays: Vec<Replay> = self.replays(load).into_iter().map(|it| it.0).collect();
-        Some(replay::folded(self, &replays, load, keys, progress))
+        let (replays, logs): (Vec<Replay>, Vec<Log>) = self.replays(load).into_iter().unzip();
+        let observed = self.observed(load, progress);
+        let first = |at: usize| {
+            let runner = load.policies[at].service_memory();
+            let summary = Summary::new(runner, &logs[at], &observed[at], self.numbers());
+            (&summary as &dyn Findings).remembered().next()
+        };
+        let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();
+        Some(replay::folded(&replays, &remembered, load, keys))
     }
 
     fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {

@@ -14,15 +14,15 @@ use crate::hindsight;
 use crate::input::scenario::Load as Form;
 use crate::input::{Limits, Policy};
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
-use crate::measure::Tally;
+use crate::measure::{Beside, Tally};
 use crate::memory::export::{Banks, Written};
 use crate::price::PriceRows;
-use crate::quantity::{UNLIMITED, saturated};
+use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
-    self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, TrialLedger, Unpriced, World, in_order,
-    of_run,
+    self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, TrialLedger, Unpriced,
+    World, in_order, of_run,
 };
 use crate::timeline::Timeline;
 use crate::timeline::facts::FactIx;
@@ -37,6 +37,8 @@ struct Played {
     folded: Folded,
     /// What was kept.
     trial: Trial,
+    /// Its questions, if they were asked for.
+    probes: Vec<Probe>,
 }
 
 /// The trials of a load.
@@ -110,6 +112,12 @@ fn play_one<S: Sink + Default, T>(
     all
 }
 
+/// Tells what became of a question.
+fn answer(it: &Probe) -> take::Asked {
+    let what = format!("`{}` of message {} of {}", it.needle, it.message, it.conv_length);
+    take::Asked { state: it.state, what }
+}
+
 /// Returns which of all conversations one is.
 fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
     conversation.index_of(length, trial).ok_or_else(|| {
@@ -173,12 +181,25 @@ pub(in crate::floors::worlds) const WORLD: Registered = Registered {
 
 impl Conversation {
     /// Plays every trial under the policies of a load.
-    fn played(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Kept<Played> {
+    fn played(
+        &self,
+        load: &Load,
+        keys: &Keys<'_>,
+        with_probes: bool,
+        progress: Progress<'_>,
+    ) -> Kept<Played> {
         let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
             trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
             folded: (sink.sums, index, outcome),
+            probes: Vec::new(),
         };
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
+        if with_probes {
+            return trials.play(|made, ((sink, rows), asked): ((TrialSink, PriceRows), Asked), outcome| {
+                let index = (!keys.is_flat).then(|| rows.into());
+                Played { probes: self.in_words(made, &asked), ..keep(made, sink, index, outcome) }
+            });
+        }
         if keys.is_flat {
             return trials.play(|made, sink, outcome| keep(made, sink, None, outcome));
         }
@@ -187,11 +208,17 @@ impl Conversation {
         })
     }
 
+    /// Returns the questions of a trial.
+    fn in_words(&self, made: &conversation::Trial, asked: &Asked) -> Vec<Probe> {
+        let word = |row: &ProbeRow| Some(Probe::new(row, self.spell(made, row.fact)?, made));
+        asked.probes.iter().filter_map(word).collect()
+    }
+
     /// Plays every trial and returns them, run by run.
     #[must_use]
     pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
         let keys = Keys::new(&load.profiles, &load.policies);
-        let played = self.played(load, &keys, progress);
+        let played = self.played(load, &keys, false, progress);
         let of = |cell: Cell| played.of(keys.within(cell)).map(|it| it.trial).collect();
         load.own_cells().map(|cell| (cell, of(cell))).collect()
     }
@@ -200,11 +227,8 @@ impl Conversation {
     #[must_use]
     pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
-        let in_words = |made: &conversation::Trial, asked: Asked, _| -> Vec<Probe> {
-            let word = |row: &ProbeRow| Some(Probe::new(row, self.spell(made, row.fact)?, made));
-            asked.probes.iter().filter_map(word).collect()
-        };
-        let kept = Trials { load, conversation: self, keys, progress, in_full: false }.play(in_words);
+        let trials = Trials { load, conversation: self, keys, progress, in_full: false };
+        let kept = trials.play(|made, asked: Asked, _| self.in_words(made, &asked));
         let of = |cell: Cell| kept.of(keys.within(cell)).flatten().cloned().collect();
         load.own_cells().map(|cell| (cell, of(cell))).collect()
     }
@@ -231,10 +255,8 @@ fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, played: &Kept<Played>) -> 
     let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
     let tallies = played.of(keys.within(cell)).map(|one| {
         let (sums, index, outcome) = &one.folded;
-        let mut tally = Tally::new(sums, index.as_ref(), outcome, false, load.models_of(cell));
-        // Each conversation has a budget of its own.
-        tally.limits.prompt = UNLIMITED;
-        tally
+        let beside = Beside { has_own_budgets: true, ..Beside::default() };
+        Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)
     });
     let own = of(cell.policy);
     let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
@@ -279,20 +301,22 @@ impl World for Conversation {
         Some(Arc::new(Writing::new(self, n_trials, chats)))
     }
 
-    fn runs(&self, load: &Load, progress: Progress<'_>) -> Vec<Run> {
+    fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let keys = Keys::new(&load.profiles, &load.policies);
-        let played = self.played(load, &keys, progress);
+        let played = self.played(load, &keys, sinks.answers, progress);
         let assumed = load.assumed();
         let cells: Vec<Cell> = load.cells().collect();
         // To fold many trials is work, too.
         in_order(cells.len(), |at| {
             let (tally, retention) = retained(load, cells[at], &keys, &played);
-            Run { findings: Some(Arc::new(retention)), ..load.run(cells[at], tally, &assumed) }
+            let run = Run { findings: Some(Arc::new(retention)), ..load.run(cells[at], tally, &assumed) };
+            let answers = played.of(keys.within(cells[at])).flat_map(|it| it.probes.iter().map(answer));
+            Take { answers: answers.collect(), ..Take::of(cells[at], run) }
         })
     }
 
     fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let played = self.played(load, keys, progress);
+        let played = self.played(load, keys, false, progress);
         let of = |nth: usize| {
             let retention = Retention::new(&played.of(nth).map(|it| it.trial).collect::<Vec<_>>());
             Unpriced {
@@ -334,13 +358,6 @@ impl World for Conversation {
         let kept = Trials { load, conversation: self, keys, progress, in_full: true }.play(keep);
         let of = |cell: Cell| kept.of(keys.within(cell)).cloned().collect();
         load.own_cells().map(|cell| (cell, of(cell))).collect()
-    }
-
-    fn answers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<take::Asked>)> {
-        let what = |it: &Probe| format!("`{}` of message {} of {}", it.needle, it.message, it.conv_length);
-        let answer = |it: Probe| take::Asked { state: it.state, what: what(&it) };
-        let all = self.probes_of(load, progress).into_iter();
-        all.map(|(cell, it)| (cell, it.into_iter().map(answer).collect())).collect()
     }
 
     fn lengths(&self) -> &[u64] {

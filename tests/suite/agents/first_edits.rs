@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::cache::CacheRule;
-use ctxsim::engine::{Watch, simulate_watched};
+use ctxsim::engine::{CompiledPolicy, Watch, simulate_watched};
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
 use ctxsim::input::Policy;
@@ -53,7 +53,10 @@ fn first_edits(load: &Load, policy: &Policy, stages: &BTreeSet<usize>) -> Option
     let (mut rows, mut edited) = (Rows::default(), Edited::default());
     let same = |cache: Box<dyn CacheRule>| cache;
     let (limits, cache) = (&profile.limits, &profile.cache);
-    let outcome = simulate_watched(timeline(load), policy, limits, cache, (&mut edited, same), &mut rows);
+    let compiled = CompiledPolicy::new(timeline(load), policy, limits);
+    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut rows));
+    let watch = (&mut edited, same);
+    let outcome = simulate_watched(timeline(load), &compiled, &recoveries, limits, cache, watch, sinks);
     if stages.iter().any(|it| outcome.firings[*it].acted == 0) {
         return None;
     }

@@ -3,7 +3,7 @@
 //! Files that come back behind a summary are no results any more, and may go without their calls.
 
 use ctxsim::cache::CacheRule;
-use ctxsim::engine::{Watch, simulate_watched};
+use ctxsim::engine::{CompiledPolicy, Watch, simulate_watched};
 use ctxsim::input::Policy;
 use ctxsim::input::policy::{Action, Moment};
 use ctxsim::ledger::Rows;
@@ -59,14 +59,10 @@ fn a_call_and_its_result_are_sent_together() {
             let mut pairs = Pairs { restores: restores(policy), ..Pairs::default() };
             let same = |cache: Box<dyn CacheRule>| cache;
             let rules = &profile.cache;
-            simulate_watched(
-                timeline(load),
-                policy,
-                &profile.limits,
-                rules,
-                (&mut pairs, same),
-                &mut Rows::default(),
-            );
+            let (limits, timeline) = (&profile.limits, timeline(load));
+            let compiled = CompiledPolicy::new(timeline, policy, limits);
+            let (recoveries, sinks) = ([compiled.recovery()], &mut [Rows::default()]);
+            simulate_watched(timeline, &compiled, &recoveries, limits, rules, (&mut pairs, same), sinks);
             torn.extend(pairs.torn.map(|it| format!("{} on {}: {it}", policy.name, load.name)));
         }
     }

@@ -27,7 +27,7 @@ fn said(timeline: &Timeline) -> Vec<&str> {
 }
 
 /// A turn that is compacted while its calls are open; the user speaks again after it.
-fn compacted(boundary: &str) -> String {
+pub(crate) fn compacted(boundary: &str) -> String {
     let session = Session::default()
         .user("hello")
         .call("m1", "c1", &usage(3, 0, 40_000, 20))
@@ -45,7 +45,7 @@ fn compacted(boundary: &str) -> String {
     session.text
 }
 
-const BY_ITSELF: &str =
+pub(crate) const BY_ITSELF: &str =
     r#""subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":140100},"#;
 
 #[test]
@@ -278,4 +278,35 @@ fn identity_runs_past_the_compactions_of_the_reference_sessions() {
         }
     }
     assert_eq!(n_compactions, 4);
+}
+
+#[test]
+fn a_session_from_bytes_has_the_numbers_of_its_file_with_both_bills_of_its_compactions() {
+    let text = compacted(BY_ITSELF).replace("\"model\":\"m\"", "\"model\":\"claude-opus-4-5-20251101\"");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    std::fs::write(&path, &text).unwrap();
+    let reference = std::env::var_os("CTXSIM_REFERENCE");
+    let recorded = reference.map(|it| std::path::Path::new(&it).join("recorded/claude-code"));
+    let others = recorded.and_then(|it| std::fs::read_dir(it).ok()).into_iter().flatten();
+    let others =
+        others.map(|it| it.unwrap().path()).filter(|it| it.extension().is_some_and(|it| it == "jsonl"));
+    let compare = |scenarios: Vec<ctxsim::ScenarioRef>| {
+        let names = ["identity", "sliding_window", "duckagent/immediate_summary"];
+        let comparison = ctxsim::Comparison::new().own_models().scenarios(scenarios);
+        let report = names.iter().fold(comparison, |all, it| all.policy(*it)).run().unwrap();
+        let totals = |it: &ctxsim::Run| serde_json::to_value(it).unwrap()["totals"].clone();
+        report.runs().iter().map(totals).collect::<Vec<_>>()
+    };
+
+    for path in std::iter::once(path).chain(others) {
+        let of_file = compare(vec![path.display().to_string().into()]);
+        let bytes = std::fs::read(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let sessions = ctxsim::Scenario::recorded(name, &bytes[..]).unwrap();
+
+        let of_bytes = compare(sessions.into_iter().map(Into::into).collect());
+
+        assert_eq!(of_bytes, of_file, "{}", path.display());
+    }
 }

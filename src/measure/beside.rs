@@ -1,0 +1,74 @@
+//! What is known of a run beside its ledger: intervals of recovery, recovery that was played, bills of other models and services.
+
+use std::sync::Arc;
+
+use crate::ledger::{NeedSums, Outcome, RunFault};
+use crate::price::{Bill, Costs};
+use crate::quantity::Cost;
+
+/// What is known of a run beside its ledger; nothing by default.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Whether the load has needs.
+    pub has_needs: bool,
+    /// US dollars of recovery at the lower and upper ends of all assumptions.
+    pub interval: Option<[f64; 2]>,
+    /// The change in US dollars at either end of a single assumption.
+    pub by_assumption: Option<[[f64; 2]; 4]>,
+    /// Recovery as it was played, which stands in the place of the closed form.
+    pub played: Option<PlayedRecovery>,
+    /// Why a play of recovery came to no result.
+    pub fault: Option<Arc<RunFault>>,
+    /// The agent's requests, each billed at the prices of the model that answered it, where these were several.
+    pub own_models: Option<Bill>,
+    /// What the calls of a memory to its service cost, if the service has prices of its own.
+    pub service: Option<Cost>,
+    /// Milliseconds, if a world counts them itself.
+    pub latency_ms: Option<f64>,
+    /// The turns of the session as recorded: without a compaction, two of them may be one.
+    pub turns: Option<u32>,
+    /// The lowest cost, in US dollars, of anything that keeps every needed item.
+    pub bound: Option<f64>,
+    /// Whether each trial has a prompt limit of its own.
+    pub has_own_budgets: bool,
+}
+
+/// Means over runs with sampled needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedRecovery {
+    /// US dollars of recovery.
+    pub usd: f64,
+    /// Tokens that recovery reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// What became of the needs.
+    pub needs: NeedSums,
+    /// The number of runs.
+    pub n: u32,
+}
+
+impl Beside {
+    /// Returns the costs of a run, from those of its ledger.
+    pub(super) fn costs(&self, ledger: Costs) -> Costs {
+        Costs {
+            main: self.own_models.unwrap_or(ledger.main),
+            memory: self.service.unwrap_or(ledger.memory),
+            recovery: self.played.as_ref().map_or(ledger.recovery, |it| it.usd),
+            is_unknown: ledger.is_unknown || self.own_models.is_some_and(|it| it.is_incomplete),
+            ..ledger
+        }
+    }
+
+    /// Returns the outcome of a run, from that of its ledger.
+    pub(super) fn outcome(&self, ledger: &Outcome) -> Outcome {
+        let mut outcome = ledger.clone();
+        if let Some(fault) = &self.fault {
+            outcome.fault = Some(Arc::clone(fault));
+        }
+        if let Some(turns) = self.turns.filter(|_| outcome.turns_completed == outcome.turns_requested) {
+            [outcome.turns_requested, outcome.turns_started, outcome.turns_completed] = [turns; 3];
+        }
+        outcome
+    }
+}

@@ -1,0 +1,62 @@
+//! When a recorded session ended and which models answered in it, without laying it out.
+
+use std::io::{self, BufRead};
+
+use super::lay_out::{Clock, Models};
+use super::lines::Lines;
+use super::losses::Losses;
+use super::{Transcript, found};
+use crate::counts::count;
+use crate::timeline::{RecordedModel, main_model};
+
+/// What is known of a recorded session before it is laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    /// Its name within the file; empty for a single session.
+    pub session: String,
+    /// When its last request started, in milliseconds since 1970, if the recording says so.
+    pub last_ms: Option<i64>,
+    /// The models that answered, in the order in which they come.
+    models: Vec<RecordedModel>,
+}
+
+impl Glance {
+    /// Returns the model that was billed for the most input.
+    #[must_use]
+    pub fn main_model(&self) -> Option<&RecordedModel> {
+        main_model(&self.models)
+    }
+}
+
+/// Glances at the sessions of a recording; none where it cannot be used.
+///
+/// # Errors
+/// The reader fails.
+pub fn glances(reader: &mut dyn BufRead) -> io::Result<Vec<Glance>> {
+    count(|it| &mut it.glances);
+    let mut lines = Lines::new(reader);
+    let mut losses = Losses::default();
+    let Some(format) = found(lines.head()) else {
+        lines.finish(&mut losses)?;
+        return Ok(Vec::new());
+    };
+    let mut transcripts = (format.read)(&mut lines, &mut losses);
+    if lines.too_long().is_some() {
+        return Ok(Vec::new());
+    }
+    lines.finish(&mut losses)?;
+    if !losses.problems().is_empty() {
+        return Ok(Vec::new());
+    }
+    transcripts.retain(|it| !it.exchanges.is_empty());
+    Ok(transcripts.iter().map(glance).collect())
+}
+
+fn glance(transcript: &Transcript) -> Glance {
+    let (mut clock, mut models) = (Clock::default(), Models::default());
+    for exchange in &transcript.exchanges {
+        clock.since_start(exchange.at_ms);
+        models.count(transcript.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt));
+    }
+    Glance { session: transcript.name.clone(), last_ms: clock.last_ms(), models: models.into_counted() }
+}

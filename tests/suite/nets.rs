@@ -1,0 +1,121 @@
+//! Nothing is done twice: how often recordings are read, policies compiled and simulations played.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::counts::{Counts, counted};
+use ctxsim::take::with_threads;
+
+use crate::import::undo::{BY_ITSELF, compacted};
+
+const POLICIES: [&str; 4] =
+    ["identity", "clear_tool_results", "sliding_window", "duckagent/immediate_summary"];
+
+/// Writes recordings into a folder of their own.
+fn recordings(name: &str, texts: &[&str]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nets").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for (nth, text) in texts.iter().enumerate() {
+        fs::write(folder.join(format!("session-{nth}.jsonl")), text).unwrap();
+    }
+    folder
+}
+
+fn comparison(folder: &Path) -> Comparison {
+    Comparison {
+        policies: POLICIES.map(str::to_owned).to_vec(),
+        scenarios: vec![folder.display().to_string()],
+        own_models: true,
+        ..Comparison::default()
+    }
+}
+
+fn plan(comparison: &Comparison) -> Plan {
+    Plan::new(&Catalog::bundled(), comparison).unwrap()
+}
+
+/// Counts work on one thread, so that all of it is counted.
+fn on_one_thread(work: impl FnOnce() + Send) -> Counts {
+    with_threads(Some(1), || counted(work).1)
+}
+
+/// A session of one compaction, by a model that is known.
+fn with_compaction() -> String {
+    compacted(BY_ITSELF).replace("\"model\":\"m\"", "\"model\":\"claude-opus-4-5-20251101\"")
+}
+
+fn pi() -> &'static str {
+    include_str!("../data/recorded/pi-session.jsonl")
+}
+
+#[test]
+fn a_recording_is_imported_once_a_policy_compiled_once_a_load_and_a_simulation_played_once() {
+    let folder = recordings("plain", &[pi()]);
+    let plan = plan(&comparison(&folder));
+
+    let done = on_one_thread(|| {
+        plan.report(None, &|_, _| {}).unwrap();
+    });
+
+    // The bill is compared with a policy of no run, which is compiled to find the run that is like it.
+    let n_policies = POLICIES.len() as u64;
+    assert_eq!((done.imports, done.compiled), (1, n_policies + 1), "{done:?}");
+    assert_eq!(done.plays, plan.n_simulations().unwrap() as u64, "{done:?}");
+    assert_eq!(done.layouts, 0);
+}
+
+#[test]
+fn a_session_with_compactions_is_played_once_in_each_layout_that_decides_or_bills_it() {
+    let folder = recordings("compacted", &[&with_compaction()]);
+    let plan = plan(&comparison(&folder));
+
+    let done = on_one_thread(|| {
+        plan.report(None, &|_, _| {}).unwrap();
+    });
+
+    // One compaction has two layouts: as recorded, and without it.
+    assert_eq!((done.imports, done.layouts), (1, 1), "{done:?}");
+    assert_eq!(done.plays, 2 * plan.n_simulations().unwrap() as u64, "{done:?}");
+}
+
+#[test]
+fn a_comparison_learns_rows_and_broken_prefixes_from_the_plays_that_it_is_billed_by() {
+    let folder = recordings("compared", &[&with_compaction()]);
+    let plan = plan(&comparison(&folder));
+
+    let done = on_one_thread(|| {
+        plan.contrasts(&[[0, 1], [0, 3]], None, &|_, _| {}).unwrap();
+    });
+
+    assert_eq!((done.imports, done.layouts), (1, 1), "{done:?}");
+    assert_eq!(done.plays, 2 * plan.n_simulations().unwrap() as u64, "{done:?}");
+}
+
+#[test]
+fn rows_of_a_session_that_a_policy_leaves_as_recorded_are_played_once() {
+    let folder = recordings("rows", &[&with_compaction()]);
+    let plan = plan(&Comparison { policies: vec!["identity".to_owned()], ..comparison(&folder) });
+
+    let done = on_one_thread(|| {
+        plan.rows(None, &|_, _| {}).unwrap();
+    });
+
+    assert_eq!((done.imports, done.plays, done.layouts), (1, 1, 0), "{done:?}");
+}
+
+#[test]
+fn where_only_the_newest_are_asked_for_the_others_are_glanced_at_and_never_imported() {
+    let later =
+        pi().replace("\"timestamp\":\"2025-", "\"timestamp\":\"2026-").replace("\"id\":\"", "\"id\":\"b");
+    let folder = recordings("newest", &[pi(), &later, &with_compaction()]);
+    let plan = plan(&Comparison { limit: Some(1), ..comparison(&folder) });
+
+    let done = on_one_thread(|| {
+        assert_eq!(plan.report(None, &|_, _| {}).unwrap().sessions.len(), 1);
+    });
+
+    assert_eq!((done.imports, done.glances), (1, 3), "{done:?}");
+}
