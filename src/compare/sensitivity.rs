@@ -101,7 +101,7 @@ impl Load {
         let sum = PricedLoad { name: self.name.clone(), ..PricedLoad::default() };
         let sum = RefCell::new(sum);
         let play = |load: &Self, _: &[usize]| load.priced_as_laid_out(&mut sum.borrow_mut(), progress);
-        let cells = self.lived(&play, &|it: &sensitivity::Cell| Some(&it.tally.outcome));
+        let cells = self.lived(&play, &|it: &sensitivity::Cell| &it.tally.outcome);
         let mut all: Vec<Vec<sensitivity::Cell>> = vec![Vec::new(); self.profiles.len()];
         cells.into_iter().for_each(|(cell, it)| all[cell.profile].push(it));
         Ok(PricedLoad { cells: all, ..sum.into_inner() })

@@ -31,9 +31,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Returns whether prices are all that is asked.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.rows.is_empty() && !self.breaks
+    /// Returns whether more is asked of a simulation than prices ask for.
+    pub(super) fn asks(&self, simulation: usize) -> bool {
+        self.breaks || self.rows.range((simulation, 0)..).next().is_some_and(|it| it.0 == simulation)
     }
 }
 

@@ -59,58 +59,50 @@ impl Story {
 impl Load {
     /// Finds which compactions of the harness each of its runs avoids.
     pub(super) fn lives(&self) -> Lives<'_> {
-        let play = |load: &Self, _: &[usize]| load.outcomes();
-        self.decided(&play, &|it| Some(it), false).0
+        let kept = if self.compacted().is_some() { self.outcomes() } else { Vec::new() };
+        self.lives_after(kept.iter().map(|it| &it.1))
     }
 
-    /// Plays every run in the layouts that decide which compactions it avoids, and in its own in the end if that is asked for.
-    fn decided<T>(
-        &self,
-        play: &impl Fn(&Self, &[usize]) -> Vec<(Cell, T)>,
-        outcome: &impl Fn(&T) -> Option<&Outcome>,
-        to_the_end: bool,
-    ) -> (Lives<'_>, Played<T>) {
+    /// The same where the outcomes with all of the compactions are known, run by run. Of a later compaction, a play for its outcome
+    /// alone decides: a run may go through many layouts, and is billed in one.
+    fn lives_after<'o>(&self, kept: impl Iterator<Item = &'o Outcome>) -> Lives<'_> {
         let mut lives = Lives { load: self, undone: Vec::new() };
-        let mut played: Played<T> = IndexMap::new();
-        let Some((recorded, _)) = self.compacted() else { return (lives, played) };
-        let mut stories: Vec<Story> = self.cells().map(|_| Story::default()).collect();
+        let Some((recorded, _)) = self.compacted() else { return lives };
+        let mut stories: Vec<Story> = kept.map(|it| Story::default().after(recorded, it)).collect();
         loop {
             let mut open: IndexMap<Undone, Vec<usize>> = IndexMap::new();
-            let goes_on = |it: &Story| to_the_end || it.next < recorded.compactions.len();
-            for (nth, story) in stories.iter().enumerate().filter(|it| goes_on(it.1)) {
-                if played.get(&story.undone).is_none_or(|it| !it.contains_key(&nth)) {
-                    open.entry(story.undone.clone()).or_default().push(nth);
-                }
+            for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < recorded.compactions.len())
+            {
+                open.entry(story.undone.clone()).or_default().push(nth);
             }
-            let mut has_played = false;
-            for (undone, members) in open {
-                for (nth, one) in lives.each_of(&undone, &members, play) {
-                    if let Some(outcome) = outcome(&one) {
-                        stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, outcome);
-                    }
-                    played.entry(undone.clone()).or_default().insert(nth, one);
-                    has_played = true;
-                }
-            }
-            if !has_played {
+            if open.is_empty() {
                 break;
+            }
+            for (undone, members) in open {
+                for (nth, outcome) in lives.each_of(&undone, &members, &|load, _| load.outcomes()) {
+                    stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, &outcome);
+                }
             }
         }
         lives.undone = stories.into_iter().map(|it| it.undone).collect();
-        (lives, played)
+        lives
     }
 
     /// Plays the load, each run in the layout that it lives in; what plays is given the places of its policies among the load's.
     pub fn lived<T>(
         &self,
         play: &impl Fn(&Self, &[usize]) -> Vec<(Cell, T)>,
-        outcome: &impl Fn(&T) -> Option<&Outcome>,
+        outcome: &impl Fn(&T) -> &Outcome,
     ) -> Vec<(Cell, T)> {
         if self.compacted().is_none() {
             return play(self, &(0..self.policies.len()).collect::<Vec<_>>());
         }
-        let (lives, mut played) = self.decided(play, outcome, true);
-        let of = |(nth, cell)| Some((cell, played.get_mut(&lives.undone[nth])?.swap_remove(&nth)?));
+        let all: Vec<usize> = (0..self.cells().count()).collect();
+        let kept = Lives { load: self, undone: Vec::new() }.each_of(&Undone::new(), &all, play);
+        let lives = self.lives_after(kept.iter().map(|it| outcome(&it.1)));
+        let mut played: Played<T> = IndexMap::from([(Undone::new(), kept.into_iter().collect())]);
+        lives.play_the_rest(lives.undone.iter(), play, &mut played);
+        let of = |(nth, cell)| Some((cell, played.get_mut(lives.undone.get(nth)?)?.swap_remove(&nth)?));
         self.cells().enumerate().filter_map(of).collect()
     }
 
@@ -129,14 +121,16 @@ impl Load {
             let quiet: Progress<'_> = &|_, _| {};
             let takes =
                 load.takes_as_laid_out(sinks, if std::ptr::eq(load, self) { progress } else { quiet });
-            takes.into_iter().map(|it| (it.cell, it)).collect()
+            takes.into_iter().map(|it| (it.cell, it)).collect::<Vec<_>>()
         };
-        let (lives, mut played) = self.decided(&play, &|it: &Take| Some(&it.run.tally.outcome), true);
-        let billed = played.get(&Undone::new()).and_then(|it| it.values().find_map(Take::billed));
+        let kept: Vec<Take> = play(self, &[]).into_iter().map(|it| it.1).collect();
+        let billed = kept.iter().find_map(Take::billed);
+        let lives = self.lives_after(kept.iter().map(|it| &it.run.tally.outcome));
+        let mut played = Played::from([(Undone::new(), kept.into_iter().enumerate().collect())]);
+        lives.play_the_rest(lives.undone.iter(), &play, &mut played);
         // Beside the bill of its own layout, each run has that without any compaction.
-        let without = played.entry(recorded.compactions.clone()).or_default();
-        let missing: Vec<usize> = (0..lives.undone.len()).filter(|it| !without.contains_key(it)).collect();
-        without.extend(lives.each_of(&recorded.compactions, &missing, &play));
+        let without = lives.undone.iter().map(|_| &recorded.compactions);
+        lives.play_the_rest(without, &play, &mut played);
         let lived = self.cells().enumerate();
         let takes =
             lived.filter_map(|(nth, cell)| Some(Take { cell, ..lives.take(nth, recorded, &mut played)? }));
@@ -232,6 +226,25 @@ impl Lives<'_> {
         resets.n_reached = u32::from(has_reached);
         let tally = Tally { resets: Some(resets), ..take.run.tally };
         Some(Take { run: Run { tally, ..take.run }, ..take })
+    }
+
+    /// Plays runs in layouts, one for each run, where they are not played yet.
+    fn play_the_rest<'u, T>(
+        &self,
+        layouts: impl Iterator<Item = &'u Undone>,
+        play: &impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>,
+        played: &mut Played<T>,
+    ) {
+        let mut missing: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
+        for (nth, undone) in layouts.enumerate() {
+            if played.get(undone).is_none_or(|it| !it.contains_key(&nth)) {
+                missing.entry(undone).or_default().push(nth);
+            }
+        }
+        for (undone, members) in missing {
+            let more = self.each_of(undone, &members, play);
+            played.entry(undone.clone()).or_default().extend(more);
+        }
     }
 
     /// Plays some of the runs in one layout.

@@ -104,11 +104,12 @@ impl Load {
             return Vec::new();
         }
         let play = |load: &Self, _: &[usize]| load.drawn_as_laid_out(progress);
-        self.lived(&play, &|it: &Vec<Tally>| it.first().map(|it| &it.outcome))
+        let all = self.lived(&play, &|it: &(Outcome, Vec<Tally>)| &it.0);
+        all.into_iter().map(|(cell, (_, tallies))| (cell, tallies)).collect()
     }
 
-    /// The same, whatever its policies avoid.
-    fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
+    /// The same, whatever its policies avoid, with the outcomes of the first trials.
+    fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, (Outcome, Vec<Tally>))> {
         let simulations = self.simulations();
         let ledgers = simulations.folded(progress);
         let beside = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
@@ -116,7 +117,8 @@ impl Load {
             let priced = |(sums, index, outcome): &Folded| {
                 Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
             };
-            (cell, ledgers.of(&simulations, cell).map(priced).collect())
+            let all: Vec<Tally> = ledgers.of(&simulations, cell).map(priced).collect();
+            (cell, (all.first().map_or_else(Outcome::default, |it| it.outcome.clone()), all))
         };
         self.own_cells().map(tallies).collect()
     }
@@ -125,7 +127,7 @@ impl Load {
     #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let play = |load: &Self, _: &[usize]| load.rows_as_laid_out(progress);
-        let all = self.lived(&play, &|it: &(Arc<Rows>, Outcome)| Some(&it.1));
+        let all = self.lived(&play, &|it: &(Arc<Rows>, Outcome)| &it.1);
         all.into_iter().map(|(cell, (rows, _))| (cell, rows)).collect()
     }
 

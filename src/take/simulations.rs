@@ -208,14 +208,14 @@ impl<'a> Simulations<'a> {
 
     /// Runs them all and keeps what is wanted of each beside what the profiles' prices ask for.
     pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<Detail> {
-        if wanted.is_nothing() {
-            let none: Arc<[Found]> = Arc::default();
-            let plain = |folded| Detail { folded, rows: None, breaks: Arc::clone(&none) };
-            return self.folded(progress).map(plain);
-        }
+        let none: Arc<[Found]> = Arc::default();
+        let plain = |folded| Detail { folded, rows: None, breaks: Arc::clone(&none) };
         self.each_trial(progress, |nth, simulation, trial| {
-            let keeper =
-                |ledger| Keeper::new(!self.keys.is_flat, trial == 0 && wanted.rows.contains(&(nth, ledger)));
+            // What is asked for nothing else goes the short way.
+            if trial > 0 || !wanted.asks(nth) {
+                return self.folded_trial(simulation, trial).into_iter().map(plain).collect();
+            }
+            let keeper = |ledger| Keeper::new(!self.keys.is_flat, wanted.rows.contains(&(nth, ledger)));
             let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
             let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
             let kept = keepers.into_iter().zip(outcomes);
@@ -225,11 +225,17 @@ impl<'a> Simulations<'a> {
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
     pub fn folded(&self, progress: Progress<'_>) -> Ledgers<Folded> {
+        self.each_trial(progress, |_, simulation, trial| self.folded_trial(simulation, trial))
+    }
+
+    /// Plays a trial, and folds its ledgers.
+    fn folded_trial(&self, simulation: &Simulation<'_>, trial: usize) -> Vec<Folded> {
         if self.keys.is_flat {
-            return self.run(progress).map(|(sums, outcome)| (sums, None, outcome));
+            let all = simulation.run(trial).into_iter();
+            return all.map(|(sums, outcome)| (sums, None, outcome)).collect();
         }
-        let ledgers = self.run::<(Sums, PriceRows)>(progress);
-        ledgers.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome))
+        let all = simulation.run::<(Sums, PriceRows)>(trial).into_iter();
+        all.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome)).collect()
     }
 
     /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.

@@ -30,11 +30,14 @@ impl Letters<'_> {
 }
 
 /// Tells by the high word of each pair whether it is above a bar; returns not so, if any is too near to tell.
+#[expect(clippy::needless_range_loop, reason = "a zip is a call for each text where it is not inlined")]
 fn compare(pairs: &[[u32; 2]], bar: i32, above: &mut [u32]) -> bool {
     let mut near = 0;
-    for (above, [high, _]) in above.iter_mut().zip(pairs) {
-        let high = (temper_high(*high) >> (u32::BITS - HIGH)).cast_signed();
-        *above = yes_if(high > bar);
+    let n = above.len().min(pairs.len());
+    let (above, pairs) = (&mut above[..n], &pairs[..n]);
+    for at in 0..n {
+        let high = (temper_high(pairs[at][0]) >> (u32::BITS - HIGH)).cast_signed();
+        above[at] = yes_if(high > bar);
         near |= yes_if(high == bar);
     }
     near == 0
@@ -42,8 +45,7 @@ fn compare(pairs: &[[u32; 2]], bar: i32, above: &mut [u32]) -> bool {
 
 /// Counts the runs of no that begin after the first.
 fn count_runs(answers: &[u32]) -> u32 {
-    let pairs = answers.iter().zip(&answers[1..]);
-    pairs.fold(0_u32, |runs, (before, answer)| runs.wrapping_sub(before & !answer))
+    (1..answers.len()).fold(0_u32, |runs, at| runs.wrapping_sub(answers[at - 1] & !answers[at]))
 }
 
 #[inline]
