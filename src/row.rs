@@ -189,8 +189,14 @@ pub trait Columns: Sized {
 /// Returns the names and meanings of columns; what is within a group follows the group.
 #[must_use]
 pub fn heads<R: Columns>() -> Vec<Head> {
+    heads_of::<R>(|_| true)
+}
+
+/// Returns the same of some columns, by name.
+#[must_use]
+pub fn heads_of<R: Columns>(is_asked: impl Fn(&str) -> bool) -> Vec<Head> {
     let mut heads = Vec::new();
-    for column in &*R::columns() {
+    for column in R::columns().iter().filter(|it| is_asked(it.name)) {
         heads.push(column.head());
         let within = (column.within)().into_iter();
         heads.extend(within.map(|it| Head { name: format!("{}.{}", column.name, it.name), ..it }));
@@ -256,8 +262,6 @@ pub fn row<R>(columns: &[Column<R>], of: &R) -> Fields {
 pub struct Rows {
     /// The first columns, each with one value for all rows: whose rows they are.
     pub of: Fields,
-    /// Their columns after these.
-    pub heads: Vec<Head>,
     /// The values, row by row.
     pub rows: Vec<Fields>,
 }
@@ -267,7 +271,7 @@ impl Rows {
     pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
         let columns = R::columns();
         let rows = things.into_iter().map(|it| row(&columns, it.borrow())).collect();
-        Self { of, heads: heads::<R>(), rows }
+        Self { of, rows }
     }
 
     /// Makes a row of each thing that has fields, whatever they are.

@@ -4,17 +4,20 @@ use std::sync::OnceLock;
 
 use super::runs::RunOf;
 use crate::diag::nearest;
-use crate::row::{ANY, Head, heads};
+use crate::row::{ANY, Head, heads, heads_of};
 
 /// Checks that a run of some report can have a number at a dotted path.
 ///
 /// # Errors
 /// No run can; returns the path that was probably meant, if any.
 pub fn check(place: &str) -> Result<(), Option<String>> {
-    let mut known = known();
-    if known.iter().any(|it| is_at(it, place)) {
+    // A place that is right is found in its own group; only for one that is wrong are all of them listed.
+    let group = place.split('.').next().unwrap_or_default();
+    let own = heads_of::<RunOf<'_>>(|it| it == group);
+    if own.iter().any(|it| it.unit.is_number() && is_at(&it.name, place)) {
         return Ok(());
     }
+    let mut known = known();
     // Of several that are equally near, the first by name is meant.
     known.sort_by(|one, other| one.split('.').cmp(other.split('.')));
     let inner = known.iter().find(|it| it.strip_suffix(place).is_some_and(|front| front.ends_with('.')));

@@ -41,7 +41,7 @@ pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
         fields.extend(row(&columns, tally));
         fields
     };
-    Rows { of: run.fields(), heads: drawn_heads(), rows: trials.iter().enumerate().map(one).collect() }
+    Rows { of: run.fields(), rows: trials.iter().enumerate().map(one).collect() }
 }
 
 /// Returns their columns.

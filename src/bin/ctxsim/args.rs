@@ -10,7 +10,7 @@ use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::format::{FormatArg, Formats};
 use crate::output::{ForceArgs, OutputArgs};
-use crate::run;
+use crate::verbs::run;
 use ctxsim::quantity::saturated;
 
 /// The profile used when nothing names a model.

@@ -8,7 +8,7 @@ use ctxsim::error::Error;
 use ctxsim::row::{self, Rows};
 
 use crate::output::{self, OutputArgs, Remark};
-use crate::run::unwritable;
+use crate::verbs::run::unwritable;
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,26 +1,13 @@
 //! Reads arguments, calls the library, prints, sets the exit code.
 
 mod args;
-mod check;
-mod cli;
-mod compare;
-mod explain;
 mod format;
 mod git;
-mod import;
-mod init;
-mod inputs;
 mod output;
-mod pages;
 mod pictures;
-mod prices;
 mod render;
-mod run;
-mod sensitivity;
-mod store;
-mod sweep;
-mod tune;
 mod usage;
+mod verbs;
 mod words;
 
 use std::path::Path;
@@ -29,7 +16,7 @@ use std::process::ExitCode;
 use ctxsim::catalog::Catalog;
 use ctxsim::error::Error;
 
-use cli::Command;
+use verbs::Command;
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;
@@ -46,33 +33,8 @@ fn main() -> ExitCode {
         Ok(catalog) => catalog,
         Err(error) => return unopened(&cli.command, &error),
     };
-    let result = match cli.command {
-        Command::Run(args) => run::run(&catalog, &args),
-        Command::Compare(args) => compare::compare(&catalog, &args).map(|()| true),
-        Command::Check(args) => match check::check(&catalog, &args) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
-        Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
-        Command::Merge(args) => sweep::merge(&args).map(|()| true),
-        Command::Tune(args) => tune::tune(&catalog, &args).map(|()| true),
-        Command::Init(args) => init::init(&catalog, &args).map(|()| true),
-        Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
-        Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
-        Command::Import(args) => import::import(&catalog, &args).map(|()| true),
-        Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
-        Command::Show(args) => inputs::show(&catalog, &args).map(|()| true),
-        Command::Validate(args) => inputs::validate(&catalog, &args).map(|()| true),
-        Command::Convert(args) => inputs::convert(&args).map(|()| true),
-        Command::Prices(args) => prices::prices(&args.command).map(|()| true),
-        Command::Store(args) => store::store(&catalog, &args.command).map(|()| true),
-        Command::Schema(args) => pages::schema(&args).map(|()| true),
-        Command::Man(args) => pages::man(&args).map(|()| true),
-        Command::Completions(args) => pages::completions(&args).map(|()| true),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(GUARD_FAILED),
+    match cli.command.run(&catalog) {
+        Ok(code) => code,
         Err(error) => refuse(&catalog, &error),
     }
 }
@@ -81,7 +43,7 @@ fn main() -> ExitCode {
 fn unopened(command: &Command, error: &Error) -> ExitCode {
     let catalog = Catalog::bundled();
     if let Command::Check(args) = command
-        && let Err(unwritten) = check::unopened(args, error)
+        && let Err(unwritten) = verbs::check::unopened(args, error)
     {
         render::error(&catalog, &unwritten);
     }

@@ -13,7 +13,7 @@ use ctxsim::report::sections::Detail;
 use ctxsim::take::{Load, Take};
 
 use crate::format::FormatArg;
-use crate::run::unwritable;
+use crate::verbs::run::unwritable;
 
 /// The most runs whose requests are charted: each takes a part of the page.
 const MOST_RUNS: usize = 24;

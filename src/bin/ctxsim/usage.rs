@@ -11,7 +11,7 @@ use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
 
-use crate::cli::Cli;
+use crate::verbs::Cli;
 use crate::{BAD_INPUT, refuse};
 
 /// Parses the command line; prints help or an error and returns the exit code.

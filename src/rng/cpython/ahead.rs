@@ -27,13 +27,17 @@ impl<'w> Upcoming<'w> {
     /// Looks at the first of them.
     #[inline(always)]
     pub(crate) fn lookahead(self) -> Lookahead {
-        // A loop, because the compiler does not always inline the closures of `map` and makes a call for each word.
+        // Loops over places, because the compiler does not always inline closures of `map` and makes of `zip`.
         let (mut words, mut highest) = ([0; SEEN], [0; SEEN]);
-        for ((word, highest), state) in words.iter_mut().zip(&mut highest).zip(self.0) {
-            *word = temper_high(*state);
-            *highest = (*word >> 24) as u8;
+        if let Some(states) = self.0.first_chunk::<SEEN>() {
+            for at in 0..SEEN {
+                words[at] = temper_high(states[at]);
+                highest[at] = (words[at] >> 24) as u8;
+            }
         }
-        Lookahead { words, planes: planes(&highest), left: u64::MAX }
+        // Where fewer are left, nothing is known of any.
+        let left = if self.0.len() < SEEN { 0 } else { u64::MAX };
+        Lookahead { words, planes: planes(&highest), left }
     }
 
     /// Draws so many letters; nothing, if the words are too few.
@@ -103,8 +107,9 @@ impl Lookahead {
 #[inline(always)]
 fn planes(bytes: &[u8; SEEN]) -> [u64; 8] {
     let mut rows = [0; 8];
-    for (row, few) in rows.iter_mut().zip(bytes.as_chunks().0) {
-        *row = u64::from_le_bytes(*few);
+    let (few, _) = bytes.as_chunks();
+    for at in 0..8 {
+        rows[at] = u64::from_le_bytes(few[at]);
     }
     for (shift, mask) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]

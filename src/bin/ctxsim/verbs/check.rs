@@ -17,7 +17,7 @@ use ctxsim::take::FailedRuns;
 use crate::args::{ProcessArgs, WidthArgs, number};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
-use crate::run::{table_width, unwritable, with_progress};
+use crate::verbs::run::{table_width, unwritable, with_progress};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render};
 
 /// Shown below the options.

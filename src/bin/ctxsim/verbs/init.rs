@@ -9,8 +9,8 @@ use ctxsim::error::Error;
 use ctxsim::grid::numbers::counted;
 use ctxsim::report::checkup::CheckUp;
 
-use crate::check;
 use crate::output::{self, ForceArgs};
+use crate::verbs::check;
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));

@@ -9,8 +9,8 @@ use ctxsim::error::Error;
 use ctxsim::input::text::schema;
 
 use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
-use crate::cli::Cli;
 use crate::output;
+use crate::verbs::Cli;
 
 /// Prints the schema of one kind of file, or writes those of all kinds.
 pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use crate::args::{DrawArgs, ProcessArgs, SelectArgs, WidthArgs};
 use crate::format::{FormatArg, Formats};
 use crate::git::{self, Revisions};
 use crate::output::OutputArgs;
-use crate::run::{table_width, unwritable, with_progress};
+use crate::verbs::run::{table_width, unwritable, with_progress};
 use crate::words::without_sessions;
 
 /// Shown below the options.

@@ -14,7 +14,7 @@ use ctxsim::report::{self, Skipped, calibration};
 use crate::args::{FALLBACK_PROFILE, SelectArgs, WidthArgs};
 use crate::format::{FormatArg, Formats};
 use crate::output::{self, OutputArgs};
-use crate::run::{table_width, unwritable, with_progress};
+use crate::verbs::run::{table_width, unwritable, with_progress};
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE, FormatArg::JSON] };

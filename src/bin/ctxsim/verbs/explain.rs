@@ -13,7 +13,7 @@ use ctxsim::take::{Cell, Load};
 use crate::args::{FALLBACK_PROFILE, ProcessArgs, WidthArgs, number};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
-use crate::run::given_width;
+use crate::verbs::run::given_width;
 use crate::{git, output};
 use ctxsim::quantity::saturated;
 

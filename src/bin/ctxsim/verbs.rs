@@ -1,20 +1,39 @@
 //! The verbs of the command line.
 
-use clap::{Parser, Subcommand};
+pub(crate) mod check;
+mod compare;
+mod explain;
+mod import;
+mod init;
+mod inputs;
+mod pages;
+mod prices;
+pub(crate) mod run;
+mod sensitivity;
+mod store;
+mod sweep;
+mod tune;
 
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use ctxsim::catalog::Catalog;
+use ctxsim::error::Error;
+
+use crate::GUARD_FAILED;
 use crate::args::{
     CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
-use crate::check::{self, CheckArgs};
-use crate::compare::{self, CompareArgs};
-use crate::explain::ExplainArgs;
-use crate::import::ImportArgs;
-use crate::init::InitArgs;
-use crate::prices::PricesArgs;
-use crate::sensitivity::{self, SensitivityArgs};
-use crate::store::StoreArgs;
-use crate::sweep::{self, MergeArgs, SweepArgs};
-use crate::tune::{self, TuneArgs};
+use check::CheckArgs;
+use compare::CompareArgs;
+use explain::ExplainArgs;
+use import::ImportArgs;
+use init::InitArgs;
+use prices::PricesArgs;
+use sensitivity::SensitivityArgs;
+use store::StoreArgs;
+use sweep::{MergeArgs, SweepArgs};
+use tune::TuneArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,4 +115,40 @@ pub(crate) enum Command {
     Store(StoreArgs),
     /// Print a shell completion script
     Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Does what was asked; returns the exit code, which says whether all that was checked holds.
+    pub(crate) fn run(self, catalog: &Catalog) -> Result<ExitCode, Error> {
+        let holds = match self {
+            Self::Run(args) => run::run(catalog, &args)?,
+            Self::Check(args) => return check::check(catalog, &args),
+            other => other.answer(catalog).map(|()| true)?,
+        };
+        Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) })
+    }
+
+    /// Does what was asked, where there is nothing that could fail to hold.
+    fn answer(self, catalog: &Catalog) -> Result<(), Error> {
+        match self {
+            Self::Run(_) | Self::Check(_) => Ok(()),
+            Self::Compare(args) => compare::compare(catalog, &args),
+            Self::Sweep(args) => sweep::sweep(catalog, &args),
+            Self::Merge(args) => sweep::merge(&args),
+            Self::Tune(args) => tune::tune(catalog, &args),
+            Self::Init(args) => init::init(catalog, &args),
+            Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
+            Self::Explain(args) => explain::explain(catalog, &args),
+            Self::Import(args) => import::import(catalog, &args),
+            Self::List(args) => inputs::list(catalog, &args),
+            Self::Show(args) => inputs::show(catalog, &args),
+            Self::Validate(args) => inputs::validate(catalog, &args),
+            Self::Convert(args) => inputs::convert(&args),
+            Self::Prices(args) => prices::prices(&args.command),
+            Self::Store(args) => store::store(catalog, &args.command),
+            Self::Schema(args) => pages::schema(&args),
+            Self::Man(args) => pages::man(&args),
+            Self::Completions(args) => pages::completions(&args),
+        }
+    }
 }

@@ -14,7 +14,7 @@ use ctxsim::report::sweep::{Objective, Sweep, SweepHead, json, table};
 use crate::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
-use crate::run::{table_width, unwritable, with_progress};
+use crate::verbs::run::{table_width, unwritable, with_progress};
 use crate::words::without_sessions;
 use crate::{git, output};
 

@@ -10,7 +10,7 @@ use ctxsim::report::sensitivity::{document, markdown, rows, table};
 use crate::args::{DrawArgs, ProcessArgs, WidthArgs, number};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
-use crate::run::{table_width, unwritable, with_progress};
+use crate::verbs::run::{table_width, unwritable, with_progress};
 use crate::words::without_sessions;
 
 /// Shown below the options.

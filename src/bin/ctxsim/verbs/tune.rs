@@ -14,8 +14,8 @@ use ctxsim::report::verdict::MIN_EVIDENCE;
 
 use crate::args::{DrawArgs, ProcessArgs, WidthArgs, share};
 use crate::output::{self, ForceArgs, OutputArgs, Remark};
-use crate::run::{table_width, unwritable, with_progress};
-use crate::sweep::GridArgs;
+use crate::verbs::run::{table_width, unwritable, with_progress};
+use crate::verbs::sweep::GridArgs;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
