@@ -60,4 +60,5 @@ mod summariser;
 mod sums;
 mod sweep;
 mod tidy;
+mod trees;
 mod tune;
