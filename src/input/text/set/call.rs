@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(json("times(0.5, window)").as_deref(), Some(r#"{"times":[0.5,"window"]}"#));
         assert_eq!(
             json("by_window(below: 200k, then: ratio(0.8), otherwise: limit)").as_deref(),
-            Some(r#"{"by_window":{"below":200000,"then":{"ratio":0.8},"otherwise":"limit"}}"#)
+            Some(r#"{"by_window":{"below":200000,"otherwise":"limit","then":{"ratio":0.8}}}"#)
         );
         for no_value in ["ratio(0.3", "ratio(0.3))", "a b(1)", "(1)", "plain"] {
             assert_eq!(json(no_value), None, "{no_value}");
