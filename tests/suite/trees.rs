@@ -160,7 +160,7 @@ fn many_damaged_inputs_are_read_as_the_parsers_of_both_formats_read_them() {
 }
 
 #[test]
-fn what_a_text_in_ron_may_be_written_like_is_read_as_the_ron_crate_reads_it() {
+fn every_way_to_write_ron_is_read_as_the_ron_crate_reads_it() {
     let texts = [
         "#![enable(implicit_some, unwrap_newtypes,)]\n(name: \"a\", about: \"b\")",
         "#![type = \"x\"] #![schema = \"y\"] /* a /* b */ c */ (name: r\"a\", about: r##\"b\"#c\"##) // end",

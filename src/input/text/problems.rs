@@ -36,7 +36,7 @@ pub(super) fn of(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
 }
 
 /// Returns the keys that are set twice in one place, of which the types read only the first.
-pub(super) fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
+fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     let mut nodes = vec![root];
     while let Some(node) = nodes.pop() {

@@ -8,7 +8,7 @@ use serde::de::{self, Expected, Unexpected};
 #[derive(Debug)]
 pub(in crate::floors::input::text) struct Refused(Box<Refusal>);
 
-/// See [`Refused`].
+/// What a refusal holds, once someone is told of it.
 #[derive(Debug)]
 pub(in crate::floors::input::text) struct Refusal {
     pub why: Why,
