@@ -26,8 +26,7 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
 
 /// Returns the kinds that share most of a file's top-level fields.
 fn likely(source: &Source) -> Vec<Kind> {
-    let keys = decode::keys(&source.text, source.format);
-    let n_known = |fields: &[&str]| keys.iter().filter(|it| fields.contains(&it.as_str())).count();
+    let n_known = |fields: &[&str]| source.keys().filter(|it| fields.contains(it)).count();
     let known = [
         (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
         (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),

@@ -148,12 +148,12 @@ fn is_other_input(path: &Path) -> bool {
 
 /// Returns whether a file is an input of some kind: it has a format of inputs, and a name as all of them do.
 pub(super) fn is_input(path: &Path) -> bool {
-    Format::of(path).is_some() && keys(path).iter().any(|it| it == "name")
+    Format::of(path).is_some() && source(path).is_some_and(|it| it.keys().any(|it| it == "name"))
 }
 
-/// Returns the top-level keys of an input; none if it cannot be read.
-fn keys(path: &Path) -> Vec<String> {
-    Source::read(path).map(|it| decode::keys(&it.text, it.format)).unwrap_or_default()
+/// Returns an input, if it can be read.
+fn source(path: &Path) -> Option<Source> {
+    Source::read(path).ok()
 }
 
 /// Returns whether an argument is a pattern.
@@ -246,7 +246,7 @@ fn is_candidate(path: &Path) -> bool {
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.
 fn is_scenario(path: &Path) -> bool {
-    let keys = keys(path);
     let known = decode::fields::<ScenarioFile>();
-    keys.iter().any(|it| it == "load") && keys.iter().all(|it| known.contains(&it.as_str()))
+    let has_load = |it: &Source| it.keys().any(|it| it == "load") && it.keys().all(|it| known.contains(&it));
+    source(path).is_some_and(|it| has_load(&it))
 }

@@ -3,15 +3,16 @@
 pub mod decode;
 pub mod duration;
 mod fault;
-mod node;
-mod once;
-mod place;
-mod repair;
+mod problems;
+mod read;
+mod said;
 pub mod schema;
 pub mod set;
 pub mod source;
 pub mod spelling;
+mod tree;
 
 pub use decode::Format;
-pub(crate) use once::Said;
+pub(crate) use said::Said;
 pub use source::Source;
+pub(crate) use tree::{Entry, Node, Value};

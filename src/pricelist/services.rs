@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::rules;
 use crate::input::profile::written::{Price, Service, Tier};
-use crate::input::text::decode::{self, Tree};
+use crate::input::text::{Entry, Node, Value, decode};
 use crate::quantity::Decimal;
 
 /// Returns prices with their services as factors where they are, and the pages that say so of what a list leaves out.
@@ -102,18 +102,22 @@ fn factor(usual: &Price, service: &Service) -> Option<Decimal> {
 }
 
 /// Returns whether a tree of prices is another one times a factor.
-fn is_times(own: &Tree, base: &Tree, factor: Decimal) -> bool {
-    match (own, base) {
-        (Tree::Float(own), Tree::Float(base)) => {
+fn is_times(own: &Node, base: &Node, factor: Decimal) -> bool {
+    match (&own.value, &base.value) {
+        (Value::Real(own), Value::Real(base)) => {
             let base = Decimal::from_f64(*base).and_then(|it| it.times(factor));
             base.is_some() && Decimal::from_f64(*own) == base
         }
-        (Tree::Array(own), Tree::Array(base)) => {
-            own.len() == base.len() && own.iter().zip(base).all(|(own, base)| is_times(own, base, factor))
+        (Value::List(own), Value::List(base)) => {
+            own.len() == base.len()
+                && own.iter().zip(base).all(|(own, base)| is_times(&own.value, &base.value, factor))
         }
-        (Tree::Table(own), Tree::Table(base)) => {
-            let is_times_base = |key, own| base.get(key).is_some_and(|base| is_times(own, base, factor));
-            own.len() == base.len() && own.iter().all(|(key, own)| is_times_base(key, own))
+        (Value::Map(fields), Value::Map(others)) => {
+            let is_times_base = |it: &Entry| {
+                let base = it.name().and_then(|name| base.get(name));
+                base.is_some_and(|base| is_times(&it.value, base, factor))
+            };
+            fields.len() == others.len() && fields.iter().all(is_times_base)
         }
         _ => own == base,
     }

@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use targets::TARGETS;
 
 /// Where good inputs of a target stand, to be damaged.
-const SEEDS: [(&str, &[&str]); 9] = [
+const SEEDS: [(&str, &[&str]); 10] = [
     ("recording", &["tests/data/recorded", "scenarios/recorded", "tests/data/fuzz/recording"]),
     ("policy", &["policies", "tests/newcomer", "tests/data/fuzz/policy"]),
     ("scenario", &["scenarios", "tests/data/small/scenarios", "tests/data/fuzz/scenario"]),
@@ -23,6 +23,7 @@ const SEEDS: [(&str, &[&str]); 9] = [
     ("blocks", &["tests/data/blocks", "tests/data/fuzz/blocks"]),
     ("chats", &["scenarios/memory_runners", "tests/data/chats"]),
     ("own", &["policies", "tests/data/fuzz/own"]),
+    ("tree", &["policies", "tests/twins", "tests/newcomer", "tests/data/fuzz/tree"]),
 ];
 
 /// Larger inputs are cut to a part of this size before they are damaged, so that each try is quick.

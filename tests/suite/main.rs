@@ -61,4 +61,5 @@ mod summariser;
 mod sums;
 mod sweep;
 mod tidy;
+mod trees;
 mod tune;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::input::text::decode::to_tree;
+use ctxsim::input::text::decode::to_json;
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn as_json(kind: &str, path: &Path) -> Value {
             Format::Toml => {
                 serde_json::to_value(toml::from_str::<toml::Value>(&source.text).unwrap()).unwrap()
             }
-            Format::Ron => serde_json::to_value(to_tree(&source.decode::<T>().unwrap()).unwrap()).unwrap(),
+            Format::Ron => to_json(&source.decode::<T>().unwrap()).unwrap(),
         }
     }
     let source = Source::read(path).unwrap();

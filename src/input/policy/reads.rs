@@ -3,7 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::{PolicyFile, Size};
-use crate::input::text::decode::{Tree, to_tree};
+use crate::input::text::Node;
+use crate::input::text::decode::to_tree;
 
 /// The key under which a size or a count names its parameter.
 const PARAM: &str = "param";
@@ -51,34 +52,21 @@ pub(super) fn in_size(size: &Size) -> IndexSet<String> {
 }
 
 /// Removes fields of some names, at any depth.
-fn remove(tree: &mut Tree, fields: &[&str]) {
-    match tree {
-        Tree::Table(table) => {
-            fields.iter().for_each(|it| {
-                table.remove(*it);
-            });
-            table.iter_mut().for_each(|(_, it)| remove(it, fields));
-        }
-        Tree::Array(list) => list.iter_mut().for_each(|it| remove(it, fields)),
-        _ => {}
-    }
+fn remove(tree: &mut Node, fields: &[&str]) {
+    let Some(entries) = tree.entries_mut() else { return };
+    entries.retain(|it| it.name().is_none_or(|it| !fields.contains(&it)));
+    entries.iter_mut().for_each(|it| remove(&mut it.value, fields));
 }
 
 /// Returns a size as a tree, or nothing for a bare word, which names no parameter.
-fn of_size(size: &Size) -> Option<Tree> {
+fn of_size(size: &Size) -> Option<Node> {
     let table: IndexMap<&str, &Size> = IndexMap::from([("size", size)]);
     to_tree(&table).ok()
 }
 
 /// Collects the parameters named below a value.
-fn collect(tree: &Tree, read: &mut IndexSet<String>) {
-    match tree {
-        Tree::Table(table) => {
-            let name = table.get(PARAM).and_then(Tree::as_str).filter(|_| table.len() == 1);
-            read.extend(name.map(str::to_owned));
-            table.values().for_each(|it| collect(it, read));
-        }
-        Tree::Array(list) => list.iter().for_each(|it| collect(it, read)),
-        _ => {}
-    }
+fn collect(tree: &Node, read: &mut IndexSet<String>) {
+    let name = tree.get(PARAM).and_then(Node::as_str).filter(|_| tree.entries().len() == 1);
+    read.extend(name.map(str::to_owned));
+    tree.entries().iter().for_each(|it| collect(&it.value, read));
 }

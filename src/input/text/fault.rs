@@ -1,8 +1,9 @@
-//! A parser's errors as one kind of fault, with one wording for both formats.
+//! What a type refuses in words, with fixes, in either format.
 
 use std::ops::Range;
 
 use super::decode::Format;
+use super::read::{Wanted, Why};
 use crate::diag::nearest;
 
 /// The help for a whole number.
@@ -62,7 +63,7 @@ const MOVED: [(&str, &str, &str); 13] = [
 const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file, `memory.facts.…` in a path";
 
 /// A problem in a text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fault {
     /// The diagnostic's code.
     pub code: &'static str,
@@ -70,10 +71,8 @@ pub(super) struct Fault {
     pub message: String,
     /// The fix.
     pub help: Option<String>,
-    /// The parser's position.
-    pub span: Range<usize>,
-    /// The missing field.
-    pub missing: Option<String>,
+    /// Where it is, if not at the value that is refused.
+    pub span: Option<Range<usize>>,
     /// The number that is out of range.
     pub number: Option<String>,
     /// Whether several names may be given where one choice is allowed.
@@ -83,15 +82,7 @@ pub(super) struct Fault {
 impl Fault {
     fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
-        Self {
-            code,
-            message: message.into(),
-            help,
-            span: 0..0,
-            missing: None,
-            number: None,
-            is_of_several: false,
-        }
+        Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
     }
 }
 
@@ -116,168 +107,97 @@ impl Fault {
     }
 }
 
-/// Explains the RON parser's error; `found` is the word or the value at the place, as written.
-pub(super) fn of_ron(error: &ron::Error, found: &str) -> Fault {
-    use ron::Error as E;
-    match error {
-        E::NoSuchEnumVariant { expected, found, .. } => unknown_choice(found, expected),
-        E::NoSuchStructField { expected, found, .. } => unknown_field(found, expected),
-        E::MissingStructField { field, .. } => missing_field(field, None),
-        E::DuplicateStructField { field, .. } => duplicate(field),
-        E::IntegerOutOfBounds => out_of_range(found, ""),
-        E::SuggestRawIdentifier(_) | E::InvalidIdentifier(_) | E::ExpectedIdentifier if is_number(found) => {
-            bare_number(found, Format::Ron)
+/// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
+pub(super) fn of(why: &Why, found: &str, format: Format) -> Fault {
+    match why {
+        Why::Wanted(wanted) => of_kind(*wanted, found, format),
+        Why::Type { found, expected } => {
+            Fault::new("wrong-type", format!("invalid type: {found}, expected {expected}"), WANTED)
         }
-        E::ExpectedIdentifier if found.starts_with('"') => {
-            let word = found.trim_matches('"');
-            Fault::new(
-                "wrong-type",
-                format!("expected a name, not the text {found}"),
-                format!("write `{word}`, without quotes"),
-            )
+        // A number that is written is told as written.
+        Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
+        Why::Range { number, expected } => out_of_range(number, expected),
+        Why::Choice(name, known) => unknown_choice(name, known),
+        Why::Field(name, known) => unknown_field(name, known),
+        Why::Missing(field) => missing_field(field, None),
+        Why::Twice(field) => duplicate(field),
+        Why::Bare(name) => without_value(name, format),
+        Why::Full(name) => with_value(name, format),
+        Why::Several => {
+            let help = "keep one key and remove the others";
+            let fault = Fault::new("wrong-type", "expected exactly one choice", help);
+            Fault { is_of_several: true, ..fault }
         }
-        E::ExpectedIdentifier if is_list(found) => not_a_list(),
-        E::ExceededRecursionLimit => {
-            Fault::new("syntax", "brackets are nested too deeply", "nest at most 128 brackets")
+        Why::Rest => {
+            let help = "remove the extra ones; write long numbers like `14_000`";
+            let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
+            Fault::new("wrong-type", format!("too many values in the {brackets}"), help)
         }
-        E::ExpectedDifferentStructName { found, .. } => Fault::new(
-            "wrong-type",
-            format!("expected fields in parentheses, not `{found}`"),
-            "write `(name: value)`, or leave the field out",
-        ),
-        E::InvalidIntegerDigit { .. } => wrong_type("a whole number", found, WHOLE_NUMBER),
-        E::UnexpectedChar(it) => {
-            let help = "write `name: value`, or leave it out";
-            Fault::new("syntax", format!("unexpected `{it}`"), help)
-        }
-        E::ExpectedMapColon => Fault::new("syntax", "a `:` is missing", "write `name: value`"),
-        E::ExpectedIdentifier => {
-            let help = "write `name: value`, in one pair of parentheses";
-            Fault { is_of_several: true, ..Fault::new("wrong-type", "expected a field name", help) }
-        }
-        E::ExpectedString => wrong_type("text", found, &in_quotes(found)),
-        E::ExpectedArray => wrong_type("a list", found, &format!("write it in brackets: `[{found}]`")),
-        E::ExpectedMap => wrong_type("a map", found, "write `{ \"name\": … }`"),
-        E::ExpectedInteger if found.starts_with('-') => out_of_range(found, ""),
-        E::ExpectedInteger => wrong_type("a whole number", found, WHOLE_NUMBER),
-        E::ExpectedFloat => wrong_type("a number", found, NUMBER),
-        E::ExpectedBoolean => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
-        E::ExpectedNamedStructLike(_) | E::ExpectedStructLike if found.is_empty() => Fault::new(
-            "wrong-type",
-            "expected `(`",
-            "write fields in parentheses, without quotes around their names: `(name: value)`",
-        ),
-        E::ExpectedStructLike | E::ExpectedNamedStructLike(_) | E::ExpectedUnit if !found.is_empty() => {
-            let word = found.split('(').next().unwrap_or(found);
-            if is_number(word) {
-                return bare_number(word, Format::Ron);
-            }
-            Fault::new(
-                "wrong-type",
-                format!("`{word}` needs a value in parentheses"),
-                format!("write `{word}(…)` with its value"),
-            )
-        }
-        E::ExpectedStructLikeEnd => Fault::new(
-            "wrong-type",
-            "too many values in the parentheses",
-            "remove the extra ones; write long numbers like `14_000`",
-        ),
-        E::ExpectedStringEnd => Fault::new("syntax", "unterminated text", "close it with `\"`"),
-        E::Eof => Fault::new("syntax", "the file ends too early", "close every open bracket"),
-        other => of_words(&other.to_string(), found, Format::Ron),
-    }
-}
-
-/// Reports a word that takes no value.
-pub(super) fn no_parentheses(word: &str, span: Range<usize>) -> Fault {
-    let message = format!("`{word}` takes no value");
-    Fault { span, ..Fault::new("wrong-type", message, format!("write just `{word}`")) }
-}
-
-/// Explains an error in serde's words.
-pub(super) fn of_words(message: &str, found: &str, format: Format) -> Fault {
-    if let Some(fault) = of_name(message) {
-        return fault;
-    }
-    if message.starts_with("wanted string or table") {
-        return if is_number(found) {
-            bare_number(found, format)
-        } else if is_list(found) {
-            not_a_list()
-        } else {
-            wrong_type("a name or a table", found, "write one of the names, in quotes")
-        };
-    }
-    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
-    if message == "integer number overflowed" {
-        return out_of_range(found, "");
-    }
-    // What fits no usual number comes as one of 128 bits.
-    let is_long = message.starts_with("invalid type: integer") && greatest(expected).is_some();
-    if message.starts_with("invalid value: integer") || is_long {
-        let number = message.split('`').nth(1).unwrap_or_default();
-        return out_of_range(number, expected);
-    }
-    if message.starts_with("expected table, found") || message.starts_with("expected empty table") {
-        let message = "this name takes no value";
-        return Fault::new("wrong-type", message, "write just the name in quotes, as in `apply = \"drop\"`");
-    }
-    if message.starts_with("invalid type: unit variant, expected") {
-        if is_list(found) {
-            return not_a_list();
-        }
-        if is_number(found) {
-            return bare_number(found, format);
-        }
-        let name = found.trim_matches('"');
-        let help = format!("write `{{ {name} = … }}` with its value");
-        return Fault::new("wrong-type", format!("`{name}` needs a value"), help);
-    }
-    if message.starts_with("wanted exactly 1 element") {
-        let fault =
-            Fault::new("wrong-type", "expected exactly one choice", "keep one key and remove the others");
-        return Fault { is_of_several: true, ..fault };
-    }
-    let help = |ron: &str, toml: &str| if format == Format::Ron { ron.to_owned() } else { toml.to_owned() };
-    let wanted = match expected.split(' ').find(|it| !matches!(*it, "a" | "an")) {
-        Some("sequence") => Some(("a list", in_brackets(found))),
-        Some("string") => Some(("text", in_quotes(found))),
-        Some("map" | "struct") => Some(("a table", help("write `{ \"name\": … }`", "write `{ name = … }`"))),
-        Some("f64") => Some(("a number", NUMBER.to_owned())),
-        Some("u64" | "u32" | "u16" | "u8") => Some(("a whole number", WHOLE_NUMBER.to_owned())),
-        Some("boolean") => Some(("`true` or `false`", "write one of the two, without quotes".to_owned())),
-        _ => None,
-    };
-    match wanted {
-        Some((wanted, help)) if message.starts_with("invalid type") => wrong_type(wanted, found, &help),
-        _ if message.starts_with("invalid type") => Fault::new("wrong-type", message, WANTED),
         // What a field's own check says has its way out behind a colon.
-        _ => match message.split_once(": write ") {
+        Why::Words(words) => match words.split_once(": write ") {
             Some((what, write)) => Fault::new("value-invalid", what, format!("write {write}")),
-            None => Fault::new("value-invalid", message, WANTED),
+            None => Fault::new("value-invalid", words, WANTED),
         },
     }
 }
 
-/// Explains an error about a name.
-fn of_name(message: &str) -> Option<Fault> {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (first, rest) = names.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    let about = message.split(['`', ':']).next().unwrap_or_default();
-    match about.trim_end() {
-        "unknown field" => Some(unknown_field(first, rest)),
-        "unknown variant" => Some(unknown_choice(first, rest)),
-        "missing field" => Some(missing_field(first, None)),
-        "duplicate field" => Some(duplicate(first)),
-        "unexpected keys in table" => {
-            let (_, names) = message.split_once(": ")?;
-            let (found, known) = names.split_once(", available keys: ")?;
-            let known: Vec<&str> = known.split(", ").collect();
-            Some(unknown_field(found.split(", ").next()?, &known))
+/// Explains that a value is of another kind.
+fn of_kind(wanted: Wanted, found: &str, format: Format) -> Fault {
+    match (wanted, format) {
+        (Wanted::Flag, _) => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
+        (Wanted::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
+        (Wanted::Number, _) => wrong_type("a number", found, NUMBER),
+        (Wanted::Text, _) => wrong_type("text", found, &in_quotes(found)),
+        (Wanted::List, _) => wrong_type("a list", found, &in_brackets(found)),
+        (Wanted::Map, Format::Ron) => wrong_type("a map", found, "write `{ \"name\": … }`"),
+        (Wanted::Map, Format::Toml) => wrong_type("a table", found, "write `{ name = … }`"),
+        (Wanted::Nothing, _) => wrong_type("nothing", found, "remove it"),
+        (Wanted::Fields | Wanted::Name, _) if is_number(found) => bare_number(found, format),
+        (Wanted::Fields, _) if found.is_empty() => {
+            let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
+            Fault::new("wrong-type", "expected `(`", help)
         }
-        _ => None,
+        (Wanted::Fields, _) => {
+            wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
+        }
+        (Wanted::Name, _) if is_list(found) => {
+            Fault::new("wrong-type", "expected one value, not a list", "remove the brackets")
+        }
+        (Wanted::Name, Format::Toml) => {
+            wrong_type("a name or a table", found, "write one of the names, in quotes")
+        }
+        (Wanted::Name, Format::Ron) if found.starts_with('"') => {
+            let message = format!("expected a name, not the text {found}");
+            Fault::new("wrong-type", message, format!("write `{}`, without quotes", found.trim_matches('"')))
+        }
+        (Wanted::Name, Format::Ron) => {
+            let help = "write `name: value`, in one pair of parentheses";
+            Fault { is_of_several: true, ..Fault::new("wrong-type", "expected a field name", help) }
+        }
     }
+}
+
+/// Explains that a choice needs a value.
+fn without_value(name: &str, format: Format) -> Fault {
+    if is_number(name) {
+        return bare_number(name, format);
+    }
+    match format {
+        Format::Ron => {
+            let message = format!("`{name}` needs a value in parentheses");
+            Fault::new("wrong-type", message, format!("write `{name}(…)` with its value"))
+        }
+        Format::Toml => {
+            let help = format!("write `{{ {name} = … }}` with its value");
+            Fault::new("wrong-type", format!("`{name}` needs a value"), help)
+        }
+    }
+}
+
+/// Explains that a choice takes no value.
+fn with_value(name: &str, format: Format) -> Fault {
+    let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
+    Fault::new("wrong-type", format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
@@ -295,8 +215,7 @@ pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
 pub(super) fn missing_field(field: &str, about: Option<&str>) -> Fault {
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     let help = format!("add `{field}`{about}");
-    let fault = Fault::new("missing-field", format!("missing field `{field}`"), help);
-    Fault { missing: Some(field.to_owned()), ..fault }
+    Fault::new("missing-field", format!("missing field `{field}`"), help)
 }
 
 fn duplicate(field: &str) -> Fault {
@@ -400,10 +319,6 @@ pub(super) fn bare_names(names: &str) -> Fault {
 
 fn is_list(found: &str) -> bool {
     found.starts_with('[')
-}
-
-fn not_a_list() -> Fault {
-    Fault::new("wrong-type", "expected one value, not a list", "remove the brackets")
 }
 
 fn is_number(found: &str) -> bool {

@@ -8,8 +8,10 @@ mod profile;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::decode::{self, Format, Tree};
+use super::decode::{self, Format};
 use super::fault;
+use super::read::{self, Why};
+use super::tree::{Entry, Node};
 use crate::diag::{Diagnostic, Place, nearest};
 use crate::quantity::Decimal;
 
@@ -23,7 +25,7 @@ pub struct Setting {
     path: Vec<String>,
     /// The policies to which it may apply, with the remaining path, the longest name first; empty for all.
     policies: Vec<(String, Vec<String>)>,
-    value: Tree,
+    value: Node,
 }
 
 /// The kind of file to which an override applies.
@@ -145,11 +147,7 @@ impl Setting {
     ) -> Result<(), Box<Diagnostic>> {
         let mut trees = Vec::with_capacity(specs.len());
         for spec in specs.iter() {
-            let tree = decode::to_tree(spec).map_err(|it| {
-                let help = format!("`--set` cannot write a number above {}: change the file", i64::MAX);
-                self.named(it.help(help))
-            })?;
-            trees.push(tree);
+            trees.push(decode::to_tree(spec).map_err(|it| self.named(*it))?);
         }
         let depths: Vec<usize> = trees.iter().map(|tree| self.depth(tree)).collect();
         let mut levels: Vec<usize> = depths.clone();
@@ -164,7 +162,7 @@ impl Setting {
                         specs[index] = spec;
                         is_applied = true;
                     }
-                    Err(message) => refused = refused.or(Some((index, message))),
+                    Err(why) => refused = refused.or(Some((index, why))),
                 }
             }
             if is_applied && self.target != Target::Profile {
@@ -172,7 +170,7 @@ impl Setting {
             }
         }
         match refused {
-            Some((index, message)) if !is_applied => Err(self.misfit(&trees[index], message)),
+            Some((index, why)) if !is_applied => Err(self.misfit(&trees[index], why.as_ref())),
             _ => Ok(()),
         }
     }
@@ -180,33 +178,31 @@ impl Setting {
     /// Returns the first way of setting the value that can be decoded, preferring those that pass.
     fn decode<T: DeserializeOwned>(
         &self,
-        tree: &Tree,
+        tree: &Node,
         passes: &impl Fn(&T) -> bool,
-    ) -> Result<T, Option<String>> {
+    ) -> Result<T, Option<Why>> {
         let mut decoded = Vec::new();
-        let mut message = None;
+        let mut refused: Option<Why> = None;
         // What is wrong within a value with brackets says more than that it is not a word.
         let is_call = self.value.as_str().is_some_and(|it| call::read(it).is_some());
         for candidate in self.candidates(tree) {
-            match decode::from_tree::<T>(candidate) {
+            match read::read::<T>(&candidate, Format::Toml).map_err(|it| it.told().why) {
                 Ok(spec) if passes(&spec) => return Ok(spec),
                 Ok(spec) => decoded.push(spec),
-                Err(problem) if message.is_none() || !is_call && problem.message.starts_with("unknown") => {
-                    message = Some(problem.message);
-                }
+                Err(why) if refused.is_none() || !is_call && why.is_unknown() => refused = Some(why),
                 Err(_) => {}
             }
         }
-        decoded.into_iter().next().ok_or(message)
+        decoded.into_iter().next().ok_or(refused)
     }
 
     /// Returns the trees that this override may produce.
-    fn candidates(&self, tree: &Tree) -> Vec<Tree> {
+    fn candidates(&self, tree: &Node) -> Vec<Node> {
         self.values(tree).iter().flat_map(|it| ways(tree, &self.path, it, self.n_named())).collect()
     }
 
     /// Returns the possible values: as written, or the number that it abbreviates.
-    fn values(&self, tree: &Tree) -> Vec<Tree> {
+    fn values(&self, tree: &Node) -> Vec<Node> {
         let written = self.text.split_once('=').map_or("", |it| it.1.trim());
         let Some(text) = self.value.as_str() else {
             return [self.value.clone()].into_iter().chain(number::suffixed(written)).collect();
@@ -231,7 +227,7 @@ impl Setting {
     }
 
     /// Returns the number of existing steps of the path; a sibling variant counts.
-    fn depth(&self, tree: &Tree) -> usize {
+    fn depth(&self, tree: &Node) -> usize {
         let mut tree = tree;
         for (depth, step) in self.path.iter().enumerate() {
             match child(tree, step) {
@@ -305,84 +301,59 @@ fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
 
 /// Returns the trees that result from setting a value at the end of a path; the first `n_named` steps must
 /// exist.
-fn ways(tree: &Tree, path: &[String], value: &Tree, n_named: usize) -> Vec<Tree> {
+fn ways(tree: &Node, path: &[String], value: &Node, n_named: usize) -> Vec<Node> {
     let Some((step, rest)) = path.split_first() else { return vec![value.clone()] };
     let deeper = n_named.saturating_sub(1);
-    match tree {
-        Tree::Table(table) => {
-            if let Some(next) = table.get(step) {
-                return ways(next, rest, value, deeper).into_iter().map(|it| with(table, step, it)).collect();
-            }
-            if n_named > 0 {
-                return Vec::new();
-            }
-            let added = nest(rest, value);
-            let mut found = vec![with(table, step, added.clone())];
-            if table.len() == 1 {
-                found.push(with(&toml::Table::new(), step, added));
-            }
-            found
-        }
-        Tree::Array(list) => {
-            let Some(index) = position(list, step) else { return Vec::new() };
-            let set = |it| {
-                let mut list = list.clone();
-                list[index] = it;
-                Tree::Array(list)
-            };
-            ways(&list[index], rest, value, deeper).into_iter().map(set).collect()
-        }
-        _ if n_named > 0 => Vec::new(),
-        _ => vec![with(&toml::Table::new(), step, nest(rest, value))],
+    if let Some(index) = position(tree, step) {
+        let set = |it| {
+            let mut tree = tree.clone();
+            tree.set(index, it);
+            tree
+        };
+        return ways(&tree.entries()[index].value, rest, value, deeper).into_iter().map(set).collect();
     }
-}
-
-/// Returns a table with one key set.
-fn with(table: &toml::Table, key: &str, value: Tree) -> Tree {
-    let mut table = table.clone();
-    table.insert(key.to_owned(), value);
-    Tree::Table(table)
+    if n_named > 0 || tree.is_list() {
+        return Vec::new();
+    }
+    let alone = Node::table(vec![(step.clone(), nest(rest, value))]);
+    if !tree.is_table() {
+        return vec![alone];
+    }
+    let mut added = tree.clone();
+    added.add(alone.clone());
+    if tree.entries().len() == 1 { vec![added, alone] } else { vec![added] }
 }
 
 /// Returns a value at the end of a path of new tables.
-fn nest(path: &[String], value: &Tree) -> Tree {
-    path.iter().rev().fold(value.clone(), |inner, step| with(&toml::Table::new(), step, inner))
+fn nest(path: &[String], value: &Node) -> Node {
+    path.iter().rev().fold(value.clone(), |inner, step| Node::table(vec![(step.clone(), inner)]))
 }
 
 /// Returns the value of a step.
-fn child<'a>(tree: &'a Tree, step: &str) -> Option<&'a Tree> {
-    match tree {
-        Tree::Table(table) => table.get(step),
-        Tree::Array(list) => position(list, step).map(|index| &list[index]),
-        _ => None,
-    }
+fn child<'a>(tree: &'a Node, step: &str) -> Option<&'a Node> {
+    position(tree, step).map(|index| &tree.entries()[index].value)
 }
 
-/// Returns the element named by a step, by its `name` or its index.
-fn position(list: &[Tree], step: &str) -> Option<usize> {
-    let is_named = |it: &Tree| it.get("name").and_then(Tree::as_str) == Some(step);
-    let index = || step.parse().ok().filter(|index| *index < list.len());
-    list.iter().position(is_named).or_else(index)
+/// Returns the index of the entry that a step names: a key, or an element by its `name` or its index.
+fn position(tree: &Node, step: &str) -> Option<usize> {
+    let entries = tree.entries();
+    if !tree.is_list() {
+        return entries.iter().position(|it| it.name() == Some(step));
+    }
+    let is_named = |it: &Node| it.get("name").and_then(Node::as_str) == Some(step);
+    let index = || step.parse().ok().filter(|index| *index < entries.len());
+    entries.iter().position(|it| is_named(&it.value)).or_else(index)
 }
 
 /// Returns the possible names of a step.
-fn names(tree: &Tree) -> Vec<String> {
-    match tree {
-        Tree::Table(table) => table.keys().cloned().collect(),
-        Tree::Array(list) => {
-            list.iter().filter_map(|it| it.get("name")?.as_str()).map(str::to_owned).collect()
-        }
-        _ => Vec::new(),
-    }
+fn names(tree: &Node) -> Vec<String> {
+    let name = |it: &Entry| it.name().or_else(|| it.value.get("name")?.as_str()).map(str::to_owned);
+    tree.entries().iter().filter_map(name).collect()
 }
 
 /// Returns whether a tree can be one of several variants: a single key, or a leaf.
-fn is_variant(tree: &Tree) -> bool {
-    match tree {
-        Tree::Table(table) => table.len() == 1,
-        Tree::Array(_) => false,
-        _ => true,
-    }
+fn is_variant(tree: &Node) -> bool {
+    !tree.is_list() && tree.entries().len() <= 1
 }
 
 /// Returns whether a value is a range of numbers.

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::decode::{self, Format};
-use crate::input::text::place::Fields;
 use crate::input::text::spelling::spell;
+use crate::input::text::tree::{Entry, Tree};
 
 pub use json::json_problem;
 
@@ -36,15 +36,15 @@ pub struct Source {
     pub format: Format,
     /// Its text.
     pub text: String,
-    /// The places of its fields; most files are read without anyone asking for a place.
-    fields: Arc<OnceLock<Fields>>,
+    /// Its text as a tree, once someone has asked for it.
+    tree: Arc<OnceLock<Tree>>,
 }
 
 impl Source {
     /// Returns a source with a given text.
     #[must_use]
     pub fn new(file: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
-        Self { file: file.into(), format, text: text.into(), fields: Arc::default() }
+        Self { file: file.into(), format, text: text.into(), tree: Arc::default() }
     }
 
     /// Reads a file; its extension determines the format.
@@ -61,12 +61,23 @@ impl Source {
         Ok(Self::new(path.display().to_string(), format, read_up_to(path, INPUT_BYTES_MAX)?))
     }
 
-    /// Parses the text as an input.
+    /// Returns the text as a tree.
+    fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| Tree::new(&self.text, self.format))
+    }
+
+    /// Reads an input from the text.
     ///
     /// # Errors
     /// Every problem, with its place.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        decode::decode(&self.text, self.format).map_err(|problems| self.locate_all(problems).into())
+        let decoded = decode::decode_tree(self.tree(), &self.text);
+        decoded.map_err(|problems| self.locate_all(problems).into())
+    }
+
+    /// Returns the keys at the top of the text.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.tree().root.entries().iter().filter_map(Entry::name)
     }
 
     /// Returns whether the text sets a field path itself, not only a parent of it.
@@ -79,7 +90,7 @@ impl Source {
     /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
     #[must_use]
     pub fn find(&self, field: &str) -> Option<Range<usize>> {
-        self.fields.get_or_init(|| Fields::new(&self.text, self.format)).find(&self.text, field)
+        self.tree().find(field)
     }
 
     /// Adds places to problems of this file.

@@ -1,7 +1,7 @@
 //! Spells the fix of a problem in the format of its file.
 
 use super::decode::Format;
-use super::node::{Node, of_ron};
+use super::tree::{Node, Tree};
 
 /// Returns a sentence whose text in backticks is respelled in a format; fixes are written in RON.
 ///
@@ -24,8 +24,8 @@ fn in_toml(snippet: &str) -> String {
     let closes = snippet.matches('(').count() == snippet.matches(')').count();
     let is_ron = snippet.contains(['(', ':']) && closes && !snippet.contains('=');
     let text = format!("({snippet})");
-    let root = of_ron(&text);
-    if !is_ron || root.span.end != text.len() || root.entries.is_empty() {
+    let root = Tree::new(&text, Format::Ron).root;
+    if !is_ron || root.span.end != text.len() || root.entries().is_empty() {
         return snippet.to_owned();
     }
     entries(&text, &root)
@@ -33,9 +33,9 @@ fn in_toml(snippet: &str) -> String {
 
 fn entries(text: &str, node: &Node) -> String {
     let parts: Vec<String> = node
-        .entries
+        .entries()
         .iter()
-        .map(|entry| match &entry.key {
+        .map(|entry| match entry.name() {
             Some(key) if is_bare(key) => format!("{key} = {}", value(text, &entry.value)),
             Some(key) => format!("\"{key}\" = {}", value(text, &entry.value)),
             None => value(text, &entry.value),
@@ -46,19 +46,19 @@ fn entries(text: &str, node: &Node) -> String {
 
 fn value(text: &str, node: &Node) -> String {
     let written = text.get(node.span.clone()).unwrap_or_default();
-    let Some(tag) = &node.tag else {
-        return match (node.is_leaf, written.starts_with('[')) {
+    let Some(tag) = node.tag() else {
+        return match (node.is_leaf(), node.is_list()) {
             (true, _) => written.to_owned(),
             (false, true) => format!("[{}]", entries(text, node)),
             (false, false) => format!("{{ {} }}", entries(text, node)),
         };
     };
-    if node.is_leaf {
+    if node.is_leaf() {
         let is_plain = written == "…" || written == "true" || written == "false";
         let is_number = written.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit());
         return if is_plain || is_number { written.to_owned() } else { format!("\"{written}\"") };
     }
-    match node.entries.as_slice() {
+    match node.entries() {
         [only] if only.key.is_none() => format!("{{ {tag} = {} }}", value(text, &only.value)),
         all if all.iter().all(|it| it.key.is_none()) => format!("{{ {tag} = [{}] }}", entries(text, node)),
         _ => format!("{{ {tag} = {{ {} }} }}", entries(text, node)),

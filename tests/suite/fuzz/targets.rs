@@ -1,5 +1,7 @@
 //! What a fuzzer may call: every reader of the library, given any bytes; shared with `fuzz/`.
 
+#[path = "agree.rs"]
+pub(crate) mod agree;
 #[path = "own.rs"]
 pub(crate) mod code;
 
@@ -24,7 +26,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub(super) const TARGETS: [Target; 9] = [
+pub(super) const TARGETS: [Target; 10] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),
@@ -34,6 +36,7 @@ pub(super) const TARGETS: [Target; 9] = [
     ("blocks", blocks),
     ("chats", chats),
     ("own", own),
+    ("tree", tree),
 ];
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");
@@ -86,6 +89,15 @@ fn decoded<T: DeserializeOwned + Serialize>(bytes: &[u8], check: impl Fn(T, &Sou
         }
         check(spec, &source);
     }
+}
+
+/// Reads a text of any kind in RON as the `ron` crate does, and what is written of it.
+fn tree(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    agree::reads_as_ron::<PolicyFile>(&text);
+    agree::reads_as_ron::<ScenarioFile>(&text);
+    agree::reads_as_ron::<ProfileFile>(&text);
+    agree::reads_as_ron::<SuiteFile>(&text);
 }
 
 /// Reads a policy.

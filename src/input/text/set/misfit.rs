@@ -2,20 +2,20 @@
 
 use indexmap::IndexSet;
 
-use super::{Format, Setting, Tree, child, fault, names, number, quoted};
+use super::{Format, Node, Setting, Why, child, fault, names, number, quoted};
 use crate::diag::{Diagnostic, nearest};
 use crate::input::text::fault::Fault;
 
 impl Setting {
     /// Explains where the path ends, with suggestions.
-    pub(super) fn misfit(&self, tree: &Tree, refused: Option<String>) -> Box<Diagnostic> {
+    pub(super) fn misfit(&self, tree: &Node, refused: Option<&Why>) -> Box<Diagnostic> {
         let (mut place, mut known) = (tree, Vec::new());
         let mut stop = None;
         for (depth, step) in self.path.iter().enumerate() {
             known = names(place);
             match child(place, step) {
                 Some(next) => place = next,
-                None if place.is_array() && known.is_empty() && depth > 0 => return self.of_list(depth),
+                None if place.is_list() && known.is_empty() && depth > 0 => return self.of_list(depth),
                 None => {
                     stop = Some((depth, step));
                     break;
@@ -29,19 +29,14 @@ impl Setting {
             return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
-        let is_choice = self.value.as_str().map(|it| format!("unknown variant `{it}`"));
-        let is_of_value = refused.as_ref().is_some_and(|it| {
-            let is_within =
-                it.starts_with("missing field") && (self.value.is_array() || self.value.is_table());
-            it.starts_with("invalid") || is_within || is_choice.is_some_and(|choice| it.starts_with(&choice))
+        let is_of_value = refused.is_some_and(|it| match it {
+            Why::Missing(_) => !self.value.is_leaf(),
+            Why::Choice(name, _) => self.value.as_str() == Some(name),
+            other => other.is_of_value(),
         });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
-            let refused = refused.unwrap_or_default();
-            let why = self
-                .too_long(&refused)
-                .or_else(|| self.bare_names(&refused))
-                .unwrap_or_else(|| fault::of_words(&refused, &self.value.to_string(), Format::Toml))
-                .of_field(&self.path.join("."), Format::Toml);
+            let why = refused.map(|it| self.told(it)).unwrap_or_default();
+            let why = why.of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
                 Some(help) if help == fault::WHOLE_NUMBER => {
                     "write a whole number, such as `100_000` or `100k`, or `*2` to double the current value"
@@ -51,7 +46,7 @@ impl Setting {
                 None => "write it as in an input file".to_owned(),
             };
             if why.code == "unit-missing" && self.path[0] == "params" {
-                let (field, number) = (self.field(), &self.value);
+                let (field, number) = (self.field(), self.written());
                 help = format!(
                     "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
                 );
@@ -62,7 +57,9 @@ impl Setting {
             }
             return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
         };
-        known.extend(refused.iter().flat_map(|it| it.split('`').skip(1).step_by(2)).map(str::to_owned));
+        if let Some(Why::Choice(_, more) | Why::Field(_, more)) = refused {
+            known.extend(more.iter().map(|it| (*it).to_owned()));
+        }
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
         let old = fault::of_old_name(stop, |it| known.contains(it));
@@ -75,7 +72,7 @@ impl Setting {
             None => format!("the fields here are {}", quoted(known.iter().map(String::as_str))),
         };
         let message = match refused {
-            Some(why) => fault::of_words(&why, &self.value.to_string(), Format::Toml).message,
+            Some(why) => self.told(why).message,
             None => format!("no input in this run has the field `{stop}` here"),
         };
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
@@ -99,39 +96,30 @@ impl Setting {
         self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
     }
 
-    /// Reports names inside a list or table that stand without the value that they need.
-    fn bare_names(&self, refused: &str) -> Option<Fault> {
+    /// Explains why the value is refused.
+    fn told(&self, why: &Why) -> Fault {
         let mut names = Vec::new();
         leaves(&self.value, &mut names);
-        let is_bare = refused.starts_with("invalid type: unit variant, expected") && !self.value.is_str();
-        let [name] = names.as_slice() else {
-            return (is_bare && !names.is_empty()).then(|| fault::bare_names(&quoted(names)));
-        };
-        is_bare.then(|| fault::of_words(refused, name, Format::Toml))
+        match (why, names.as_slice()) {
+            (Why::Bare(_), [_, _, ..]) => fault::bare_names(&quoted(names)),
+            _ => fault::of(why, &self.written(), Format::Toml),
+        }
     }
 
-    /// Reports a number that is too long for a tree, which holds it as text.
-    fn too_long(&self, refused: &str) -> Option<Fault> {
-        let (_, written) = self.text.split_once('=')?;
-        let written = written.trim();
-        let is_number = written.bytes().all(|it| it.is_ascii_digit() || it == b'_');
-        let (_, expected) = refused.rsplit_once("expected ")?;
-        let kind = match expected {
-            "u64" => "i64",
-            other => other,
-        };
-        (self.value.is_str() && is_number && kind != "f64").then(|| fault::out_of_range(written, kind))
+    /// Returns the value as a file has it.
+    fn written(&self) -> String {
+        let (_, written) = self.text.split_once('=').unwrap_or_default();
+        self.value.as_str().map_or_else(|| written.trim().to_owned(), |it| format!("\"{it}\""))
     }
 }
 
 /// Collects the words that are values of tables, however deep.
-fn leaves<'v>(value: &'v Tree, found: &mut Vec<&'v str>) {
-    match value {
-        Tree::Array(list) => list.iter().filter(|it| !it.is_str()).for_each(|it| leaves(it, found)),
-        Tree::Table(table) => {
-            found.extend(table.values().filter_map(Tree::as_str));
-            table.values().filter(|it| !it.is_str()).for_each(|it| leaves(it, found));
+fn leaves<'v>(value: &'v Node, found: &mut Vec<&'v str>) {
+    for entry in value.entries() {
+        match entry.value.as_str() {
+            Some(word) if entry.key.is_some() => found.push(word),
+            Some(_) => {}
+            None => leaves(&entry.value, found),
         }
-        _ => {}
     }
 }

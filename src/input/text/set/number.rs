@@ -1,21 +1,21 @@
 //! Numbers on a command line: `100k`, `1.5M`, and `*2` to double the current value.
 
-use crate::input::text::decode::Tree;
+use crate::input::text::tree::{Node, Value};
 use crate::quantity::Decimal;
 
 /// The suffixes of numbers, and how many places each shifts them.
 const SUFFIXES: [(char, u32); 3] = [('k', 3), ('K', 3), ('M', 6)];
 
 /// Returns a number that is written with a suffix or an exponent, or as a percentage.
-pub(super) fn suffixed(text: &str) -> Option<Tree> {
+pub(super) fn suffixed(text: &str) -> Option<Node> {
     if let Some(share) = text.strip_suffix('%') {
         let share = Decimal::parse(share.trim_end())?.times(Decimal::parse("0.01")?)?;
-        return Some(Tree::Float(share.to_f64()));
+        return Some(Node::of(Value::Real(share.to_f64())));
     }
     if !text.ends_with(SUFFIXES.map(|it| it.0)) && !text.contains(['e', 'E']) {
         return None;
     }
-    Some(Tree::Integer(i64::try_from(decimal(text)?.scaled(0)?).ok()?))
+    Some(Node::of(Value::Whole(decimal(text)?.scaled(0)?.into())))
 }
 
 /// Returns a number with or without a suffix or an exponent.
@@ -35,13 +35,11 @@ pub(super) fn factor(text: &str) -> Option<Decimal> {
 }
 
 /// Multiplies a number; products of whole numbers are rounded down, as everywhere.
-pub(super) fn times(present: &Tree, factor: Decimal) -> Option<Tree> {
-    match present {
-        Tree::Integer(number) => {
-            let product = factor.of(u64::try_from(*number).ok()?);
-            Some(Tree::Integer(i64::try_from(product).ok()?))
-        }
-        Tree::Float(number) => Some(Tree::Float(Decimal::from_f64(*number)?.times(factor)?.to_f64())),
-        _ => None,
-    }
+pub(super) fn times(present: &Node, factor: Decimal) -> Option<Node> {
+    let product = match present.value {
+        Value::Whole(number) => Value::Whole(factor.of(u64::try_from(number).ok()?).into()),
+        Value::Real(number) => Value::Real(Decimal::from_f64(number)?.times(factor)?.to_f64()),
+        _ => return None,
+    };
+    Some(Node::of(product))
 }

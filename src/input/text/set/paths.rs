@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ROOTS, Setting, Target, Tree, decode, names};
+use super::{Node, ROOTS, Setting, Target, decode, names};
 use crate::diag::{Diagnostic, nearest};
 
 /// The longest path.
@@ -48,19 +48,19 @@ impl Setting {
 
 /// Returns the paths of everything in a tree, with a prefix; for a list without names, those of its first
 /// element.
-fn all(prefix: &str, tree: &Tree) -> Vec<String> {
+fn all(prefix: &str, tree: &Node) -> Vec<String> {
     let mut found = Vec::new();
     collect(prefix, tree, STEPS_MAX, &mut found);
     found
 }
 
-fn collect(path: &str, tree: &Tree, n_more: usize, found: &mut Vec<String>) {
+fn collect(path: &str, tree: &Node, n_more: usize, found: &mut Vec<String>) {
     found.push(path.to_owned());
     if n_more == 0 {
         return;
     }
     let mut steps = names(tree);
-    if steps.is_empty() && tree.as_array().is_some_and(|it| !it.is_empty()) {
+    if steps.is_empty() && tree.is_list() && !tree.entries().is_empty() {
         steps.push("0".to_owned());
     }
     for step in steps {

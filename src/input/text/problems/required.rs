@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::input::text::decode::{fields, fields_of};
-use crate::input::text::node::Node;
-use crate::input::text::once::Shape;
+use crate::input::text::decode::fields;
+use crate::input::text::read::Shape;
 use crate::input::text::schema::{POLICY, PROFILE, SCENARIO, SUITE};
+use crate::input::text::tree::Node;
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 
 /// A required field, with its meaning from the schema.
@@ -22,7 +22,7 @@ pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> 
     let document = Document { root: &document };
     let Some((schemas, node)) = document.walk(root, way) else { return alone(first) };
     let holders = document.inside(&schemas, node);
-    let given = |name: &str| node.entries.iter().any(|it| it.key.as_deref() == Some(name));
+    let given = |name: &str| node.entries().iter().any(|it| it.name() == Some(name) && !it.value.is_skipped);
     let of = |schema: &&Value| {
         let schema = document.resolve(schema);
         let required = schema["required"].as_array()?.iter().filter_map(Value::as_str);
@@ -62,7 +62,7 @@ fn schema_of(shape: Shape) -> Option<Value> {
         (fields::<ProfileFile>(), PROFILE),
         (fields::<SuiteFile>(), SUITE),
     ];
-    let wanted = fields_of(shape);
+    let wanted = shape.fields();
     let text = schemas.into_iter().find(|(known, _)| *known == wanted).map(|(_, text)| text);
     text.and_then(|it| serde_json::from_str(it).ok())
 }
@@ -89,11 +89,11 @@ impl<'a> Document<'a> {
         let mut schemas = vec![self.root];
         let mut node = root;
         for index in way {
-            let entry = node.entries.get(*index)?;
+            let entry = node.entries().get(*index)?;
             let inside = self.inside(&schemas, node);
-            schemas = match &entry.key {
+            schemas = match entry.name() {
                 Some(key) => inside.iter().filter_map(|it| self.field(it, key)).collect(),
-                None if node.tag.is_some() && node.entries.len() == 1 => inside,
+                None if node.tag().is_some() && node.entries().len() == 1 => inside,
                 None => inside.iter().filter_map(|it| self.element(it, *index)).collect(),
             };
             node = &entry.value;
@@ -118,7 +118,7 @@ impl<'a> Document<'a> {
     /// Returns the schemas of the contents of a value's brackets, without its tag.
     fn inside(&self, schemas: &[&'a Value], node: &Node) -> Vec<&'a Value> {
         let choices = schemas.iter().flat_map(|it| self.choices(it));
-        match node.tag.as_deref().filter(|_| !node.is_leaf) {
+        match node.tag().filter(|_| !node.is_leaf()) {
             Some(tag) => choices.filter_map(|it| it["properties"].get(tag)).collect(),
             None => choices.collect(),
         }

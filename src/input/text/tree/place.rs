@@ -2,31 +2,16 @@
 
 use std::ops::Range;
 
-use toml::de::DeTable;
+use super::{Entry, Node, Tree};
 
-use super::decode::Format;
-use super::node::{Node, of_ron, of_toml};
-
-/// The fields of one text and their bytes.
-#[derive(Debug)]
-pub(super) struct Fields(Option<Node>);
-
-impl Fields {
-    /// Reads the fields of a text; there are none if it is broken.
-    pub(super) fn new(text: &str, format: Format) -> Self {
-        Self(match format {
-            Format::Ron => Some(of_ron(text)),
-            Format::Toml => DeTable::parse(text).ok().map(|it| of_toml(it.get_ref())),
-        })
-    }
-
+impl Tree {
     /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
     ///
     /// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a
     /// variant is a step of its own, as in `until.prompt.at_most`.
-    pub(super) fn find(&self, text: &str, path: &str) -> Option<Range<usize>> {
+    pub(in crate::floors::input::text) fn find(&self, path: &str) -> Option<Range<usize>> {
         let mut found = None;
-        let mut place = Place { node: self.0.as_ref()?, is_inside: true };
+        let mut place = Place { node: &self.root, is_inside: true };
         let mut rest = path;
         while !rest.is_empty() {
             let (step, behind) = place.split(rest);
@@ -34,7 +19,7 @@ impl Fields {
             if step.is_empty() {
                 continue;
             }
-            let Some(next) = place.step(text, step) else { break };
+            let Some(next) = place.step(step) else { break };
             place = next;
             found = Some(place.span());
         }
@@ -52,31 +37,31 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     /// Splits the first step off a path; a key may contain dots.
     fn split(self, path: &str) -> (&str, &str) {
-        let keys = self.node.entries.iter().filter_map(|it| it.key.as_deref());
+        let keys = self.node.entries().iter().filter_map(Entry::name);
         let behind = |key: &str| path.strip_prefix(key).filter(|it| it.is_empty() || it.starts_with('.'));
         let dotted = keys.filter(|it| it.contains('.') && behind(it).is_some()).map(str::len).max();
         let (step, rest) = path.split_at(dotted.or_else(|| path.find('.')).unwrap_or(path.len()));
         (step, rest.strip_prefix('.').unwrap_or(rest))
     }
 
-    fn step(self, text: &str, step: &str) -> Option<Self> {
-        if !self.is_inside && self.node.tag.as_deref() == Some(step) {
+    fn step(self, step: &str) -> Option<Self> {
+        if !self.is_inside && self.node.tag() == Some(step) {
             return Some(Self { is_inside: true, ..self });
         }
         // A variant's only argument needs no step of its own: `sum.0` is the first part of `sum([…])`.
-        if let [only] = self.node.entries.as_slice()
-            && self.node.tag.is_some()
+        if let [only] = self.node.entries()
+            && self.node.tag().is_some()
             && only.key.is_none()
-            && let Some(found) = (Self { node: &only.value, is_inside: false }).step(text, step)
+            && let Some(found) = (Self { node: &only.value, is_inside: false }).step(step)
         {
             return Some(found);
         }
-        self.node.entry(text, step).map(|entry| Self { node: &entry.value, is_inside: false })
+        self.node.entry(step).map(|entry| Self { node: &entry.value, is_inside: false })
     }
 
     fn span(self) -> Range<usize> {
-        match self.node.entries.as_slice() {
-            [only] if self.is_inside && only.key.is_none() && self.node.tag.is_some() => {
+        match self.node.entries() {
+            [only] if self.is_inside && only.key.is_none() && self.node.tag().is_some() => {
                 only.value.span.clone()
             }
             _ => self.node.span.clone(),
@@ -87,12 +72,13 @@ impl<'a> Place<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::text::Format;
 
     const RON: &str = r#"(name: "a", stages: [(name: "first", until: 1), (name: "second", until: 12), /* ( */ (name: "first", when: prompt(above: sum([ratio(80), param("t")])))], params: {"x": 3})"#;
     const TOML: &str = "name = \"a\"\n[[stages]]\nname = \"first\"\n[[stages]]\nname = \"second\"\nuntil = 12\nwhen = { prompt = { above = { sum = [{ ratio = 80 }] } } }\n";
 
     fn find(text: &str, format: Format, path: &str) -> Option<Range<usize>> {
-        Fields::new(text, format).find(text, path)
+        Tree::new(text, format).find(path)
     }
 
     fn ron(path: &str) -> Option<&'static str> {

@@ -1,10 +1,12 @@
-//! A value as its type says it, which any format can write.
+//! A value as its type says it, which any format can write: the one serializer that types are compiled for.
+
+mod give;
 
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant};
 use serde::ser::{SerializeTuple, SerializeTupleStruct, SerializeTupleVariant};
 use serde::{Serialize, Serializer};
 
-use super::give::{Giver, Refused};
+use give::{Giver, Refused};
 
 /// A variant: its type, its place among the others, its name.
 pub(crate) type Variant = (&'static str, u32, &'static str);

@@ -4,8 +4,7 @@ use std::fmt::{self, Display};
 
 use serde::ser::{self, Serialize, Serializer};
 
-use super::Said;
-use super::said::Variant;
+use super::{Said, Variant};
 
 /// Why a value cannot be said.
 #[derive(Debug)]

@@ -1,0 +1,522 @@
+//! Reads types from a tree: the one deserializer that every type of inputs is compiled for.
+//!
+//! An error knows the way to its value, because each list and each table that it passes adds a step. What is generic here is
+//! compiled for each of some five hundred types, so it calls the visitor and leaves everything else to what is not.
+
+mod refused;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
+    VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::decode::Format;
+use super::tree::{Entry, Node, Value};
+pub(super) use refused::{Names, Refusal, Refused, Wanted, Why};
+
+/// A type of inputs, as far as one can ask what is wrong with a text without having it.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    try_read: fn(Reader<'_>) -> Result<(), Refused>,
+}
+
+impl Shape {
+    /// Returns the shape of a type.
+    pub(super) fn of<T: DeserializeOwned>() -> Self {
+        Self { try_read: |it| T::deserialize(it).map(drop) }
+    }
+
+    /// Reads a value and drops it.
+    pub(super) fn try_read(self, node: &Node, format: Format) -> Result<(), Refused> {
+        (self.try_read)(Reader::new(node, format))
+    }
+
+    /// Returns the fields at the top; a field of no name is what makes a type list them.
+    pub(super) fn fields(self) -> Names {
+        let nameless = Node::table(vec![(String::new(), Node::of(Value::Bool(true)))]);
+        let asked = self.try_read(&nameless, Format::Toml).map_err(|it| it.told().why);
+        if let Err(Why::Field(_, known)) = asked { known } else { &[] }
+    }
+}
+
+/// Reads a type from a tree.
+///
+/// # Errors
+/// The first value that the type refuses.
+pub(super) fn read<T: DeserializeOwned>(node: &Node, format: Format) -> Result<T, Refused> {
+    T::deserialize(Reader::new(node, format))
+}
+
+/// A value that a type is read from.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'de> {
+    node: &'de Node,
+    format: Format,
+    part: Part,
+}
+
+/// What of a node is read.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// All of it.
+    Whole,
+    /// What its parentheses hold: the fields or the one value of a choice in RON.
+    Inside,
+    /// It is the name of a field.
+    Name,
+}
+
+/// Reads what is one value, which may stand alone in the parentheses of a choice.
+macro_rules! one {
+    ($($wanted:ident $take:ident: $($call:ident $visit:ident)*,)*) => {
+        $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            let (one, index) = self.alone(Wanted::$wanted)?;
+            let read = match one.$take() {
+                Ok(it) => visitor.$visit(it),
+                Err(refused) => Err(refused),
+            };
+            within(read, index)
+        })*)*
+    };
+}
+
+/// Reads a whole number, which visitors take with or without a sign.
+macro_rules! whole {
+    ($($call:ident $name:literal,)*) => {
+        $(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            let (one, index) = self.alone(Wanted::Whole)?;
+            let read = match one.whole($name) {
+                Ok(Whole::Signed(it)) => visitor.visit_i64(it),
+                Ok(Whole::Unsigned(it)) => visitor.visit_u64(it),
+                Err(refused) => Err(refused),
+            };
+            within(read, index)
+        })*
+    };
+}
+
+/// A whole number as visitors take it.
+enum Whole {
+    Signed(i64),
+    Unsigned(u64),
+}
+
+/// Adds the step into the parentheses of a choice to an error.
+fn within<T>(read: Result<T, Refused>, index: Option<usize>) -> Result<T, Refused> {
+    match (read, index) {
+        (Err(refused), Some(index)) => Err(refused.below(index)),
+        (read, _) => read,
+    }
+}
+
+impl<'de> Reader<'de> {
+    pub(super) fn new(node: &'de Node, format: Format) -> Self {
+        Self { node, format, part: Part::Whole }
+    }
+
+    /// Returns the reader of another value of the same text.
+    fn of(self, node: &'de Node) -> Self {
+        Self { node, part: Part::Whole, ..self }
+    }
+
+    /// Returns whether it is what parentheses hold.
+    fn is_inside(self) -> bool {
+        self.part == Part::Inside
+    }
+
+    fn inside(self) -> Self {
+        Self { part: Part::Inside, ..self }
+    }
+
+    /// Returns the value itself, or the only one in the parentheses of a choice with its index.
+    fn alone(self, wanted: Wanted) -> Result<(Self, Option<usize>), Refused> {
+        if !self.is_inside() {
+            return Ok((self, None));
+        }
+        let mut there = live(self.node.entries());
+        match (there.next(), there.next()) {
+            (Some((index, entry)), None) if entry.key.is_none() => Ok((self.of(&entry.value), Some(index))),
+            (Some((_, Entry { key: None, .. })), Some((index, _))) => {
+                Err(Refused::new(Why::Rest).below(index))
+            }
+            (None, _) => Err(Refused::new(Why::Bare(self.node.tag().unwrap_or_default().to_owned()))),
+            _ => Err(Refused::wanted(wanted)),
+        }
+    }
+
+    /// Adds the step to the only value in parentheses to what its type says once it is read.
+    fn alone_refused<T>(self, read: Result<T, Refused>) -> Result<T, Refused> {
+        match (read, self.alone(Wanted::Nothing)) {
+            (Err(refused), Ok((_, Some(index)))) if refused.is_here() => Err(refused.below(index)),
+            (read, _) => read,
+        }
+    }
+
+    fn flag(self) -> Result<bool, Refused> {
+        match &self.node.value {
+            Value::Bool(it) => Ok(*it),
+            Value::Word(it) if it == "true" => Ok(true),
+            Value::Word(it) if it == "false" => Ok(false),
+            _ => Err(Refused::wanted(Wanted::Flag)),
+        }
+    }
+
+    fn whole(self, expected: &str) -> Result<Whole, Refused> {
+        let Value::Whole(number) = self.node.value else { return Err(Refused::wanted(Wanted::Whole)) };
+        let signed = || i64::try_from(number).map(Whole::Signed);
+        u64::try_from(number).map(Whole::Unsigned).or_else(|_| signed()).map_err(|_| self.too_long(expected))
+    }
+
+    /// Refuses a number that no type holds.
+    fn too_long(self, expected: &str) -> Refused {
+        let number = match self.node.value {
+            Value::Whole(number) if number > i128::MIN && number < i128::MAX => number.to_string(),
+            _ => String::new(),
+        };
+        Refused::new(Why::Range { number, expected: expected.to_owned() })
+    }
+
+    fn real(self) -> Result<f64, Refused> {
+        match &self.node.value {
+            Value::Real(it) => Ok(*it),
+            Value::Whole(i128::MAX | i128::MIN) => Err(self.too_long("f64")),
+            Value::Whole(it) => Ok(*it as f64),
+            Value::Word(it) if it == "inf" => Ok(f64::INFINITY),
+            Value::Word(it) if it == "NaN" => Ok(f64::NAN),
+            _ => Err(Refused::wanted(Wanted::Number)),
+        }
+    }
+
+    fn text(self) -> Result<&'de str, Refused> {
+        match &self.node.value {
+            Value::Text(it) => Ok(it),
+            Value::Word(it) if self.part == Part::Name => Ok(it),
+            _ => Err(Refused::wanted(Wanted::Text)),
+        }
+    }
+
+    /// Returns a name: of a field, or a key that a type knows.
+    fn name(self) -> Result<&'de str, Refused> {
+        match &self.node.value {
+            Value::Word(it) => Ok(it),
+            Value::Text(it) if self.format == Format::Toml => Ok(it),
+            _ => Err(Refused::wanted(Wanted::Name)),
+        }
+    }
+
+    fn list(self) -> Result<Entries<'de>, Refused> {
+        match &self.node.value {
+            Value::List(entries) => Ok(self.entries(entries, Part::Whole)),
+            _ => Err(Refused::wanted(Wanted::List)),
+        }
+    }
+
+    fn map(self) -> Result<Entries<'de>, Refused> {
+        match &self.node.value {
+            Value::Map(entries) => self.fields(entries, Part::Whole),
+            _ => Err(Refused::wanted(Wanted::Map)),
+        }
+    }
+
+    /// Returns what parentheses hold, behind no name but that of the type.
+    fn parentheses(self, name: &str) -> Result<&'de [Entry], Refused> {
+        match &self.node.value {
+            Value::Group(tag, entries) if self.is_inside() || tag.is_empty() || tag == name => Ok(entries),
+            _ => Err(Refused::wanted(Wanted::Fields)),
+        }
+    }
+
+    /// Returns values of a fixed number, for a type of a name.
+    fn tuple(self, name: &str) -> Result<Entries<'de>, Refused> {
+        if self.format == Format::Toml {
+            return self.list();
+        }
+        let entries = self.parentheses(name)?;
+        let is_named = live(entries).any(|(_, it)| it.key.is_some());
+        if is_named { Err(Refused::wanted(Wanted::List)) } else { Ok(self.entries(entries, Part::Whole)) }
+    }
+
+    /// Returns the fields of a type of a name.
+    fn named(self, name: &str) -> Result<Entries<'de>, Refused> {
+        match self.format {
+            Format::Toml => self.map(),
+            Format::Ron => self.fields(self.parentheses(name)?, Part::Name),
+        }
+    }
+
+    /// Returns entries that all have a key.
+    fn fields(self, entries: &'de [Entry], part: Part) -> Result<Entries<'de>, Refused> {
+        match live(entries).find(|(_, it)| it.key.is_none()) {
+            Some((index, _)) => Err(Refused::wanted(Wanted::Name).below(index)),
+            None => Ok(self.entries(entries, part)),
+        }
+    }
+
+    fn entries(self, entries: &'de [Entry], part: Part) -> Entries<'de> {
+        Entries { of: self, entries, part, next: 0 }
+    }
+
+    /// Returns the choice that it names.
+    fn choice(self) -> Result<Choice<'de>, Refused> {
+        let held = match (&self.node.value, self.format) {
+            (Value::Text(_), Format::Toml) | (Value::Word(_), Format::Ron) => None,
+            (Value::Group(tag, _), Format::Ron) if !tag.is_empty() => Some((self.inside(), None)),
+            (Value::Map(entries), Format::Toml) => {
+                let mut there = live(entries);
+                let Some((index, entry)) = there.next().filter(|_| there.next().is_none()) else {
+                    return Err(Refused::new(Why::Several));
+                };
+                Some((self.of(&entry.value), Some(index)))
+            }
+            _ => return Err(Refused::wanted(Wanted::Name)),
+        };
+        Ok(Choice { of: self, held })
+    }
+
+    /// Returns whether it is nothing.
+    fn is_none(self) -> bool {
+        matches!((&self.node.value, self.format), (Value::Word(it), Format::Ron) if it == "None")
+    }
+
+    /// Returns what `Some` holds, or the value itself.
+    fn some(self) -> Self {
+        match &self.node.value {
+            Value::Group(tag, _) if !self.is_inside() && tag == "Some" => self.inside(),
+            _ => self,
+        }
+    }
+}
+
+/// Returns entries that are to be read, with their indices.
+fn live(entries: &[Entry]) -> impl Iterator<Item = (usize, &Entry)> {
+    entries.iter().enumerate().filter(|(_, it)| !it.value.is_skipped)
+}
+
+impl<'de> Deserializer<'de> for Reader<'de> {
+    type Error = Refused;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.is_inside() && live(self.node.entries()).all(|(_, it)| it.key.is_none()) {
+            if live(self.node.entries()).count() > 1 {
+                return self.deserialize_tuple(0, visitor);
+            }
+            let (one, index) = self.alone(Wanted::Nothing)?;
+            return within(one.deserialize_any(visitor), index);
+        }
+        match &self.node.value {
+            Value::Bool(_) => self.deserialize_bool(visitor),
+            Value::Whole(_) => self.deserialize_i64(visitor),
+            Value::Real(_) => self.deserialize_f64(visitor),
+            Value::Letter(it) => visitor.visit_char(*it),
+            Value::Text(_) => self.deserialize_str(visitor),
+            Value::Word(word) if word == "true" || word == "false" => self.deserialize_bool(visitor),
+            Value::Word(word) if word == "inf" || word == "NaN" => self.deserialize_f64(visitor),
+            Value::Word(_) if self.is_none() => visitor.visit_none(),
+            Value::Word(_) => visitor.visit_unit(),
+            Value::List(_) => self.deserialize_seq(visitor),
+            Value::Map(_) => self.deserialize_map(visitor),
+            Value::Group(_, entries) => {
+                let (inside, is_named) = (self.inside(), entries.first().is_some_and(|it| it.key.is_some()));
+                if is_named {
+                    inside.deserialize_struct("", &[], visitor)
+                } else {
+                    inside.deserialize_tuple(0, visitor)
+                }
+            }
+        }
+    }
+
+    one! {
+        Flag flag: deserialize_bool visit_bool,
+        Number real: deserialize_f64 visit_f64,
+        Text text: deserialize_str visit_borrowed_str deserialize_string visit_borrowed_str,
+        Name name: deserialize_identifier visit_borrowed_str,
+        List list: deserialize_seq visit_seq,
+        Map map: deserialize_map visit_map,
+    }
+
+    whole! {
+        deserialize_i32 "i32", deserialize_i64 "i64", deserialize_u8 "u8", deserialize_u16 "u16", deserialize_u32 "u32",
+        deserialize_u64 "u64",
+    }
+
+    // What no input asks for is read as what it is.
+    forward_to_deserialize_any! { i8 i16 i128 u128 f32 char bytes byte_buf unit unit_struct ignored_any }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.is_none() { visitor.visit_none() } else { visitor.visit_some(self.some()) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Refused> {
+        self.deserialize_tuple_struct("", length, visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        match self.tuple(name) {
+            Ok(mut elements) => match visitor.visit_seq(&mut elements) {
+                Ok(value) => elements.end().map(|()| value),
+                Err(refused) => Err(refused),
+            },
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: Names,
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        match self.named(name) {
+            Ok(fields) => visitor.visit_map(fields),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: Names,
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        let (one, index) = self.alone(Wanted::Name)?;
+        let read = match one.choice() {
+            Ok(choice) => visitor.visit_enum(choice),
+            Err(refused) => Err(refused),
+        };
+        within(read, index)
+    }
+}
+
+/// Elements one by one, or keys and values by turns.
+struct Entries<'de> {
+    of: Reader<'de>,
+    entries: &'de [Entry],
+    /// What the keys are.
+    part: Part,
+    next: usize,
+}
+
+impl Entries<'_> {
+    /// Returns the index of the next entry.
+    fn step(&mut self) -> Option<usize> {
+        let index = (self.next..self.entries.len()).find(|it| !self.entries[*it].value.is_skipped)?;
+        self.next = index + 1;
+        Some(index)
+    }
+
+    /// Refuses elements that were not read.
+    fn end(&mut self) -> Result<(), Refused> {
+        self.step().map_or(Ok(()), |index| Err(Refused::new(Why::Rest).below(index)))
+    }
+}
+
+impl<'de> SeqAccess<'de> for Entries<'de> {
+    type Error = Refused;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+        match self.step() {
+            Some(_) => self.next_value_seed(seed).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Refused;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+        let Some(index) = self.step() else { return Ok(None) };
+        let Some(key) = &self.entries[index].key else { return Ok(None) };
+        match seed.deserialize(Reader { part: self.part, ..self.of.of(key) }) {
+            Ok(value) => Ok(Some(value)),
+            Err(refused) => Err(refused.at_key(index)),
+        }
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refused> {
+        let index = self.next - 1;
+        match seed.deserialize(self.of.of(&self.entries[index].value)) {
+            Ok(value) => Ok(value),
+            Err(refused) => Err(refused.below(index)),
+        }
+    }
+}
+
+/// A choice, then what it holds.
+struct Choice<'de> {
+    of: Reader<'de>,
+    /// The value that it holds, with its index where that is a step.
+    held: Option<(Reader<'de>, Option<usize>)>,
+}
+
+impl<'de> Choice<'de> {
+    /// Returns the name of the choice.
+    fn name(&self) -> &'de str {
+        let node = self.of.node;
+        let key = || live(node.entries()).next().and_then(|(_, it)| it.name());
+        node.tag().or(node.as_str()).or_else(key).unwrap_or_default()
+    }
+
+    /// Returns what it holds.
+    fn held(self) -> Result<(Reader<'de>, Option<usize>), Refused> {
+        let name = self.name();
+        self.held.ok_or_else(|| Refused::new(Why::Bare(name.to_owned())))
+    }
+}
+
+impl<'de> EnumAccess<'de> for Choice<'de> {
+    type Error = Refused;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Refused> {
+        let name: StrDeserializer<'_, Refused> = self.name().into_deserializer();
+        match (seed.deserialize(name), &self.held) {
+            (Ok(variant), _) => Ok((variant, self)),
+            (Err(refused), Some((_, Some(index)))) => Err(refused.at_key(*index)),
+            (Err(refused), _) => Err(refused),
+        }
+    }
+}
+
+impl<'de> VariantAccess<'de> for Choice<'de> {
+    type Error = Refused;
+
+    fn unit_variant(self) -> Result<(), Refused> {
+        match self.held {
+            Some((held, Some(_))) if held.node.entries().is_empty() && !held.node.is_leaf() => Ok(()),
+            Some((_, index)) => within(Err(Refused::new(Why::Full(self.name().to_owned()))), index),
+            None => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Refused> {
+        let (held, index) = self.held()?;
+        within(held.alone_refused(seed.deserialize(held)), index)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Refused> {
+        let (held, index) = self.held()?;
+        within(held.deserialize_tuple(length, visitor), index)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, fields: Names, visitor: V) -> Result<V::Value, Refused> {
+        let (held, index) = self.held()?;
+        within(held.deserialize_struct("", fields, visitor), index)
+    }
+}
