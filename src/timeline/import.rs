@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod content;
 mod counting;
+mod dollars;
 mod harness;
 mod identity;
 mod json;

@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod codex;
+mod counted;
 mod damaged;
 mod inferred;
 mod messages;

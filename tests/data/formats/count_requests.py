@@ -1,0 +1,124 @@
+"""Counts requests, turns and tokens of recorded sessions from their JSON alone, without ctxsim.
+
+    python3 count_requests.py FOLDER > requests.json
+
+FOLDER is the reference data's `formats`; the cut-downs in tests/data/recorded are counted as well. Each row: requests with a bill,
+turns (what a user typed, up to the next thing a user typed, if a request follows), and the tokens of the bills: all input, which
+part of it was read from and written to the cache, and all output with its reasoning.
+"""
+
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def lines(path):
+    """The objects of a file of JSON lines; what is not JSON is left out."""
+    found = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+class Count:
+    """What one file holds."""
+
+    def __init__(self):
+        self.requests = self.turns = self.input = self.read = self.written = self.output = 0
+        self.has_typed = False
+
+    def typed(self):
+        self.has_typed = True
+
+    def replied(self):
+        """A request, billed or not."""
+        self.turns += self.has_typed
+        self.has_typed = False
+
+    def billed(self, uncached, read, written, output):
+        self.requests += 1
+        self.input += uncached + read + written
+        self.read += read
+        self.written += written
+        self.output += output
+
+    def row(self):
+        return {key: getattr(self, key) for key in ("requests", "turns", "input", "read", "written", "output")}
+
+
+def pi(path):
+    """pi, OpenClaw, oh-my-pi: the branch that ends at the last entry."""
+    entries = {}
+    last = None
+    for record in lines(path):
+        if record.get("type") != "session" and record.get("id"):
+            entries[record["id"]] = record
+            last = record["id"]
+    branch = []
+    while last in entries:
+        branch.append(entries[last])
+        last = entries[last].get("parentId")
+    count = Count()
+    for record in reversed(branch):
+        message = record.get("message") or {}
+        usage = message.get("usage")
+        if message.get("role") == "user":
+            count.typed()
+        if message.get("role") == "assistant" and message.get("provider") != "openclaw":
+            count.replied()
+            if usage and usage["input"] + usage.get("cacheRead", 0) + usage.get("cacheWrite", 0) > 0:
+                count.billed(usage["input"], usage.get("cacheRead", 0), usage.get("cacheWrite", 0), usage["output"])
+    return count
+
+
+def request_logs(paths):
+    """One request and its response a file or a line, all of one conversation."""
+    count = Count()
+    n_users = 0
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        try:
+            records = [json.loads(text)]
+        except ValueError:
+            records = lines(path)
+        for record in records:
+            users = sum(it["role"] == "user" for it in record.get("raw_messages") or record["messages"])
+            count.turns += users - n_users
+            n_users = users
+            usage = record["response"]["usage"]
+            read = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+            count.billed(usage["prompt_tokens"] - read, read, 0, usage["completion_tokens"])
+    return count
+
+
+def main():
+    data = pathlib.Path(sys.argv[1])
+    copies = HERE.parent / "recorded"
+    rows = {}
+
+    def add(name, format_, count):
+        rows[name] = {"format": format_, **count.row()}
+
+    for folder in ("openclaw", "omp"):
+        for path in sorted(data.glob(f"{folder}/*.jsonl")):
+            add(f"formats/{folder}/{path.name}", "pi", pi(path))
+    for path in sorted(data.glob("request-logs/openhands_gateway*.json")):
+        add(f"formats/request-logs/{path.name}", "messages", request_logs([path]))
+    for path in sorted(data.glob("request-logs/openhands_nonfncall-llm-logs*.json")):
+        add(f"formats/request-logs/{path.name}", "messages", request_logs([path]))
+    for path in sorted(copies.glob("openclaw*.jsonl")) + sorted(copies.glob("omp*.jsonl")):
+        add(path.name, "pi", pi(path))
+    for path in sorted(copies.glob("openhands*.jsonl")):
+        add(path.name, "messages", request_logs([path]))
+    print(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
