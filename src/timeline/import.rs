@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod content;
 mod counting;
+mod documents;
 mod dollars;
 mod harness;
 mod identity;
@@ -14,7 +15,9 @@ mod lay_out;
 mod lines;
 mod losses;
 mod messages;
+mod otel;
 mod pi;
+mod refused;
 mod side_requests;
 mod sizes;
 mod times;
@@ -40,7 +43,7 @@ use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 6] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
@@ -60,6 +63,12 @@ const FORMATS: [Format; 5] = [
             `role`",
         detect: pi::detect,
         read: pi::read,
+    },
+    Format {
+        name: "otel",
+        looks_like: "OpenTelemetry's JSON: spans or log records, with `resourceSpans`, `resourceLogs` or `attributes`",
+        detect: otel::detect,
+        read: otel::read,
     },
     Format {
         name: "messages",
@@ -195,7 +204,7 @@ pub fn import_from(
     transcripts.retain(|it| !it.exchanges.is_empty());
     let losses = losses.in_order();
     if transcripts.is_empty() {
-        return Ok(Err(vec![empty(&losses)]));
+        return Ok(Err(vec![empty(format, &losses)]));
     }
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
@@ -240,23 +249,26 @@ fn unknown(head: &str) -> Diagnostic {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");
         return problem.help("record a session in which the model answered");
     }
+    if let Some(problem) = refused::refused(head) {
+        return problem;
+    }
     let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
     problem.help(format!("supported formats: {}", known.join(", ")))
 }
 
-/// Reports a recording without requests, with its losses.
-fn empty(losses: &[Loss]) -> Diagnostic {
+/// Reports a recording of a format without requests, with its losses.
+fn empty(format: &Format, losses: &[Loss]) -> Diagnostic {
     let problem = Diagnostic::at("recording-empty", "", "the recording contains no requests");
     let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
     problem.help(if reasons.is_empty() {
         "record a session in which the model answered".to_owned()
     } else {
-        format!("left out: {}", reasons.join("; "))
+        format!("the format is `{}`; left out: {}", format.name, reasons.join("; "))
     })
 }
 
-/// Returns the first format that recognises the first lines of a recording.
+/// Returns the first format that recognises the first lines of a recording; none for one that is known and refused.
 fn found(head: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|it| (it.detect)(head))
+    FORMATS.iter().find(|it| (it.detect)(head)).filter(|_| refused::refused(head).is_none())
 }

@@ -98,6 +98,72 @@ def request_logs(paths):
     return count
 
 
+def attributes(written):
+    """The attributes of a span or a log record, whichever way they are written."""
+    if isinstance(written, dict):
+        return dict(written)
+    found = {}
+    for pair in written or []:
+        value = next(iter(pair["value"].values()))
+        found[pair["key"]] = int(value) if "intValue" in pair["value"] else value
+    return found
+
+
+def values(text):
+    """The JSON values of a text, one after the other."""
+    decoder = json.JSONDecoder()
+    at = 0
+    while at < len(text.rstrip()):
+        value, end = decoder.raw_decode(text, at)
+        yield value
+        at = end
+        while at < len(text) and text[at].isspace():
+            at += 1
+
+
+def otel(path):
+    """Chat spans, or else an emitter's own log records; turns by the user's messages that the requests are about."""
+    spans, logs = {}, []
+    for value in values(path.read_text(encoding="utf-8")):
+        groups = [it for group in value.get("resourceSpans", []) for scope in group["scopeSpans"] for it in scope["spans"]]
+        if value.get("type") == "span":
+            groups.append(value)
+        for span in groups:
+            spans[span["traceId"], span["spanId"]] = (span["name"], attributes(span["attributes"]), span)
+        for group in value.get("resourceLogs", []):
+            logs += [attributes(it["attributes"]) for scope in group["scopeLogs"] for it in scope["logRecords"]]
+        if "hrTime" in value:
+            logs.append(attributes(value["attributes"]))
+
+    def get(it, *keys):
+        return next((int(it[key]) for key in keys if key in it), 0)
+
+    count = Count()
+    of_turn = set()
+    chats = [it for it in spans.values() if it[0].startswith(("chat ", "claude_code.llm_request", "ai.streamText.doStream"))]
+    for name, it, span in chats:
+        read = get(it, "gen_ai.usage.cache_read.input_tokens", "cache_read_tokens", "ai.usage.cachedInputTokens")
+        written = get(it, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens", "cache_creation_tokens")
+        whole = get(it, "gen_ai.usage.input_tokens", "input_tokens", "ai.usage.inputTokens")
+        output = get(it, "gen_ai.usage.output_tokens", "output_tokens", "ai.usage.outputTokens")
+        count.billed(whole if name.startswith("claude_code") else whole - read - written, read, written, output)
+        # The outermost span is the turn; what a sub-agent or a title does is a session of its own, with one turn.
+        top = span
+        agents = 0
+        while (top["traceId"], top.get("parentSpanId")) in spans:
+            top = spans[top["traceId"], top["parentSpanId"]][2]
+            agents += top["name"].startswith("invoke_agent")
+        of_turn.add((top["spanId"], agents > 1))
+    if not chats:
+        for it in logs:
+            if it.get("event.name") == "gemini_cli.api_response":
+                read = it["cached_content_token_count"]
+                count.billed(it["input_token_count"] - read, read, 0, it["output_token_count"] + it["thoughts_token_count"])
+                of_turn.add(it["prompt_id"])
+    count.turns = len(of_turn)
+    return count
+
+
 def main():
     data = pathlib.Path(sys.argv[1])
     copies = HERE.parent / "recorded"
@@ -117,6 +183,8 @@ def main():
         add(path.name, "pi", pi(path))
     for path in sorted(copies.glob("openhands*.jsonl")):
         add(path.name, "messages", request_logs([path]))
+    for path in sorted(copies.glob("otel-*")):
+        add(path.name, "otel", otel(path))
     print(json.dumps(rows, indent=1))
 
 
