@@ -5,6 +5,7 @@ mod assumed;
 mod claude_code;
 mod codex;
 mod content;
+mod copilot_cli;
 mod counting;
 mod documents;
 mod dollars;
@@ -20,6 +21,7 @@ mod pi;
 mod refused;
 mod side_requests;
 mod sizes;
+mod spread;
 mod times;
 mod transcript;
 mod undo;
@@ -43,7 +45,7 @@ use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 6] = [
+const FORMATS: [Format; 7] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
@@ -63,6 +65,12 @@ const FORMATS: [Format; 6] = [
             `role`",
         detect: pi::detect,
         read: pi::read,
+    },
+    Format {
+        name: "copilot-cli",
+        looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
+        detect: copilot_cli::detect,
+        read: copilot_cli::read,
     },
     Format {
         name: "otel",

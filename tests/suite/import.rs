@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod counted;
 mod damaged;
 mod inferred;

@@ -98,6 +98,46 @@ def request_logs(paths):
     return count
 
 
+def copilot(path):
+    """Copilot CLI: input and cached tokens are totals by model since the last ones; a compaction has its own bill."""
+    count = Count()
+    lanes, open_, before = {}, [], {}
+    for record in lines(path):
+        data, kind = record.get("data") or {}, record["type"]
+        lane = lanes.setdefault(record.get("agentId") or data.get("parentToolCallId") or "", {"typed": False, "calls": False, "model": ""})
+        if kind in ("session.start", "session.resume", "session.model_change"):
+            lane["model"] = data.get("newModel") or data.get("selectedModel") or lane["model"]
+        if kind == "user.message" or kind == "system.notification" and not lane["calls"]:
+            lane["typed"] = True
+        if kind == "assistant.message":
+            lane["model"] = data.get("model") or lane["model"]
+            count.turns += lane["typed"] or "began" not in lane
+            lane |= {"typed": False, "calls": bool(data.get("toolRequests")), "began": True}
+            open_.append((lane["model"], data.get("outputTokens")))
+        if kind == "session.compaction_complete" and data.get("summaryContent"):
+            used = data["compactionTokensUsed"]
+            details = {it["tokenType"]: it["tokenCount"] for it in used.get("copilotUsage", {}).get("tokenDetails", [])}
+            read = details.get("cache_read", used["cacheReadTokens"])
+            written = details.get("cache_write", used["cacheWriteTokens"])
+            count.billed(used["inputTokens"] - read - written, read, written, used["outputTokens"])
+            count.turns += lane["typed"]
+            lane |= {"typed": True, "calls": False}
+        if kind == "session.shutdown":
+            metrics = data.get("modelMetrics", {})
+            for model, it in metrics.items():
+                usage, n = it["usage"], sum(len(metrics) == 1 or one[0] == model for one in open_)
+                now = [usage[key] for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")]
+                last = before.get(model, [0] * 4)
+                last = last if all(a >= b for a, b in zip(now, last)) else [0] * 4
+                before[model] = now
+                whole, read, written, output = (a - b for a, b in zip(now, last))
+                if whole and n:
+                    count.billed(whole - read - written, read, written, output)
+                    count.requests += n - 1
+            open_ = []
+    return count
+
+
 def attributes(written):
     """The attributes of a span or a log record, whichever way they are written."""
     if isinstance(written, dict):
@@ -183,6 +223,10 @@ def main():
         add(path.name, "pi", pi(path))
     for path in sorted(copies.glob("openhands*.jsonl")):
         add(path.name, "messages", request_logs([path]))
+    for path in sorted(data.glob("copilot-cli/*.jsonl")):
+        add(f"formats/copilot-cli/{path.name}", "copilot-cli", copilot(path))
+    for path in sorted(copies.glob("copilot-cli-*.jsonl")):
+        add(path.name, "copilot-cli", copilot(path))
     for path in sorted(copies.glob("otel-*")):
         add(path.name, "otel", otel(path))
     print(json.dumps(rows, indent=1))
