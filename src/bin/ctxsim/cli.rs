@@ -8,6 +8,7 @@ use crate::args::{
 use crate::check::{self, CheckArgs};
 use crate::compare::{self, CompareArgs};
 use crate::explain::ExplainArgs;
+use crate::export::{self, ExportArgs};
 use crate::import::ImportArgs;
 use crate::init::InitArgs;
 use crate::prices::PricesArgs;
@@ -31,6 +32,7 @@ Examples:
   ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
   ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim export session.jsonl --policy P --format mooncake   what the policy sends, as a block trace
   ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
   ctxsim validate my/policies                     every problem in every file
   ctxsim convert my.ron --to toml                 the same input in the other format
@@ -78,6 +80,9 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what recorded sessions contain, or how well their bills are predicted
     Import(ImportArgs),
+    /// Write a session under a policy in another form, for other programs
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
     /// List bundled policies, scenarios, profiles and suites
     List(ListArgs),
     /// Print the file of a policy, scenario, profile or suite

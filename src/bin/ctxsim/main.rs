@@ -5,6 +5,7 @@ mod check;
 mod cli;
 mod compare;
 mod explain;
+mod export;
 mod format;
 mod git;
 mod import;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Init(args) => init::init(&catalog, &args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
+        Command::Export(args) => export::export(&catalog, &args).map(|()| true),
         Command::Import(args) => import::import(&catalog, &args).map(|()| true),
         Command::List(args) => inputs::list(&catalog, &args).map(|()| true),
         Command::Show(args) => inputs::show(&catalog, &args).map(|()| true),
