@@ -75,7 +75,8 @@ impl Calibration {
     pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
         let compactions = compaction::aftermaths(timeline, rows, prices);
         let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
-        let usages = timeline.recorded.as_ref().map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
+        let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
+        let usages = usages.map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
         let undone_from = or_unlimited(timeline.recorded.as_ref().and_then(|it| it.undone_from));
         for row in rows.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {

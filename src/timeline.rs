@@ -189,6 +189,8 @@ pub struct Harness {
 pub struct Recorded {
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
+    /// Whether the usage is known for the session alone, and spread over its requests.
+    pub is_spread: bool,
     /// By step, the tokens after the last breakpoint; empty if the recording has no breakpoints.
     pub tails: Vec<Tokens>,
     /// By step, the cost stated by the recording itself; empty if it states none.

@@ -134,7 +134,7 @@ pub fn tables(
 fn table(sessions: &[Calibration]) -> String {
     let all = together(sessions);
     if all.pairs.is_empty() {
-        return "Nothing to compare: only first requests of sessions have a bill.\n".to_owned();
+        return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
     let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
     parts.into_iter().chain(listed(sessions)).collect::<Vec<_>>().join("\n")

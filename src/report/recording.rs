@@ -46,6 +46,8 @@ pub struct SessionHeld {
     pub resets: usize,
     /// Requests without recorded usage, whose sizes are estimated from their texts.
     pub requests_estimated: usize,
+    /// Whether usage is known for the session alone, and spread over its requests by the sizes of their texts.
+    pub usage_spread: bool,
     /// The longest billed prompt, in tokens; like all billed numbers, `None` if no request has recorded usage.
     pub prompt_tokens_max: Option<Tokens>,
     /// Billed tokens neither read from the cache nor written to it, over all requests.
@@ -107,6 +109,7 @@ impl SessionHeld {
             requests: timeline.spine.steps.len(),
             billed_requests: billed.len(),
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
+            usage_spread: recorded.is_spread,
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -141,6 +144,15 @@ pub fn table(files: &[Held]) -> String {
         let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
         let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
+        let spread = file.sessions.iter().filter(|it| it.usage_spread);
+        let n_spread: usize = spread.map(|it| it.billed_requests).sum();
+        if n_spread > 0 {
+            let n = thousands(n_spread as u64);
+            let _ = writeln!(
+                text,
+                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests"
+            );
+        }
         if n_estimated > 0 {
             let n = thousands(n_estimated as u64);
             let _ = writeln!(

@@ -5,8 +5,11 @@ mod assumed;
 mod claude_code;
 mod codex;
 mod content;
+mod copilot_cli;
 mod counting;
 mod glance;
+mod documents;
+mod dollars;
 mod harness;
 mod identity;
 mod json;
@@ -14,9 +17,12 @@ mod lay_out;
 mod lines;
 mod losses;
 mod messages;
+mod otel;
 mod pi;
+mod refused;
 mod side_requests;
 mod sizes;
+mod spread;
 mod times;
 mod transcript;
 mod undo;
@@ -42,7 +48,7 @@ use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 7] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
@@ -62,6 +68,18 @@ const FORMATS: [Format; 5] = [
             `role`",
         detect: pi::detect,
         read: pi::read,
+    },
+    Format {
+        name: "copilot-cli",
+        looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
+        detect: copilot_cli::detect,
+        read: copilot_cli::read,
+    },
+    Format {
+        name: "otel",
+        looks_like: "OpenTelemetry's JSON: spans or log records, with `resourceSpans`, `resourceLogs` or `attributes`",
+        detect: otel::detect,
+        read: otel::read,
     },
     Format {
         name: "messages",
@@ -198,7 +216,7 @@ pub fn import_from(
     transcripts.retain(|it| !it.exchanges.is_empty());
     let losses = losses.in_order();
     if transcripts.is_empty() {
-        return Ok(Err(vec![empty(&losses)]));
+        return Ok(Err(vec![empty(format, &losses)]));
     }
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
@@ -243,23 +261,26 @@ fn unknown(head: &str) -> Diagnostic {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");
         return problem.help("record a session in which the model answered");
     }
+    if let Some(problem) = refused::refused(head) {
+        return problem;
+    }
     let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
     problem.help(format!("supported formats: {}", known.join(", ")))
 }
 
-/// Reports a recording without requests, with its losses.
-fn empty(losses: &[Loss]) -> Diagnostic {
+/// Reports a recording of a format without requests, with its losses.
+fn empty(format: &Format, losses: &[Loss]) -> Diagnostic {
     let problem = Diagnostic::at("recording-empty", "", "the recording contains no requests");
     let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
     problem.help(if reasons.is_empty() {
         "record a session in which the model answered".to_owned()
     } else {
-        format!("left out: {}", reasons.join("; "))
+        format!("the format is `{}`; left out: {}", format.name, reasons.join("; "))
     })
 }
 
-/// Returns the first format that recognises the first lines of a recording.
+/// Returns the first format that recognises the first lines of a recording; none for one that is known and refused.
 fn found(head: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|it| (it.detect)(head))
+    FORMATS.iter().find(|it| (it.detect)(head)).filter(|_| refused::refused(head).is_none())
 }

@@ -1,5 +1,6 @@
 //! Recorded prompts as ids of fixed blocks.
 
+pub mod export;
 pub mod trace;
 mod world;
 

@@ -352,6 +352,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&explain[..], &["--output", "request.csv"]].concat(),
         vec!["sensitivity", "--output", "report.html"],
         vec!["import", "unknown.jsonl", "--format", "csv"],
+        vec!["import", "refused.jsonl"],
         vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],
         [&explain[..], &["--session", "other"]].concat(),
     ]

@@ -4,10 +4,14 @@
 
 mod claude_code;
 mod codex;
+mod copilot_cli;
+mod counted;
 mod damaged;
 mod inferred;
 mod messages;
+mod otel;
 mod pi;
+mod refused;
 mod tools;
 pub(crate) mod undo;
 mod usage;

@@ -17,6 +17,7 @@ mod diagnostics;
 mod documents;
 mod duckagent;
 mod explain;
+mod export;
 mod face;
 mod field;
 mod firings;

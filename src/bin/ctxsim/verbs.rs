@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod compare;
 mod explain;
+mod export;
 mod import;
 mod init;
 mod inputs;
@@ -27,6 +28,7 @@ use crate::args::{
 use check::CheckArgs;
 use compare::CompareArgs;
 use explain::ExplainArgs;
+use export::ExportArgs;
 use import::ImportArgs;
 use init::InitArgs;
 use prices::PricesArgs;
@@ -50,6 +52,7 @@ Examples:
   ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
   ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim export session.jsonl --policy P --format mooncake   what the policy sends, as a block trace
   ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
   ctxsim validate my/policies                     every problem in every file
   ctxsim convert my.ron --to toml                 the same input in the other format
@@ -97,6 +100,9 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what recorded sessions contain, or how well their bills are predicted
     Import(ImportArgs),
+    /// Write a session under a policy in another form, for other programs
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
     /// List bundled policies, scenarios, profiles and suites
     List(ListArgs),
     /// Print the file of a policy, scenario, profile or suite
@@ -139,6 +145,7 @@ impl Command {
             Self::Init(args) => init::init(catalog, &args),
             Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain(catalog, &args),
+            Self::Export(args) => export::export(catalog, &args),
             Self::Import(args) => import::import(catalog, &args),
             Self::List(args) => inputs::list(catalog, &args),
             Self::Show(args) => inputs::show(catalog, &args),

@@ -171,6 +171,7 @@ impl Transcript {
     /// Notes where the harness compacted the history, and from where on that is undone.
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
+        recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();

@@ -6,8 +6,9 @@ mod walk;
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use self::record::{RequestRecord, object};
+use self::record::{ReplyRecord, RequestRecord, object};
 use self::session::Session;
 use self::walk::{Found, Walk};
 use super::json;
@@ -74,23 +75,96 @@ struct Log<'t> {
     loose: Option<usize>,
 }
 
+/// A value of a log, before it is taken.
+struct Entry<'t> {
+    line: usize,
+    value: &'t str,
+    record: Option<RequestRecord<'t>>,
+}
+
+impl<'t> Entry<'t> {
+    fn new(line: usize, value: &'t str) -> Self {
+        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
+        Self { line, value, record }
+    }
+
+    /// Returns the reply that stands beside the request, if any.
+    fn reply(&self) -> Option<&'t RawValue> {
+        let record = self.record.as_ref()?;
+        record.response.or_else(|| record.list()?.0.response)
+    }
+
+    /// Returns when the request was made, if the value is one with its reply.
+    fn at_ms(&self) -> Option<i64> {
+        self.reply().and(self.record.as_ref()?.at_ms())
+    }
+
+    /// Returns what names the reply to a request: the provider's id, and what was sent.
+    fn name(&self) -> Option<u64> {
+        let id = object::<ReplyRecord<'t>>(self.reply()?)?.innermost().id;
+        let (_, list) = self.record.as_ref()?.list().filter(|_| !id.0.is_empty())?;
+        let sent = xxh3_64_with_seed(list.last()?.get().as_bytes(), list.len() as u64);
+        Some(xxh3_64_with_seed(id.0.as_bytes(), sent))
+    }
+}
+
+/// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
+fn settle<'t>(entries: Vec<Entry<'t>>, losses: &mut Losses) -> Vec<Entry<'t>> {
+    let mut entries = entries;
+    let times: Option<Vec<i64>> = entries.iter().map(Entry::at_ms).collect();
+    if times.is_some_and(|it| !it.is_sorted()) {
+        for pair in entries.windows(2).filter(|it| it[1].at_ms() < it[0].at_ms()) {
+            losses.add(pair[1].line, "requests after a later one; they are ordered by their times");
+        }
+        entries.sort_by_key(Entry::at_ms);
+    }
+    let mut last: IndexMap<u64, usize> = IndexMap::new();
+    let names: Vec<Option<u64>> = entries.iter().map(Entry::name).collect();
+    for (index, name) in names.iter().enumerate() {
+        last.extend(name.map(|it| (it, index)));
+    }
+    let mut index = 0..names.len();
+    entries.retain(|it| {
+        let name = index.next().and_then(|at| Some((at, names[at]?)));
+        let is_last = name.is_none_or(|(at, name)| last.get(&name) == Some(&at));
+        if !is_last {
+            losses.add(it.line, "responses that are recorded again later, which count once");
+        }
+        is_last
+    });
+    entries
+}
+
 impl<'t> Log<'t> {
     fn read(&mut self, losses: &mut Losses) {
+        let mut entries = Vec::new();
+        let broken = self.entries(&mut entries);
+        for Entry { line, value, record } in settle(entries, losses) {
+            self.value(line, value, record, losses);
+        }
+        if let Some((line, reason)) = broken {
+            self.rescue(line, &reason, losses);
+        }
+    }
+
+    /// Finds the values of the log up to where it breaks, with the reason.
+    fn entries(&mut self, entries: &mut Vec<Entry<'t>>) -> Option<(usize, String)> {
         while let Some(found) = self.walk.next() {
             match found {
-                Found::Value(line, value) => self.value(line, value, losses),
+                Found::Value(line, value) => entries.push(Entry::new(line, value)),
                 Found::List => {
                     while let Some(element) = self.walk.element() {
                         match element {
-                            Found::Value(line, value) => self.value(line, value, losses),
+                            Found::Value(line, value) => entries.push(Entry::new(line, value)),
                             Found::List => {}
-                            Found::Broken(line, reason) => self.rescue(line, &reason, losses),
+                            Found::Broken(line, reason) => return Some((line, reason)),
                         }
                     }
                 }
-                Found::Broken(line, reason) => self.rescue(line, &reason, losses),
+                Found::Broken(line, reason) => return Some((line, reason)),
             }
         }
+        None
     }
 
     /// Takes the messages of a broken value one by one, up to where it breaks.
@@ -108,8 +182,7 @@ impl<'t> Log<'t> {
     }
 
     /// Takes a message, or a request with its messages.
-    fn value(&mut self, line: usize, value: &'t str, losses: &mut Losses) {
-        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
+    fn value(&mut self, line: usize, value: &'t str, record: Option<RequestRecord<'t>>, losses: &mut Losses) {
         if record.as_ref().is_some_and(|it| !it.role.0.is_empty() || session::is_item(&it.kind.0)) {
             let loose = *self.loose.get_or_insert_with(|| {
                 self.sessions.push(Session::default());
@@ -139,7 +212,7 @@ impl<'t> Log<'t> {
         }
         if let Some(reply) = record.response.or(request.response) {
             let line = self.walk.line_of(reply.get());
-            session.reply(line, reply, &record, losses);
+            session.reply(line, reply, [&record, &request], losses);
             losses.locate_by(line, |field| self.walk.place_of(member(reply.get(), field)));
         }
         if let Some(history) = histories.last() {

@@ -65,6 +65,10 @@ enum Said {
     Reply(Reply, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
+    /// Nothing; the next reply is a summary.
+    Summarises,
+    /// Nothing; that reply is in the place of everything before it.
+    HasSummarised,
 }
 
 /// Makes an entry of a record; the header is none.
@@ -79,6 +83,8 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> 
             kept: record.first_kept_entry_id.0.into_owned(),
             kept_index: record.first_kept_entry_index.and_then(|it| it.0.ok()),
         },
+        "compaction_start" | "session_compact" => Said::Summarises,
+        "compaction_end" => Said::HasSummarised,
         "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
         "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
         other => {
@@ -127,8 +133,16 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
     }
 }
 
-/// Reads what the model answered.
+/// The provider under which a gateway of agents writes texts that no model wrote.
+const GATEWAY: &str = "openclaw";
+
+/// Reads what the model answered, unless nobody did.
 fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
+    if message.provider.0 == GATEWAY {
+        losses.add(line, "replies that the gateway wrote and no model; they are kept without a request");
+        let said = Part::of(Kind::Assistant, message.content.to_content());
+        return Said::User { parts: vec![said], is_typed: false };
+    }
     let (usage, cost) = billed(line, message.usage, losses).unzip();
     let parts = match message.content {
         MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
@@ -136,6 +150,11 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
             blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
         }
     };
+    let has_failed = message.stop_reason.0 == "error";
+    if usage.is_none() && (has_failed || parts.is_empty()) {
+        losses.add(line, "replies that failed or were cancelled, and were not billed");
+        return Said::Nothing;
+    }
     let at_ms = message.timestamp.and_then(|it| it.0.ok()).and_then(|it| i64::try_from(it).ok());
     let reply = Reply {
         parts,
@@ -189,7 +208,7 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     let cache_write = bill.count("cacheWrite", record.cache_write);
     let prompt = uncached + cache_read + cache_write;
     let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-    bill.finish(usage).map(|it| (it, record.cost.total.0))
+    bill.finish(usage).map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
 }
 
 /// Returns the places of the entries from the first to the last one, along their parents.
@@ -220,6 +239,23 @@ fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
     path
 }
 
+/// A summary that the log shows as a reply of its own.
+#[derive(Debug, Default)]
+struct Summarising {
+    /// Whether the harness has said that it compacts.
+    is_open: bool,
+    /// Where the parts of the reply begin.
+    from: Option<usize>,
+}
+
+impl Summarising {
+    fn replied(&mut self, n_parts: usize) {
+        if self.is_open {
+            self.from = Some(n_parts);
+        }
+    }
+}
+
 /// Gathers the requests of a branch.
 fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
@@ -229,11 +265,19 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
     let by_name: IndexMap<String, usize> = names.map(|(index, it)| (it.id.clone(), index)).collect();
     let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let (mut has_breakpoints, mut n_compactions) = (false, 0);
+    let mut summarising = Summarising::default();
     for index in path {
         let Some(Entry { line, at_ms, said, .. }) = by_place[*index].take() else { continue };
         begins[*index] = Some(assembler.n_parts());
         match said {
             Said::Nothing => {}
+            Said::Summarises => summarising.is_open = true,
+            Said::HasSummarised => {
+                if let Some(from) = std::mem::take(&mut summarising).from {
+                    n_compactions += 1;
+                    assembler.compacted(from, Cause::Harness);
+                }
+            }
             Said::User { parts, is_typed } => {
                 for part in parts {
                     assembler.said(line, at_ms, part, is_typed);
@@ -243,6 +287,7 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
             Said::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
                 let response_ms = reply.response_ms.or(at_ms);
+                summarising.replied(assembler.n_parts());
                 assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
             }
             Said::Compaction { summary, kept, kept_index } => {

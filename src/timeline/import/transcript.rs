@@ -31,6 +31,8 @@ pub(super) struct Transcript {
     pub(super) has_breakpoints: bool,
     /// Whether its output counts are what the reply takes in the next prompt.
     pub(super) counts_output: bool,
+    /// Whether its usage is known for the session alone, and spread over its requests.
+    pub(super) is_spread: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
     /// What is assumed of the history that the harness took out, in sentences.

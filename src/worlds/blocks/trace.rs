@@ -2,7 +2,7 @@
 
 mod fast_ids;
 mod kv_cache_tester;
-mod mooncake;
+pub mod mooncake;
 
 use std::ops::Range;
 
@@ -15,6 +15,9 @@ use crate::diag::Diagnostic;
 use crate::input::{CacheRules, Limits};
 use crate::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
 use crate::quantity::{Tokens, ix};
+
+/// The number of tokens of a block of a Mooncake trace.
+pub const MOONCAKE_BLOCK_TOKENS: Tokens = mooncake::BLOCK_TOKENS;
 
 /// All formats; the first one that recognises a text reads it.
 const FORMATS: [Format; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];

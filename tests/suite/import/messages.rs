@@ -184,3 +184,99 @@ fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
         None => assert_eq!(sizes(Some(spec)), Err("tokenizer-not-built")),
     }
 }
+
+/// The bills of all requests of a log, in order.
+fn usages(log: &str) -> Vec<ctxsim::timeline::Usage> {
+    let all = ctxsim::timeline::import::import_all(log, "test", &Assume::default(), &[]).unwrap();
+    let recorded = all.iter().flat_map(|it| it.timeline.recorded.as_ref().unwrap().usage.clone());
+    recorded.flatten().collect()
+}
+
+#[test]
+fn a_gateway_bills_what_was_written_as_part_of_the_input_and_tells_the_lifetimes() {
+    let log = |usage: &str| {
+        format!(
+            r#"{{"messages":[{{"role":"user","content":"hello"}}],"response":{{"choices":[{{"message":{{"role":"assistant","content":"hi"}}}}],"usage":{usage}}}}}"#
+        )
+    };
+
+    let gateway = log(
+        r#"{"prompt_tokens":5000,"completion_tokens":9,"cache_read_input_tokens":1000,"cache_creation_input_tokens":3000,
+          "prompt_tokens_details":{"cached_tokens":1000,"cache_creation_tokens":3000,"cache_creation_token_details":{"ephemeral_5m_input_tokens":1000,"ephemeral_1h_input_tokens":2000}}}"#,
+    );
+    let own = log(
+        r#"{"input_tokens":7,"output_tokens":9,"cache_read_input_tokens":1000,"cache_creation_input_tokens":3000,
+          "cache_creation":{"ephemeral_5m_input_tokens":3000,"ephemeral_1h_input_tokens":0}}"#,
+    );
+    let hits = log(r#"{"prompt_tokens":5000,"completion_tokens":9,"prompt_cache_hit_tokens":4928}"#);
+
+    let usages = [gateway, own, hits].map(|it| usages(&it)[0]);
+
+    let parts = usages.map(|it| (it.prompt, it.uncached, it.cache_read, it.cache_write, it.cache_write_long));
+    assert_eq!(
+        parts,
+        [
+            (5_000, 1_000, 1_000, 3_000, Some(2_000)),
+            (4_007, 7, 1_000, 3_000, Some(0)),
+            (5_000, 72, 4_928, 0, None)
+        ]
+    );
+}
+
+/// The lines of the OpenHands log: four requests of one conversation.
+const COMPLETIONS: &str = include_str!("../../data/recorded/openhands-completions.jsonl");
+
+#[test]
+fn a_log_of_requests_has_their_model_their_times_and_their_costs() {
+    let read = imported(COMPLETIONS);
+
+    let (timeline, recorded) = (&read.timeline, read.timeline.recorded.as_ref().unwrap());
+    assert_eq!(told(&read), [""; 0]);
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (1, 4));
+    assert_eq!(timeline.models[0].name, "litellm_proxy/deepseek-chat");
+    // The log is written when a reply has come; the first request began 6.5 s before.
+    assert_eq!(timeline.began_ms, Some(1_757_015_047_539));
+    assert_eq!(timeline.spine.steps[1].at_ms, 7_192);
+    assert_eq!(deviation_max(timeline), 0);
+    let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
+    // DeepSeek's prices until 5 September 2025: 0.27, 0.07 and 1.10 USD per million tokens.
+    let billed =
+        recorded.usage.iter().flatten().map(|it| {
+            (it.uncached as f64 * 0.27 + it.cache_read as f64 * 0.07 + it.output as f64 * 1.1) / 1e6
+        });
+    for (cost, billed) in costs.iter().zip(billed) {
+        assert!((cost / billed - 1.0).abs() < 0.001, "{cost} {billed}");
+    }
+    assert_eq!(costs.len(), 4);
+}
+
+#[test]
+fn requests_out_of_order_and_recorded_twice_are_one_session_and_told() {
+    let mut lines: Vec<&str> = COMPLETIONS.lines().collect();
+    lines.swap(1, 2);
+    lines.push(lines[0]);
+
+    let read = imported(&lines.join("\n"));
+
+    assert_eq!(prompts(&read.timeline), prompts(&imported(COMPLETIONS).timeline));
+    assert_eq!(
+        told(&read),
+        [
+            "line 1: responses that are recorded again later, which count once",
+            "line 3: requests after a later one; they are ordered by their times (2 times)",
+        ]
+    );
+}
+
+#[test]
+fn what_a_gateway_was_sent_and_what_it_calls_its_model_are_found_inside_a_row_of_its_log() {
+    let row = r#"{"request_id":"r1","startTime":"2026-01-01T00:00:01.500Z","endTime":"2026-01-01T00:00:03Z","spend":0.25,"model":"alias","backing_model":"azure/gpt-5.4",
+        "messages":{},"proxy_server_request":{"body":{"model":"alias","messages":[{"role":"user","content":"hello"}]}},
+        "response":{"id":"c1","model":"gpt","choices":[{"message":{"role":"assistant","content":"hi"}}],"usage":{"prompt_tokens":50,"completion_tokens":9}}}"#;
+
+    let timeline = imported(row).timeline;
+
+    let recorded = timeline.recorded.as_ref().unwrap();
+    assert_eq!((timeline.models[0].name.as_str(), prompts(&timeline)), ("azure/gpt-5.4", vec![50]));
+    assert_eq!((timeline.began_ms, recorded.costs[0].unwrap().usd()), (Some(1_767_225_601_500), 0.25));
+}

@@ -92,7 +92,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);
     }
-    let load = session(&loads, args)?;
+    let load = session(&loads, &args.sessions(), args.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
     let timeline = match load.timeline() {
@@ -133,23 +133,27 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
 }
 
 /// Returns the requested session: the only one, or the one named.
-fn session<'a>(loads: &'a [Load], args: &ExplainArgs) -> Result<&'a Load, Error> {
+pub(crate) fn session<'a>(
+    loads: &'a [Load],
+    given: &[String],
+    named: Option<&str>,
+) -> Result<&'a Load, Error> {
     let names = || loads.iter().map(|it| it.name.as_str());
-    let Some(name) = &args.session else {
+    let Some(name) = named else {
         return match loads {
             [only] => Ok(only),
             all => Err(refused(
-                format!("{} has {} sessions: choose one", args.sessions().join(", "), all.len()),
+                format!("{} has {} sessions: choose one", given.join(", "), all.len()),
                 &format!("add `--session NAME`; the sessions are: {}", first(names())),
             )),
         };
     };
-    loads.iter().find(|it| it.name == *name).ok_or_else(|| {
+    loads.iter().find(|it| it.name == name).ok_or_else(|| {
         let help = match ctxsim::diag::nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the sessions are: {}", first(names())),
         };
-        refused(format!("{} has no session `{name}`", args.sessions().join(", ")), &help)
+        refused(format!("{} has no session `{name}`", given.join(", ")), &help)
     })
 }
 
@@ -161,6 +165,7 @@ fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("{}{more}", names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
 }
 
-fn refused(message: String, help: &str) -> Error {
+/// Refuses what cannot be chosen.
+pub(crate) fn refused(message: String, help: &str) -> Error {
     vec![Diagnostic::at("explain-what", "", message).help(help)].into()
 }

@@ -2,8 +2,10 @@
 
 use serde_json::value::RawValue;
 
+use crate::quantity::{Cost, Tokens};
 use crate::timeline::Usage;
 use crate::timeline::import::content::Content;
+use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::times::milliseconds;
 use crate::timeline::import::usage::Bill;
 use crate::timeline::import::values::{Count, MessageContent, Text};
@@ -18,6 +20,9 @@ pub(super) type Raw<'a> = Option<&'a RawValue>;
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct RequestRecord<'a> {
+    /// The messages as the agent means them, beside those that a model without function calls is sent.
+    #[serde(borrow)]
+    raw_messages: Raw<'a>,
     #[serde(borrow)]
     messages: Raw<'a>,
     #[serde(borrow)]
@@ -36,6 +41,8 @@ pub(super) struct RequestRecord<'a> {
     data: Raw<'a>,
     #[serde(borrow)]
     params: Raw<'a>,
+    #[serde(borrow)]
+    proxy_server_request: Raw<'a>,
     /// The system prompt.
     #[serde(borrow)]
     pub(super) system: Raw<'a>,
@@ -48,9 +55,25 @@ pub(super) struct RequestRecord<'a> {
     /// The reply.
     #[serde(borrow)]
     pub(super) response: Raw<'a>,
-    /// When it was made.
     #[serde(borrow)]
-    pub(super) timestamp: Raw<'a>,
+    timestamp: Raw<'a>,
+    #[serde(borrow, rename = "startTime")]
+    start_time: Raw<'a>,
+    #[serde(borrow, rename = "endTime")]
+    end_time: Raw<'a>,
+    #[serde(borrow)]
+    latency_sec: Raw<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    /// The model behind a name that a gateway gives.
+    #[serde(borrow)]
+    backing_model: Text<'a>,
+    #[serde(borrow)]
+    cost: Raw<'a>,
+    #[serde(borrow)]
+    response_cost: Raw<'a>,
+    #[serde(borrow)]
+    spend: Raw<'a>,
     /// Who speaks, where the value is a message and no request.
     #[serde(borrow)]
     pub(super) role: Text<'a>,
@@ -66,14 +89,47 @@ impl<'a> RequestRecord<'a> {
     }
 
     fn list_within(&self, depth: usize) -> Option<(Self, Vec<&'a RawValue>)> {
-        let lists = [self.messages, self.traj, self.history, self.conversation, self.input];
-        if let Some(list) = lists.into_iter().flatten().find(|it| it.get().starts_with('[')) {
+        let lists =
+            [self.raw_messages, self.messages, self.traj, self.history, self.conversation, self.input];
+        if let Some(list) = lists.into_iter().flatten().find(|it| is_list(it)) {
             return Some((self.clone(), serde_json::from_str(list.get()).ok()?));
         }
-        let inner = [self.request, self.body, self.data, self.params];
+        let inner = [self.request, self.body, self.data, self.params, self.proxy_server_request];
         let depth = depth.checked_sub(1)?;
         inner.into_iter().flatten().find_map(|it| object::<RequestRecord<'a>>(it)?.list_within(depth))
     }
+
+    /// Returns when the request was made. A log that gives its duration is written when it ends.
+    pub(super) fn at_ms(&self) -> Option<i64> {
+        let latency_ms = self.latency_sec.and_then(seconds).unwrap_or(0);
+        moment(self.start_time).or_else(|| Some(moment(self.timestamp)?.saturating_sub(latency_ms)))
+    }
+
+    /// Returns when its reply had come, where the log says so.
+    pub(super) fn end_ms(&self) -> Option<i64> {
+        moment(self.end_time).or_else(|| moment(self.timestamp.filter(|_| self.latency_sec.is_some())))
+    }
+
+    /// Returns the model behind a gateway's name, where the log has one.
+    pub(super) fn backing_model(&self) -> &str {
+        &self.backing_model.0
+    }
+
+    /// Returns the model that was asked.
+    pub(super) fn model(&self) -> &str {
+        &self.model.0
+    }
+
+    /// Returns what the log says that the request cost.
+    pub(super) fn cost(&self) -> Option<Cost> {
+        let costs = [self.cost, self.response_cost, self.spend];
+        costs.into_iter().flatten().find_map(|it| serde_json::from_str::<Dollars>(it.get()).ok()?.0)
+    }
+}
+
+/// Returns whether a value is a list with anything in it.
+fn is_list(value: &RawValue) -> bool {
+    value.get().strip_prefix('[').is_some_and(|it| !it.trim_ascii_start().starts_with(']'))
 }
 
 /// Reads a value as a record, if it is an object.
@@ -113,6 +169,9 @@ pub(super) struct MessageRecord<'a> {
     /// When it was written.
     #[serde(borrow)]
     timestamp: Raw<'a>,
+    /// Which model speaks.
+    #[serde(borrow)]
+    model: Text<'a>,
 }
 
 /// What a harness keeps beside a message.
@@ -130,9 +189,20 @@ impl<'a> MessageRecord<'a> {
         self.extra.and_then(object).unwrap_or_default()
     }
 
+    /// Returns the response that is kept beside the message, if any.
+    fn beside(&self) -> Option<ReplyRecord<'a>> {
+        object::<ReplyRecord<'a>>(self.extra().response?)
+    }
+
     /// Returns the record of what was billed, its own or that of the response kept beside it.
     pub(super) fn usage(&self) -> Raw<'a> {
-        self.usage.or_else(|| object::<ReplyRecord<'a>>(self.extra().response?)?.usage)
+        self.usage.or_else(|| self.beside()?.usage)
+    }
+
+    /// Returns which model spoke; empty if nothing says so.
+    pub(super) fn model(&self) -> String {
+        let beside = || self.beside().map_or_else(String::new, |it| it.model.0.into_owned());
+        if self.model.0.is_empty() { beside() } else { self.model.0.as_ref().to_owned() }
     }
 
     /// Returns when it was written.
@@ -165,9 +235,15 @@ pub(super) struct FunctionRecord<'a> {
 }
 
 /// A reply: a message of its own, a list of choices, or a list of items.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct ReplyRecord<'a> {
+    /// The provider's name of it.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// Which model answered.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
     #[serde(borrow)]
     body: Raw<'a>,
     /// Choices, each with a message.
@@ -194,8 +270,10 @@ pub(super) struct ReplyRecord<'a> {
 impl<'a> ReplyRecord<'a> {
     /// Returns the reply itself, which may be in the body of a response.
     pub(super) fn innermost(self) -> Self {
-        let inner = self.body.and_then(object::<ReplyRecord<'a>>);
-        inner.map_or(self, |it| Self { timestamp: it.timestamp.or(self.timestamp), ..it })
+        match self.body.and_then(object::<ReplyRecord<'a>>) {
+            Some(inner) => Self { timestamp: inner.timestamp.or(self.timestamp), ..inner },
+            None => self,
+        }
     }
 
     /// Returns when it was made.
@@ -227,6 +305,8 @@ pub(super) struct UsageRecord {
     completion_tokens: Option<Count>,
     prompt_tokens_details: Option<DetailsRecord>,
     completion_tokens_details: Option<DetailsRecord>,
+    prompt_cache_hit_tokens: Option<Count>,
+    cache_creation: Option<LifetimesRecord>,
 }
 
 /// Parts of a count.
@@ -234,7 +314,17 @@ pub(super) struct UsageRecord {
 #[serde(default)]
 struct DetailsRecord {
     cached_tokens: Option<Count>,
+    cache_creation_tokens: Option<Count>,
+    cache_write_tokens: Option<Count>,
+    cache_creation_token_details: Option<LifetimesRecord>,
     reasoning_tokens: Option<Count>,
+}
+
+/// What was written, by how long it lives.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct LifetimesRecord {
+    ephemeral_1h_input_tokens: Option<Count>,
 }
 
 /// What was billed, and what the numbers mean.
@@ -250,8 +340,27 @@ pub(super) struct Billed {
 
 impl UsageRecord {
     /// Returns the numbers, or nothing if nothing was billed.
-    pub(super) fn billed(&self, mut bill: Bill<'_>) -> Option<Billed> {
+    pub(super) fn billed(&self, bill: Bill<'_>) -> Option<Billed> {
         let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
+        if is_apart && self.prompt_tokens.is_none() { self.apart(bill) } else { self.together(bill) }
+    }
+
+    /// Reads a bill whose input is without what was read and written.
+    fn apart(&self, mut bill: Bill<'_>) -> Option<Billed> {
+        let uncached = bill.required("input_tokens", self.input_tokens);
+        let output = bill.count("output_tokens", self.output_tokens.unwrap_or_default());
+        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
+        let cache_read = part("cache_read_input_tokens", self.cache_read_input_tokens);
+        let cache_write = part("cache_creation_input_tokens", self.cache_creation_input_tokens);
+        let prompt = uncached + cache_read + cache_write;
+        let cache_write_long = self.written_long(&mut bill, self.cache_creation, cache_write);
+        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
+        let has_breakpoints = cache_read + cache_write > 0;
+        bill.finish(usage).map(|usage| Billed { usage, reasoning: 0, has_breakpoints })
+    }
+
+    /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
+    fn together(&self, mut bill: Bill<'_>) -> Option<Billed> {
         let (input, output) = if self.prompt_tokens.is_some() {
             ("prompt_tokens", "completion_tokens")
         } else {
@@ -259,31 +368,44 @@ impl UsageRecord {
         };
         let prompt = bill.required(input, self.prompt_tokens.or(self.input_tokens));
         let n_output = bill.count(output, self.completion_tokens.or(self.output_tokens).unwrap_or_default());
-        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
-        if is_apart && self.prompt_tokens.is_none() {
-            let cache_read = part("cache_read_input_tokens", self.cache_read_input_tokens);
-            let cache_write = part("cache_creation_input_tokens", self.cache_creation_input_tokens);
-            let has_breakpoints = cache_read + cache_write > 0;
-            let usage = Usage {
-                prompt: prompt + cache_read + cache_write,
-                cache_read,
-                cache_write,
-                cache_write_long: None,
-                uncached: prompt,
-                output: n_output,
-            };
-            return bill.finish(usage).map(|usage| Billed { usage, reasoning: 0, has_breakpoints });
-        }
         let details = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
         let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
         let cached = format!("{input}_details.cached_tokens");
-        let cache_read = part(&cached, details.cached_tokens);
+        let written = format!("{input}_details.cache_creation_tokens");
+        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
+        let of_provider = self.cache_read_input_tokens.or(self.prompt_cache_hit_tokens);
+        let cache_read = part(&cached, details.cached_tokens.or(of_provider));
+        let of_details = details.cache_creation_tokens.or(details.cache_write_tokens);
+        let cache_write = part(&written, of_details.or(self.cache_creation_input_tokens));
         let reasoning = part(&format!("{output}_details.reasoning_tokens"), of_output.reasoning_tokens);
-        let uncached = bill.less(prompt, &cached, cache_read);
-        let usage = Usage { prompt, cache_read, uncached, output: n_output, ..Usage::default() };
+        let unread = bill.less(prompt, &cached, cache_read);
+        let uncached = bill.less(unread, &written, cache_write);
+        let lifetimes = details.cache_creation_token_details.or(self.cache_creation);
+        let cache_write_long = self.written_long(&mut bill, lifetimes, cache_write);
+        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
         let reasoning = reasoning.min(n_output);
-        bill.finish(usage).map(|usage| Billed { usage, reasoning, has_breakpoints: false })
+        bill.finish(usage).map(|usage| Billed { usage, reasoning, has_breakpoints: cache_write > 0 })
     }
+
+    /// Returns how much of what was written lives for an hour, where the bill tells.
+    fn written_long(
+        &self,
+        bill: &mut Bill<'_>,
+        lifetimes: Option<LifetimesRecord>,
+        cache_write: Tokens,
+    ) -> Option<Tokens> {
+        let long = lifetimes?.ephemeral_1h_input_tokens?;
+        let field = "cache_creation.ephemeral_1h_input_tokens";
+        let long = bill.count(field, long);
+        bill.less(cache_write, field, long);
+        Some(long)
+    }
+}
+
+/// Reads seconds as milliseconds.
+fn seconds(value: &RawValue) -> Option<i64> {
+    let number: f64 = value.get().parse().ok()?;
+    (0.0..1e9).contains(&number).then(|| (number * 1_000.0).round() as i64)
 }
 
 /// Reads a time: ISO 8601, or seconds or milliseconds since 1970.

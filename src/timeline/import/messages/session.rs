@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::record::{
-    Billed, CallRecord, ChoiceRecord, MessageRecord, Raw, ReplyRecord, RequestRecord, UsageRecord, moment,
-    object,
+    Billed, CallRecord, ChoiceRecord, MessageRecord, Raw, ReplyRecord, RequestRecord, UsageRecord, object,
 };
 use crate::timeline::Kind;
 use crate::timeline::import::assemble::{Assembler, Reply};
@@ -88,7 +87,7 @@ impl Session {
 
     /// Begins another request of the conversation.
     pub(super) fn go_on(&mut self, record: &RequestRecord<'_>) {
-        self.at_ms = moment(record.timestamp);
+        self.at_ms = record.at_ms();
     }
 
     /// Takes a message, or an item.
@@ -153,9 +152,10 @@ impl Session {
         if self.is_replied {
             return;
         }
-        let usage = message.usage();
+        let (usage, model) = (message.usage(), message.model());
         let at_ms = message.at_ms();
         let mut reply = self.open.take().unwrap_or_default();
+        reply.model = model;
         reply.parts.extend(spoken(line, message, losses));
         self.bill(line, usage, &mut reply, losses);
         reply.response_ms = at_ms.or(self.at_ms);
@@ -163,19 +163,19 @@ impl Session {
         self.assembler.replied(reply);
     }
 
-    /// Takes a recorded reply.
+    /// Takes a recorded reply to a request, given by what the log keeps of it and by what was sent.
     pub(super) fn reply(
         &mut self,
         line: usize,
         value: &RawValue,
-        request: &RequestRecord<'_>,
+        [request, within]: [&RequestRecord<'_>; 2],
         losses: &mut Losses,
     ) {
         self.close();
         let Some(record) = object::<ReplyRecord<'_>>(value).map(ReplyRecord::innermost) else {
             return losses.add(line, "responses that are not JSON objects");
         };
-        let mut reply = Reply { at_ms: moment(request.timestamp), ..Reply::default() };
+        let mut reply = Reply { at_ms: request.at_ms(), ..Reply::default() };
         let choice = record.choices.and_then(|it| json::first::<Vec<ChoiceRecord<'_>>>(it.get()));
         let choice = choice.and_then(|it| it.into_iter().next()?.message);
         let message = choice.or_else(|| record.content.map(|_| value).filter(|_| record.output.is_none()));
@@ -199,7 +199,10 @@ impl Session {
             losses.add(line, "responses without a message");
         }
         self.bill(line, record.usage, &mut reply, losses);
-        reply.response_ms = record.at_ms().or(reply.at_ms);
+        reply.cost = request.cost();
+        let names = [request.backing_model(), record.model.0.as_ref(), within.model(), request.model()];
+        reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned();
+        reply.response_ms = request.end_ms().or(record.at_ms()).or(reply.at_ms);
         reply.end_ms = reply.response_ms;
         self.assembler.replied(reply);
         self.is_replied = true;

@@ -6,10 +6,10 @@ use crate::timeline::import::json::reason;
 use crate::timeline::import::losses::column_of;
 
 /// The members under which logs keep their messages.
-const LISTS: [&str; 5] = ["messages", "traj", "history", "conversation", "input"];
+const LISTS: [&str; 6] = ["raw_messages", "messages", "traj", "history", "conversation", "input"];
 
 /// The members under which they keep what holds those.
-const HOLDERS: [&str; 4] = ["request", "body", "data", "params"];
+const HOLDERS: [&str; 5] = ["request", "body", "data", "params", "proxy_server_request"];
 
 /// How deep the messages of a broken text are looked for.
 const DEPTH_MAX: usize = 4;

@@ -11,7 +11,7 @@ use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
 
 /// The number of tokens a block holds; the files do not say.
-const BLOCK_TOKENS: Tokens = 512;
+pub(super) const BLOCK_TOKENS: Tokens = 512;
 
 /// The format.
 pub(super) const FORMAT: Format = Format { detect, read };
@@ -82,4 +82,38 @@ fn trace(requests: Vec<BlockRequest>, blocks: Vec<u32>, n_distinct: u32) -> Bloc
         assumptions: vec![assumption],
         ..BlockTrace::default()
     }
+}
+
+/// A request as it is written.
+#[derive(Debug, serde::Serialize)]
+struct Written<'t> {
+    timestamp: i64,
+    input_length: Tokens,
+    output_length: Tokens,
+    hash_ids: &'t [u32],
+}
+
+/// Writes a trace of blocks of 512 tokens.
+///
+/// # Errors
+/// The blocks have another size, or the trace cannot be written as JSON.
+pub fn write(trace: &BlockTrace) -> Result<String, Box<Diagnostic>> {
+    let refused = |message: String| {
+        Box::new(Diagnostic::at("unwritable", "", message).help("export the session again"))
+    };
+    if trace.block_tokens != BLOCK_TOKENS {
+        return Err(refused(format!("blocks of {} tokens are not Mooncake's", trace.block_tokens)));
+    }
+    let mut text = String::new();
+    for request in &trace.requests {
+        let line = Written {
+            timestamp: request.at_ms,
+            input_length: request.prompt,
+            output_length: request.output,
+            hash_ids: trace.blocks.get(request.blocks.clone()).unwrap_or_default(),
+        };
+        text += &serde_json::to_string(&line).map_err(|it| refused(it.to_string()))?;
+        text.push('\n');
+    }
+    Ok(text)
 }

@@ -1,0 +1,435 @@
+//! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
+
+mod record;
+
+use indexmap::{IndexMap, IndexSet};
+
+use self::record::{CompactionUsage, Data, Metrics, Record};
+use super::assemble::{Assembler, Reply};
+use super::content::Content;
+use super::counting::apportion;
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::spread::{Place, Totals, spread};
+use super::times::milliseconds;
+use super::transcript::{Cause, Named, Part, Transcript};
+use super::usage::{Bill, Shaped};
+use crate::input::TtlClass;
+use crate::quantity::Tokens;
+use crate::timeline::{Kind, Usage};
+
+/// Returns whether one of the first lines is an event of a session.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_event(&it)))
+}
+
+/// Returns whether a record is an event that every session has.
+fn is_event(record: &Record<'_>) -> bool {
+    let is_kind = matches!(
+        record.kind.0.as_ref(),
+        "session.start" | "user.message" | "assistant.message" | "assistant.turn_start"
+    );
+    is_kind && record.data.is_some()
+}
+
+/// Reads a session, and one more for each sub-agent.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = Session::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            session.visit(line.number, record, losses);
+        });
+    }
+    session.finish(losses)
+}
+
+/// The requests of one agent.
+#[derive(Debug, Default)]
+struct Lane {
+    assembler: Assembler,
+    /// How many requests there are.
+    n_requests: usize,
+    model: String,
+    agent: String,
+    /// When the next request began.
+    begins_ms: Option<i64>,
+}
+
+/// A request that no totals have yet.
+#[derive(Debug)]
+struct Open {
+    place: Place,
+    model: String,
+    /// What it was billed, if the log says so.
+    bill: Option<Usage>,
+}
+
+/// The requests of a model between two totals.
+#[derive(Debug)]
+struct Leg {
+    totals: Totals,
+    places: Vec<Place>,
+}
+
+/// The walk along the events.
+#[derive(Debug, Default)]
+struct Session {
+    id: String,
+    /// By agent; the session's own has no name.
+    lanes: IndexMap<String, Lane>,
+    open: Vec<Open>,
+    /// By model, the last totals and how many requests they are of.
+    totals: IndexMap<String, (Totals, u64)>,
+    legs: Vec<Leg>,
+    messages: IndexSet<String>,
+    tools_tokens: Tokens,
+    ttl: Option<TtlClass>,
+    n_compactions: usize,
+    is_written: bool,
+    system: Option<u64>,
+}
+
+impl Session {
+    fn lane(&mut self, agent: &str) -> (usize, &mut Lane) {
+        let entry = self.lanes.entry(agent.to_owned());
+        let index = entry.index();
+        (index, entry.or_default())
+    }
+
+    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+        let at_ms = milliseconds(&record.timestamp.0);
+        let Some(data) = record.data else {
+            return losses.add(line, "records without data");
+        };
+        let agent = match record.agent_id.0.is_empty() {
+            true => data.parent_tool_call_id.0.as_ref().to_owned(),
+            false => record.agent_id.0.as_ref().to_owned(),
+        };
+        if self.lanes.is_empty() {
+            self.lane("");
+        }
+        match record.kind.0.as_ref() {
+            "session.start" | "session.resume" | "session.model_change" => self.chosen(&data),
+            "subagent.started" => self.started(&agent, &data),
+            "system.message" => self.system(line, &agent, data, losses),
+            "user.message" | "system.notification" => {
+                let is_typed = record.kind.0 == "user.message";
+                let said = data.transformed_content.or(data.content).unwrap_or_default();
+                self.lane(&agent).1.assembler.said(line, at_ms, Part::of(Kind::User, said), is_typed);
+            }
+            "assistant.turn_start" => self.lane(&agent).1.begins_ms = at_ms,
+            "assistant.message" => self.replied(line, at_ms, &agent, data, losses),
+            "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
+            "session.usage_checkpoint" => {
+                let states = data.model_cache_state.unwrap_or_default();
+                let lifetimes =
+                    states.iter().filter_map(|it| it.cache_ttl_seconds.0.ok()).filter(|it| *it > 0);
+                self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
+            }
+            "session.compaction_start" => self.front(line, &data, losses),
+            "session.compaction_complete" => self.compacted(line, at_ms, &agent, data, losses),
+            "session.shutdown" => {
+                self.front(line, &data, losses);
+                self.shut_down(line, &data, losses);
+            }
+            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+        }
+    }
+
+    /// Takes the model that answers from here on.
+    fn chosen(&mut self, data: &Data<'_>) {
+        if !data.session_id.0.is_empty() {
+            data.session_id.0.as_ref().clone_into(&mut self.id);
+        }
+        let model = if data.new_model.0.is_empty() { &data.selected_model.0 } else { &data.new_model.0 };
+        if !model.is_empty() {
+            model.as_ref().clone_into(&mut self.lane("").1.model);
+        }
+    }
+
+    fn started(&mut self, agent: &str, data: &Data<'_>) {
+        let agent = if agent.is_empty() { data.tool_call_id.0.as_ref() } else { agent };
+        let (_, lane) = self.lane(agent);
+        data.model.0.as_ref().clone_into(&mut lane.model);
+        data.agent_name.0.as_ref().clone_into(&mut lane.agent);
+    }
+
+    /// Takes the system prompt, which is before everything; later ones ought to be the same.
+    fn system(&mut self, line: usize, agent: &str, data: Data<'_>, losses: &mut Losses) {
+        let content = data.content.unwrap_or_default();
+        let digest = content.measured.digest;
+        let (_, lane) = self.lane(agent);
+        if lane.assembler.is_empty() && lane.assembler.n_parts() == 0 {
+            lane.assembler.stable(Part::of(Kind::System, content));
+            self.system = Some(digest);
+        } else if self.system != Some(digest) {
+            losses.add(line, "changes of the system prompt during a session; the first version is used");
+        }
+    }
+
+    fn replied(&mut self, line: usize, at_ms: Option<i64>, agent: &str, data: Data<'_>, losses: &mut Losses) {
+        if !data.message_id.0.is_empty() && !self.messages.insert(data.message_id.0.as_ref().to_owned()) {
+            return losses.add(line, "messages that are recorded again, which count once");
+        }
+        let (session, lane) = self.lane(agent);
+        if !data.model.0.is_empty() {
+            data.model.0.as_ref().clone_into(&mut lane.model);
+        }
+        let mut parts: Vec<Named> = Vec::new();
+        let texts = [(Kind::Reasoning, data.reasoning_text), (Kind::Assistant, data.content)];
+        for (kind, text) in texts {
+            let text = text.filter(|it| it.measured.characters > 0);
+            parts.extend(text.map(|it| Named::plain(Part::of(kind, it))));
+        }
+        for call in data.tool_requests.unwrap_or_default() {
+            let asked = call.arguments.unwrap_or_default().0;
+            parts.push(Named::call(&call.tool_call_id.0, &call.name.0, asked));
+        }
+        if parts.is_empty() {
+            parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
+        }
+        let mut bill = Bill::new(line, "data", losses);
+        if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
+            let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
+            let shares = apportion(output, &weights);
+            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.part.tokens = Some(tokens));
+        }
+        let model = lane.model.clone();
+        let reply = Reply {
+            parts,
+            at_ms: lane.begins_ms.take(),
+            response_ms: at_ms,
+            end_ms: at_ms,
+            model: model.clone(),
+            ..Reply::default()
+        };
+        lane.assembler.replied(reply);
+        let place = (session, lane.n_requests);
+        lane.n_requests += 1;
+        self.open.push(Open { place, model, bill: None });
+    }
+
+    fn answered(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: Data<'_>,
+        losses: &mut Losses,
+    ) {
+        let content = match (data.result, data.error) {
+            (Shaped::Object(result), _) => result.content.to_content(),
+            (_, Shaped::Object(error)) => error.message.to_content(),
+            _ => Content::default(),
+        };
+        let part = Part::of(Kind::ToolResult, content);
+        self.lane(agent).1.assembler.answered(line, at_ms, &data.tool_call_id.0, part, losses);
+    }
+
+    /// Takes what stands before every prompt and is in no text.
+    fn front(&mut self, line: usize, data: &Data<'_>, losses: &mut Losses) {
+        let mut bill = Bill::new(line, "data", losses);
+        let tools = data.tool_definitions_tokens.map_or(0, |it| bill.count("toolDefinitionsTokens", it));
+        self.tools_tokens = self.tools_tokens.max(tools);
+    }
+
+    /// Takes a compaction: the request that wrote the summary with its bill, and the summary in the place of the history.
+    fn compacted(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: Data<'_>,
+        losses: &mut Losses,
+    ) {
+        let Some(summary) = data.summary_content else {
+            return losses.add(line, "compactions that did not succeed");
+        };
+        let bill = compaction_bill(line, data.compaction_tokens_used, losses);
+        self.n_compactions += 1;
+        let (session, lane) = self.lane(agent);
+        let from = lane.assembler.n_parts();
+        let named = bill.as_ref().map_or("", |it| it.1.as_str());
+        let model = if named.is_empty() { lane.model.clone() } else { named.to_owned() };
+        let usage = bill.map(|it| it.0);
+        let mut part = Part::of(Kind::Assistant, summary);
+        part.tokens = usage.map(|it| it.output);
+        lane.assembler.replied(Reply {
+            parts: vec![Named::plain(part)],
+            response_ms: at_ms,
+            end_ms: at_ms,
+            model: model.clone(),
+            usage,
+            ..Reply::default()
+        });
+        lane.assembler.compacted(from, Cause::Harness);
+        let place = (session, lane.n_requests);
+        lane.n_requests += 1;
+        self.open.push(Open { place, model, bill: usage });
+    }
+
+    /// Takes totals: of each model, the requests since the last ones.
+    fn shut_down(&mut self, line: usize, data: &Data<'_>, losses: &mut Losses) {
+        let metrics = data.model_metrics.iter().flatten();
+        let mut found: Vec<(String, Totals, u64)> = metrics
+            .filter_map(|(model, it)| totals(line, it, losses).map(|(totals, n)| (model.clone(), totals, n)))
+            .collect();
+        for (model, totals, n) in &mut found {
+            let (before, n_before) = self.totals.insert(model.clone(), (*totals, *n)).unwrap_or_default();
+            // A smaller figure says that the counters began anew.
+            if totals.is_beyond(before) {
+                (*totals, *n) = (totals.less(before), n.saturating_sub(n_before));
+            }
+        }
+        found.retain(|it| it.1.input > 0);
+        let open = std::mem::take(&mut self.open);
+        let (named, others): (Vec<Open>, Vec<Open>) =
+            open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
+        let mut of_none: Vec<&(String, Totals, u64)> =
+            found.iter().filter(|it| named.iter().all(|open| open.model != it.0)).collect();
+        let mut legs: Vec<(&(String, Totals, u64), Vec<Open>)> =
+            found.iter().map(|it| (it, Vec::new())).collect();
+        // Older builds name the model only in the totals.
+        let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
+        let n_unbilled =
+            if taken.is_some() { 0 } else { others.iter().filter(|it| it.bill.is_none()).count() };
+        for open in named.into_iter().chain(others.into_iter().filter(|_| taken.is_some())) {
+            let model = if found.iter().any(|it| it.0 == open.model) {
+                open.model.clone()
+            } else {
+                taken.map_or_else(String::new, |it| it.0.clone())
+            };
+            if let Some(leg) = legs.iter_mut().find(|it| it.0.0 == model) {
+                leg.1.push(open);
+            }
+        }
+        for ((model, totals, n), open) in legs {
+            self.leg(line, model, (*totals, *n), &open, losses);
+        }
+        if n_unbilled > 0 {
+            losses.add(
+                line,
+                format!("totals without the models of {n_unbilled} requests, which stay without usage"),
+            );
+        }
+    }
+
+    /// Notes the totals of a model's requests; a compaction among them has its own bill.
+    fn leg(
+        &mut self,
+        line: usize,
+        model: &str,
+        (totals, n): (Totals, u64),
+        open: &[Open],
+        losses: &mut Losses,
+    ) {
+        let places: Vec<Place> = open.iter().filter(|it| it.bill.is_none()).map(|it| it.place).collect();
+        if places.is_empty() {
+            return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
+        }
+        if totals.read.saturating_add(totals.written) > totals.input {
+            return losses.add(line, "totals that read and write more than their input; they are left out");
+        }
+        let has_compactions = n == open.len() as u64;
+        let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
+        let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
+        if n != open.len() as u64 && n != places.len() as u64 {
+            losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
+        }
+        self.is_written |= totals.written > 0;
+        self.legs.push(Leg { totals, places });
+    }
+
+    fn finish(self, losses: &mut Losses) -> Vec<Transcript> {
+        let several = self.lanes.len() > 1;
+        let mut transcripts = Vec::new();
+        for (agent, lane) in self.lanes {
+            let label = if lane.agent.is_empty() { agent.clone() } else { format!("{}-{agent}", lane.agent) };
+            let mut transcript = lane.assembler.finish(losses);
+            if several {
+                transcript.name =
+                    if agent.is_empty() { self.id.clone() } else { format!("{}/{label}", self.id) };
+            }
+            transcript.of_agent = (!agent.is_empty()).then(|| [label, self.id.clone()]);
+            transcript.counts_output = true;
+            transcript.ttl = self.ttl;
+            transcripts.push(transcript);
+        }
+        for Leg { totals, places } in &self.legs {
+            spread(*totals, &mut transcripts, places, self.tools_tokens);
+            for (session, _) in places {
+                transcripts[*session].is_spread = true;
+            }
+        }
+        for transcript in transcripts.iter_mut().filter(|it| it.is_spread) {
+            transcript.has_breakpoints = self.is_written;
+            transcript.assumptions.push(
+                "The log has input and cached tokens as totals alone. They are spread over the requests by the sizes of their texts, so that the totals hold; outputs are as recorded."
+                    .to_owned(),
+            );
+        }
+        if let Some(first) = transcripts.first_mut().filter(|_| self.n_compactions > 0) {
+            first.assumptions.push(format!(
+                "Compactions: {}. The request for the summary is one of the requests, with its own bill; the summary begins a turn.",
+                self.n_compactions
+            ));
+        }
+        transcripts
+    }
+}
+
+/// Returns totals with the number of requests, if all numbers are known.
+fn totals(line: usize, metrics: &Metrics, losses: &mut Losses) -> Option<(Totals, u64)> {
+    let mut bill = Bill::of_session(line, "data.modelMetrics", losses);
+    let record = bill.record(metrics.usage);
+    let totals = Totals {
+        input: bill.required("inputTokens", record.input_tokens),
+        read: bill.count("cacheReadTokens", record.cache_read_tokens),
+        written: bill.count("cacheWriteTokens", record.cache_write_tokens),
+        output: bill.count("outputTokens", record.output_tokens),
+    };
+    let n = bill.count("requests.count", metrics.requests.count);
+    bill.is_complete().then_some((totals, n))
+}
+
+/// Returns what the request for a summary was billed, and its model. The seller's own figures come first: the others leave out what was
+/// written.
+fn compaction_bill(
+    line: usize,
+    used: Shaped<CompactionUsage<'_>>,
+    losses: &mut Losses,
+) -> Option<(Usage, String)> {
+    let mut bill = Bill::new(line, "data.compactionTokensUsed", losses);
+    let record = bill.record(used);
+    let input = bill.required("inputTokens", record.input_tokens);
+    let output = bill.count("outputTokens", record.output_tokens);
+    let (mut read, mut written) = (
+        bill.count("cacheReadTokens", record.cache_read_tokens),
+        bill.count("cacheWriteTokens", record.cache_write_tokens),
+    );
+    if let Shaped::Object(seller) = &record.copilot_usage {
+        for detail in &seller.token_details {
+            match detail.token_type.0.as_ref() {
+                "cache_read" => read = bill.count("copilotUsage.tokenDetails", detail.token_count),
+                "cache_write" => written = bill.count("copilotUsage.tokenDetails", detail.token_count),
+                _ => {}
+            }
+        }
+    }
+    let unread = bill.less(input, "cacheReadTokens", read);
+    let uncached = bill.less(unread, "cacheWriteTokens", written);
+    let usage = Usage {
+        prompt: input,
+        cache_read: read,
+        cache_write: written,
+        cache_write_long: None,
+        uncached,
+        output,
+    };
+    bill.finish(usage).map(|it| (it, record.model.0.into_owned()))
+}
+
+fn of_bill(usage: Usage) -> Totals {
+    Totals { input: usage.prompt, read: usage.cache_read, written: usage.cache_write, output: usage.output }
+}

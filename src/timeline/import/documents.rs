@@ -1,0 +1,102 @@
+//! JSON values one after the other, each on a line of its own or on several.
+//!
+//! After what is not JSON, reading goes on at the next line that begins a value.
+
+use serde_json::value::RawValue;
+
+use super::json::reason;
+use super::losses::Losses;
+
+/// Hands over the values of a text with their lines; the elements of a list at the top are values of their own.
+pub(super) fn each<'t>(
+    text: &'t str,
+    losses: &mut Losses,
+    mut take: impl FnMut(usize, &'t RawValue, &mut Losses),
+) {
+    let mut lines = LineCount { text, counted: (0, 1) };
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        match values.next() {
+            None => break,
+            Some(Ok(value)) => {
+                at += values.byte_offset();
+                for value in unfolded(value) {
+                    take(lines.of(value.get()), value, losses);
+                }
+            }
+            Some(Err(error)) => {
+                let line = lines.at(at + rest.len() - rest.trim_ascii_start().len());
+                if error.is_eof() {
+                    losses.add(line, "records that are cut off");
+                } else {
+                    losses.add(line, format!("text that is not JSON: {}", reason(&error)));
+                }
+                match next_beginning(rest) {
+                    Some(further) => at += further,
+                    None => break,
+                }
+            }
+        }
+    }
+}
+
+/// Returns the elements of a list, or the value itself.
+fn unfolded(value: &RawValue) -> Vec<&RawValue> {
+    match value.get().starts_with('[') {
+        true => serde_json::from_str(value.get()).unwrap_or_default(),
+        false => vec![value],
+    }
+}
+
+/// Returns where the next line begins that begins a value.
+fn next_beginning(rest: &str) -> Option<usize> {
+    let from = rest.len() - rest.trim_ascii_start().len();
+    let mut ends = rest[from..].match_indices('\n').map(|it| from + it.0 + 1);
+    ends.find(|it| rest[*it..].starts_with(['{', '[']))
+}
+
+/// Counts lines from the last place that was asked for.
+struct LineCount<'t> {
+    text: &'t str,
+    counted: (usize, usize),
+}
+
+impl LineCount<'_> {
+    /// Returns the line of a part of the text.
+    fn of(&mut self, part: &str) -> usize {
+        let place = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        self.at(place.min(self.text.len()))
+    }
+
+    /// Returns the line of a place that is not before the last one.
+    fn at(&mut self, place: usize) -> usize {
+        let (from, line) = self.counted;
+        let between = self.text.as_bytes().get(from..place).unwrap_or_default();
+        self.counted = (place.max(from), line + between.iter().filter(|it| **it == b'\n').count());
+        self.counted.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_on_one_line_on_several_or_in_a_list_and_broken_ones_are_told() {
+        let text = "{\"a\":1}\n{\n \"a\": 2\n}\n{\"a\": oops}\n[{\"a\":3},\n{\"a\":4}]\n{\"a\":";
+        let mut losses = Losses::default();
+        let mut found = Vec::new();
+
+        each(text, &mut losses, |line, value, _| found.push((line, value.get().to_owned())));
+
+        let lines: Vec<usize> = found.iter().map(|it| it.0).collect();
+        assert_eq!(lines, [1, 2, 6, 7]);
+        let told: Vec<String> = losses.in_order().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            ["line 5: text that is not JSON: expected value", "line 8: records that are cut off"]
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! OpenTelemetry: spans and log records of requests, by the common names and by the emitters' own.
+
+mod attributes;
+mod conversation;
+mod emitter;
+mod lanes;
+mod messages;
+mod record;
+
+use indexmap::IndexSet;
+use serde_json::Value;
+
+use self::emitter::Role;
+use self::lanes::Lane;
+use self::record::{Marks, Record};
+use super::documents;
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::Transcript;
+
+/// How many lines at the front are searched for a record.
+const LINES_MAX: usize = 20;
+
+/// Marks of the format in a value that is longer than the front.
+const MARKS: [&str; 3] = ["\"resourceSpans\"", "\"resourceLogs\"", "\"scopeSpans\""];
+
+/// Returns whether the front holds spans or log records: on one of its lines, or as its first value.
+pub(super) fn detect(head: &str) -> bool {
+    let text = head.trim_ascii_start();
+    let first = text.strip_prefix('[').unwrap_or(text).trim_ascii_start();
+    let mut values =
+        std::iter::once(first).chain(head.lines().take(LINES_MAX)).filter(|it| it.starts_with('{'));
+    let is_cut = || {
+        head.lines()
+            .take(LINES_MAX)
+            .any(|it| MARKS.iter().any(|mark| it.trim_start_matches(['{', ' ']).starts_with(mark)))
+    };
+    values.any(|it| json::first::<Marks>(it).is_some_and(|it| it.are_there())) || is_cut()
+}
+
+/// Reads the requests, one session per agent of a conversation.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let text = lines.rest();
+    let mut records = Vec::new();
+    documents::each(&text, losses, |line, value, losses| {
+        let found =
+            json::first::<Value>(value.get()).map(|it| record::records(line, &it)).unwrap_or_default();
+        if found.is_empty() {
+            losses.add(line, "objects without spans or log records");
+        }
+        records.extend(found);
+    });
+    drop(text);
+    for record in &records {
+        tell(record, losses);
+    }
+    let apart = apart(&records);
+    let lanes = lanes::lanes(records, losses);
+    let several = lanes.len() > 1;
+    let transcripts = lanes.into_iter().map(|lane| {
+        let name = if several { name(&lane) } else { String::new() };
+        let of_agent = lane.agent.clone().map(|it| [it, lane.conversation.clone()]);
+        let is_apart = |it: &Record| apart.contains(&it.scope);
+        let mut transcript = conversation::transcript(lane, &is_apart, losses);
+        if !apart.is_empty() {
+            transcript.assumptions.push(
+                "Some input counts are smaller than what was read and written; the inputs of their library are taken as without it."
+                    .to_owned(),
+            );
+        }
+        Transcript { name, of_agent, ..transcript }
+    });
+    transcripts.collect()
+}
+
+/// Returns the name of a lane within its file.
+fn name(lane: &Lane) -> String {
+    match &lane.agent {
+        Some(agent) => format!("{}/{agent}", lane.conversation),
+        None => lane.conversation.clone(),
+    }
+}
+
+/// Tells of records that are not requests, by what they are.
+fn tell(record: &Record, losses: &mut Losses) {
+    match record.role() {
+        Role::Agent => {
+            losses.add(record.line, "spans of agents, whose sums repeat what their requests were billed");
+        }
+        Role::Sum => losses.add(record.line, format!("`{}` spans, which wrap requests", record.name)),
+        Role::Other => {
+            let what = if record.is_log { "log records" } else { "spans" };
+            losses.add(record.line, format!("{what} `{}`, which are no requests", record.name));
+        }
+        Role::Request(..) | Role::Tool | Role::Prompt => {}
+    }
+}
+
+/// Returns the libraries whose inputs cannot hold what they read and wrote.
+fn apart(records: &[Record]) -> IndexSet<String> {
+    let contradicts = |it: &&Record| matches!(it.role(), Role::Request(names, _) if it.contradicts(names));
+    records.iter().filter(contradicts).map(|it| it.scope.clone()).collect()
+}

@@ -1,0 +1,214 @@
+//! Logs of agents that are known and cannot be read, by the members of their records: each is refused by its name and with the reason.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::content::ignores_the_rest;
+use crate::diag::Diagnostic;
+
+/// A log that cannot be read.
+struct Refused {
+    /// Whose it is.
+    name: &'static str,
+    /// The members that one record has, all of them.
+    has: &'static [&'static str],
+    /// Members of which it has none.
+    lacks: &'static [&'static str],
+    /// What its `type` or its `role` is, if that matters.
+    says: &'static [&'static str],
+    /// Why it cannot be read.
+    why: &'static str,
+    /// What to do.
+    instead: &'static str,
+}
+
+/// The usual reason.
+const NO_USAGE: &str = "it has no usage per request, only totals or none";
+
+/// What to do about it.
+const OTHER_SOURCE: &str =
+    "record the requests themselves: at a gateway such as LiteLLM, or with the agent's OpenTelemetry export";
+
+/// What to do about what was made of another log.
+const FIRST_LOG: &str = "use the log that it was made of";
+
+/// All of them; the first that fits is named.
+const REFUSED: [Refused; 21] = [
+    Refused {
+        says: &["_checkpoint", "_system_prompt"],
+        why: "`context.jsonl` has no usage",
+        instead: "use `wire.jsonl` from the same folder",
+        ..Refused::of("Kimi", &["role"])
+    },
+    Refused {
+        why: "`state.json` holds no requests",
+        instead: "use `wire.jsonl` from the same folder",
+        ..Refused::of("Kimi", &["approval", "additional_dirs"])
+    },
+    Refused { lacks: &["type", "uuid", "sessionId", "usage"], ..Refused::of("Cursor", &["role", "message"]) },
+    Refused { says: &["session_start"], ..Refused::of("Droid", &["type", "id", "owner"]) },
+    Refused { lacks: &["usage", "response"], ..Refused::of("Hermes", &["session_id", "role", "content"]) },
+    Refused { lacks: &["usage", "response"], ..Refused::of("Hermes", &["session", "messages"]) },
+    Refused::of("Letta Code", &["kind", "captured_at"]),
+    Refused::of("Grok Build", &["method", "params", "timestamp"]),
+    Refused::of("Grok Build", &["primaryModelId", "contextTokensUsed"]),
+    Refused::of("Grok Build", &["current_model_id", "info"]),
+    Refused::of("Antigravity", &["step_index", "source", "type"]),
+    Refused::of("Antigravity", &["conversationId", "rows"]),
+    Refused::of("Open Design", &["id", "event", "timestamp", "data"]),
+    Refused {
+        instead: "switch on `github.copilot.chat.otel.enabled`, and use its export",
+        ..Refused::of("GitHub Copilot Chat", &["requests"])
+    },
+    Refused {
+        instead: "switch on `log_completions`, and use the files in its folder",
+        ..Refused::of("an OpenHands conversation", &["kind", "source", "timestamp"])
+    },
+    Refused {
+        instead: "switch on `log_completions`, and use the files in its folder",
+        ..Refused::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
+    },
+    Refused::of("Goose", &["working_dir", "message_count"]),
+    Refused::of("Goose", &["working_dir", "conversation"]),
+    Refused {
+        says: &["meta"],
+        instead: FIRST_LOG,
+        ..Refused::of("letta's trajectories", &["role", "source"])
+    },
+    Refused { instead: FIRST_LOG, ..Refused::of("VibeCodingTracker", &["extensionName", "insightsVersion"]) },
+    Refused {
+        says: &["mini-swe-agent"],
+        ..Refused::of("mini-swe-agent", &["messages", "info", "trajectory_format"])
+    },
+];
+
+/// How the chat histories of Aider begin.
+const AIDER: &str = "# aider chat started at";
+
+/// How many lines at the front, and bytes of it, are searched.
+const LINES_MAX: usize = 5;
+const BYTES_MAX: usize = 64 << 10;
+
+impl Refused {
+    const fn of(name: &'static str, has: &'static [&'static str]) -> Self {
+        Self { name, has, lacks: &[], says: &[], why: NO_USAGE, instead: OTHER_SOURCE }
+    }
+
+    fn fits(&self, record: &Record) -> bool {
+        let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
+        let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
+        self.has.iter().all(|it| is_there(it))
+            && !self.lacks.iter().any(|it| is_there(it))
+            && (says || self.says.is_empty())
+    }
+
+    fn problem(&self) -> Diagnostic {
+        let message = format!("a log of {} cannot be read: {}", self.name, self.why);
+        Diagnostic::at("recording-refused", "", message).help(self.instead)
+    }
+}
+
+/// Returns why a recording with this front is refused, if it is of an agent whose logs cannot be read.
+pub(super) fn refused(head: &str) -> Option<Diagnostic> {
+    let mut end = head.len().min(BYTES_MAX);
+    while !head.is_char_boundary(end) {
+        end -= 1;
+    }
+    let front = head[..end].trim_ascii_start();
+    if front.starts_with(AIDER) {
+        return Some(Refused::of("Aider", &[]).problem());
+    }
+    // A log of mini-swe-agent that keeps the providers' responses has their usage.
+    let has_usage = || head.contains("\"usage\"");
+    let lines = front.lines().take(LINES_MAX).filter(|it| it.starts_with('{'));
+    let first = std::iter::once(front).filter(|it| it.starts_with(['{', '[']));
+    let records: Vec<Record> = first.chain(lines).flat_map(Record::read).collect();
+    let found = REFUSED.iter().find(|it| records.iter().any(|record| it.fits(record)))?;
+    (found.name != "mini-swe-agent" || !has_usage()).then(|| found.problem())
+}
+
+/// The members of a record.
+#[derive(Debug, Default)]
+struct Record {
+    keys: Vec<String>,
+    /// What those of them say that tell types of records apart.
+    said: Vec<String>,
+}
+
+/// Members that tell types of records apart.
+const TYPES: [&str; 3] = ["type", "role", "trajectory_format"];
+
+/// Members under which documents keep their records.
+const LISTS: [&str; 2] = ["items", "records"];
+
+/// The most records of a list that are looked at, and how deep lists may lie in one another.
+const RECORDS_MAX: usize = 5;
+const DEPTH_MAX: usize = 3;
+
+impl Record {
+    /// Reads an object, or what is in a list, as far as it goes: the front of a document may be cut.
+    fn read(text: &str) -> Vec<Self> {
+        let mut found = vec![Self::default()];
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let _ = Reading(&mut found, DEPTH_MAX).deserialize(&mut reader);
+        found
+    }
+}
+
+/// Reads the members of records into a list, of which the last is the open one.
+struct Reading<'f>(&'f mut Vec<Record>, usize);
+
+impl<'de> DeserializeSeed<'de> for Reading<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reading<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(found, depth) = self;
+        let index = found.len() - 1;
+        while let Some(key) = map.next_key::<String>()? {
+            let is_type = TYPES.contains(&key.as_str());
+            let is_list = LISTS.contains(&key.as_str());
+            found[index].keys.push(key);
+            if is_type {
+                let said = map.next_value::<serde_json::Value>()?;
+                found[index].said.extend(said.as_str().map(str::to_owned));
+            } else if is_list && depth > 0 {
+                found.push(Record::default());
+                map.next_value_seed(Reading(found, depth - 1))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Self(found, depth) = self;
+        for _ in 0..RECORDS_MAX {
+            found.push(Record::default());
+            if depth == 0 || list.next_element_seed(Reading(found, depth - 1))?.is_none() {
+                break;
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    ignores_the_rest!((); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! A session under a policy as ids of fixed blocks, so that a simulator of servers can play what the policy sends.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+
+use super::trace::{BlockRequest, BlockTrace};
+use crate::cache::{CacheRule, Finding, RequestView};
+use crate::diag::Diagnostic;
+use crate::engine::{CompiledPolicy, Watch, simulate_watched};
+use crate::hindsight;
+use crate::input::policy::Moment;
+use crate::input::profile::cache::{SETTINGS, Setting};
+use crate::input::{Policy, Profile};
+use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
+use crate::projection::{Editor, Projector};
+use crate::quantity::{Tokens, ix};
+use crate::timeline::Timeline;
+
+/// Plays a session under a policy and returns the requests of the run, summarisers' included, as blocks of so many tokens. Equal blocks
+/// have equal contents and equal blocks before them; the last one of a prompt may be partial. Side requests of a harness, which no
+/// record shows and whose output is unknown, are left out.
+///
+/// # Errors
+/// The policy made an edit that cannot be made.
+pub fn export(
+    timeline: &Timeline,
+    policy: &Policy,
+    profile: &Profile,
+    block_tokens: Tokens,
+) -> Result<BlockTrace, Box<Diagnostic>> {
+    let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
+    let sent = Rc::new(RefCell::new(None));
+    let mut blocks = Blocks {
+        sent: sent.clone(),
+        known: IndexSet::new(),
+        trace: BlockTrace { name: timeline.name.clone(), block_tokens, ..BlockTrace::default() },
+    };
+    let look = |inner| -> Box<dyn CacheRule> { Box::new(Recorder { inner, sent }) };
+    let watch = (&mut Blind, look);
+    let (limits, rules) = (&profile.limits, &profile.cache);
+    let compiled = CompiledPolicy::new(timeline, policy, limits);
+    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut blocks));
+    let outcome = simulate_watched(timeline, &compiled, &recoveries, limits, rules, watch, sinks);
+    match outcome.fault {
+        Some(fault) => Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string()))),
+        None => {
+            blocks.trace.n_distinct = ix(blocks.known.len());
+            Ok(blocks.trace)
+        }
+    }
+}
+
+/// Watches nothing.
+struct Blind;
+
+impl Watch for Blind {
+    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
+    fn after(&mut self, _: Moment, _: &dyn Projector, _: &mut Editor<'_, '_>) {}
+}
+
+/// A prompt as the cache is asked about it: by prefix, its length and its digest, and the settings that caches tell apart.
+#[derive(Debug)]
+struct Sent {
+    prefixes: Vec<(Tokens, u128)>,
+    settings: [u32; SETTINGS.len()],
+}
+
+/// A cache that notes what it is asked.
+struct Recorder {
+    inner: Box<dyn CacheRule>,
+    sent: Rc<RefCell<Option<Sent>>>,
+}
+
+impl CacheRule for Recorder {
+    fn needs_chain(&self) -> bool {
+        true
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
+        let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
+        *self.sent.borrow_mut() = Some(Sent { prefixes, settings });
+        self.inner.submit(request)
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        self.inner.look(request)
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
+    fn stored(&self) -> &[ExplicitCacheRow] {
+        self.inner.stored()
+    }
+}
+
+/// What makes a block: the prefix that covers it, its place, and where it ends; or a request whose content no one else has.
+type Key = (u128, [u32; SETTINGS.len()], Tokens, Tokens);
+
+/// Collects requests.
+struct Blocks {
+    sent: Rc<RefCell<Option<Sent>>>,
+    known: IndexSet<Key>,
+    trace: BlockTrace,
+}
+
+impl Sink for Blocks {
+    fn request(&mut self, row: &RequestRow) {
+        let sent = self.sent.borrow_mut().take();
+        let (prefixes, settings) =
+            sent.map_or((Vec::new(), [0; SETTINGS.len()]), |it| (it.prefixes, it.settings));
+        let (block_tokens, start) = (self.trace.block_tokens, self.trace.blocks.len());
+        let nth = self.trace.requests.len() as u128;
+        let mut at = 0;
+        for n in 0..row.prompt.div_ceil(block_tokens) {
+            let end = ((n + 1) * block_tokens).min(row.prompt);
+            while prefixes.get(at).is_some_and(|it| it.0 < end) {
+                at += 1;
+            }
+            // What lies beyond the known prefixes is this request's own.
+            let digest = prefixes.get(at).map_or(u128::MAX - nth, |it| it.1);
+            let (number, _) = self.known.insert_full((digest, settings, n, end));
+            self.trace.blocks.push(ix(number));
+        }
+        self.trace.requests.push(BlockRequest {
+            at_ms: row.at_ms,
+            prompt: row.prompt,
+            output: row.output,
+            blocks: start..self.trace.blocks.len(),
+        });
+    }
+
+    fn need(&mut self, _: &NeedRow) {}
+}

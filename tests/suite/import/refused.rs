@@ -1,0 +1,77 @@
+//! Logs of agents that cannot be read: refused by name, with the reason and a way out.
+
+use std::process::Command;
+
+use super::*;
+
+/// The beginnings of such logs, as the agents write them, with what the message names.
+const LOGS: [(&str, &str); 21] = [
+    (r#"{"role":"_checkpoint","id":0}"#, "Kimi"),
+    (r#"{"version":1,"approval":{"yolo":false},"additional_dirs":[]}"#, "Kimi"),
+    (r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#, "Cursor"),
+    ("{not-json\n{\"id\":\"1\",\"role\":\"user\",\"message\":{\"content\":\"hello\"}}", "Cursor"),
+    (r#"{"type":"session_start","id":"1","title":"t","owner":"me","version":2,"cwd":"/w"}"#, "Droid"),
+    (r#"[{"id":1,"session_id":"s","role":"user","content":"hello"}]"#, "Hermes"),
+    (r#"{"session":{"id":"s","source":"tui"},"messages":[{"role":"user","content":"hello"}]}"#, "Hermes"),
+    (r#"{"kind":"user","text":"hello","captured_at":"2026-01-01T00:00:00Z"}"#, "Letta Code"),
+    (r#"{"method":"session/update","params":{},"timestamp":1}"#, "Grok Build"),
+    (r#"{"primaryModelId":"m","contextTokensUsed":9}"#, "Grok Build"),
+    (r#"{"info":{"id":"s"},"current_model_id":"m"}"#, "Grok Build"),
+    (r#"{"step_index":0,"source":"MODEL","type":"PLANNER_RESPONSE"}"#, "Antigravity"),
+    (r#"{"conversationId":"c","rows":[]}"#, "Antigravity"),
+    (r#"{"id":"e","event":"agent","timestamp":"2026-01-01T00:00:00Z","data":{}}"#, "Open Design"),
+    (r#"{"requests":[{"message":{"text":"hello"}}]}"#, "GitHub Copilot Chat"),
+    (
+        r#"{"items":[null,{"kind":"MessageEvent","timestamp":"t","source":"user"}]}"#,
+        "an OpenHands conversation",
+    ),
+    (r#"{"id":"c","agent":{},"execution_status":"idle","stats":{}}"#, "an OpenHands conversation"),
+    (r#"{"working_dir":"/w","message_count":4,"total_tokens":900}"#, "Goose"),
+    (r#"{"records":[{"role":"meta","source":"pi"}]}"#, "letta's trajectories"),
+    ("\n# aider chat started at 2026-01-01 00:00:00\n", "Aider"),
+    (
+        r#"{"info":{"model_stats":{"api_calls":2}},"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}],"trajectory_format":"mini-swe-agent-1.1"}"#,
+        "mini-swe-agent",
+    ),
+];
+
+#[test]
+fn a_log_without_usage_per_request_is_refused_by_the_name_of_its_agent() {
+    for (log, name) in LOGS {
+        assert_eq!(detect(log), None, "{log}");
+        let problems = import(log, "test", &Assume::default(), &[]).unwrap_err();
+        assert_eq!(problems[0].code, "recording-refused", "{log}");
+        assert!(
+            problems[0].message.starts_with(&format!("a log of {name} cannot be read: ")),
+            "{problems:?}"
+        );
+        assert!(problems[0].help.is_some());
+    }
+}
+
+#[test]
+fn a_log_is_refused_although_its_front_is_cut_and_a_folder_names_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let requests = r#"{"message":{"text":"hello"}},"#.repeat(60_000);
+    std::fs::write(folder.path().join("long.json"), format!(r#"{{"requests":[{requests}null]}}"#)).unwrap();
+    std::fs::copy("tests/data/recorded/omp-session.jsonl", folder.path().join("omp.jsonl")).unwrap();
+
+    let command =
+        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["import", "."]).current_dir(&folder).output();
+
+    let output = command.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert!(text.contains("a log of GitHub Copilot Chat cannot be read"), "{text}");
+}
+
+#[test]
+fn a_trajectory_that_keeps_the_responses_has_their_usage_and_is_read() {
+    let log = r#"{"info":{"model_stats":{"api_calls":1}},"trajectory_format":"mini-swe-agent-1.1","messages":[{"role":"user","content":"hello"},
+        {"role":"assistant","content":"hi","extra":{"response":{"model":"gpt-5.4","usage":{"prompt_tokens":90,"completion_tokens":7}}}}]}"#;
+
+    let read = imported(log);
+
+    assert_eq!((read.format, prompts(&read.timeline)), ("messages", vec![90]));
+    assert_eq!(read.timeline.models[0].name, "gpt-5.4");
+}
