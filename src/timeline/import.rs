@@ -6,6 +6,8 @@ mod claude_code;
 mod codex;
 mod content;
 mod counting;
+mod document;
+mod format;
 mod harness;
 mod identity;
 mod json;
@@ -13,6 +15,7 @@ mod lay_out;
 mod lines;
 mod losses;
 mod messages;
+mod opencode;
 mod pi;
 mod side_requests;
 mod sizes;
@@ -31,66 +34,19 @@ use crate::diag::Diagnostic;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
+pub use format::{Checked, Format};
 pub use identity::{Identity, identities};
 use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
-use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 5] = [
-    USAGE_CSV,
-    Format {
-        name: "claude-code",
-        looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
-        detect: claude_code::detect,
-        read: claude_code::read,
-    },
-    Format {
-        name: "codex",
-        looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
-        detect: codex::detect,
-        read: codex::read,
-    },
-    Format {
-        name: "pi",
-        looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a \
-            `role`",
-        detect: pi::detect,
-        read: pi::read,
-    },
-    Format {
-        name: "messages",
-        looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
-        detect: messages::detect,
-        read: messages::read,
-    },
-];
-
-/// Usage of Claude Code sessions without their texts.
-const USAGE_CSV: Format = Format {
-    name: "claude-code-usage",
-    looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and \
-        `new_user_chars`",
-    detect: usage_csv::detect,
-    read: usage_csv::read,
-};
+const FORMATS: [Format; 6] =
+    [usage_csv::FORMAT, opencode::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, messages::FORMAT];
 
 /// The first two bytes of every gzip file, as text.
 const GZIP: &str = "\u{1f}\u{fffd}";
-
-/// A format of recorded sessions.
-struct Format {
-    /// Its name on the command line.
-    name: &'static str,
-    /// A description of its files.
-    looks_like: &'static str,
-    /// Returns whether a recording with these first lines is of this format.
-    detect: fn(&str) -> bool,
-    /// Reads a recording; unusable parts are reported as losses.
-    read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
-}
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
@@ -105,9 +61,12 @@ pub struct Imported {
     pub losses: Vec<Loss>,
 }
 
-/// Returns the names of the formats that can be read.
-pub fn formats() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().map(|it| it.name)
+/// Returns the formats that can be read, by name.
+#[must_use]
+pub fn formats() -> Vec<&'static Format> {
+    let mut formats: Vec<&Format> = FORMATS.iter().collect();
+    formats.sort_by_key(|it| it.name);
+    formats
 }
 
 /// Returns the format of a text, if it is a recorded session.
@@ -239,9 +198,12 @@ fn unknown(head: &str) -> Diagnostic {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");
         return problem.help("record a session in which the model answered");
     }
-    let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
+    let known: Vec<String> = formats().iter().map(|it| format!("`{}`", it.name)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
-    problem.help(format!("supported formats: {}", known.join(", ")))
+    problem.help(format!(
+        "supported formats: {}; `ctxsim list formats` says how their files look and where they are",
+        known.join(", ")
+    ))
 }
 
 /// Reports a recording without requests, with its losses.

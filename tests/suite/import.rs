@@ -4,9 +4,12 @@
 
 mod claude_code;
 mod codex;
+mod counted;
 mod damaged;
 mod inferred;
+mod listed;
 mod messages;
+mod opencode;
 mod pi;
 mod tools;
 mod undo;

@@ -52,6 +52,7 @@ struct Pending {
     line: usize,
     at_ms: Option<i64>,
     compacts: Option<Compaction>,
+    summarised: Option<Usage>,
     /// How many of the parts came before that.
     n_before: usize,
     cleared: Vec<usize>,
@@ -117,6 +118,11 @@ impl Assembler {
         let before = self.pending.compacts.map_or(cause, |it| it.cause);
         self.pending.compacts = Some(Compaction { stays_from, cause: cause.max(before) });
         self.pending.n_before = self.pending.parts.len();
+    }
+
+    /// Records what the summary was billed that took the place of the history.
+    pub(super) fn summarised(&mut self, usage: Usage) {
+        self.pending.summarised = Some(usage);
     }
 
     /// Records a log event before the next request.
@@ -190,6 +196,7 @@ impl Assembler {
             response_ms: reply.response_ms,
             end_ms: reply.end_ms.max(reply.response_ms),
             compacts: pending.compacts,
+            summarised: pending.summarised,
             cleared: pending.cleared,
             before: pending.before,
             version: reply.version,

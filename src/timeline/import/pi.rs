@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use self::record::{Message, Record, UsageRecord};
 use super::assemble::{Assembler, Reply};
 use super::content::Content;
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
@@ -17,6 +18,18 @@ use super::values::{Block, MessageContent};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "pi",
+    looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a `role`",
+    place: "~/.pi/agent/sessions/PROJECT/*.jsonl",
+    reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
+    omits: "the system prompt and the tool schemas; abandoned branches",
+    checked: Checked::Real("a session of badlogic/pi-mono"),
+    detect,
+    read,
+};
 
 /// Returns whether one of the first lines is a session's header or a message.
 pub(super) fn detect(head: &str) -> bool {

@@ -31,6 +31,8 @@ pub(super) struct Transcript {
     pub(super) has_breakpoints: bool,
     /// Whether its output counts are what the reply takes in the next prompt.
     pub(super) counts_output: bool,
+    /// Whether its log marks every compaction, so that a prompt which shrinks a little without a mark was not compacted.
+    pub(super) marks_compactions: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
     /// What is assumed of the history that the harness took out, in sentences.
@@ -50,6 +52,8 @@ pub(super) struct Exchange {
     pub(super) end_ms: Option<i64>,
     /// What the log says of a compaction of the history before this request.
     pub(super) compacts: Option<Compaction>,
+    /// What the request was billed that wrote the summary, if the log says so.
+    pub(super) summarised: Option<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
     /// Other log events before this request.
@@ -80,9 +84,10 @@ pub(super) struct Compaction {
 }
 
 /// Who wanted history to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// The harness, to make room.
+    #[default]
     Harness,
     /// The user asked for a summary.
     Asked,

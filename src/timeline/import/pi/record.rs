@@ -1,12 +1,8 @@
 //! One line of a pi session as written.
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::fmt;
-
-use crate::quantity::Cost;
 use crate::timeline::import::content::Content;
 use crate::timeline::import::usage::Shaped;
-use crate::timeline::import::values::{Count, MessageContent, Text};
+use crate::timeline::import::values::{Count, Dollars, MessageContent, Text};
 
 /// An entry.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -97,62 +93,4 @@ pub(super) struct UsageRecord {
 pub(super) struct CostRecord {
     /// All of it.
     pub(super) total: Dollars,
-}
-
-/// US dollars as a binary fraction; `None` for anything but a number from 0 up.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Dollars(pub(super) Option<Cost>);
-
-/// The largest cost of a request that is believed, in US dollars.
-const DOLLARS_MAX: f64 = 1e6;
-
-impl<'de> Deserialize<'de> for Dollars {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DollarsVisitor).map(Self)
-    }
-}
-
-struct DollarsVisitor;
-
-impl<'de> Visitor<'de> for DollarsVisitor {
-    type Value = Option<Cost>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an amount")
-    }
-
-    fn visit_f64<E: de::Error>(self, amount: f64) -> Result<Self::Value, E> {
-        let is_amount = (0.0..=DOLLARS_MAX).contains(&amount);
-        Ok(is_amount.then(|| Cost((amount * 1e12).round() as u128)))
-    }
-
-    fn visit_u64<E: de::Error>(self, amount: u64) -> Result<Self::Value, E> {
-        self.visit_f64(amount as f64)
-    }
-
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
 }
