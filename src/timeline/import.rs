@@ -2,12 +2,14 @@
 
 mod assemble;
 mod assumed;
+mod atif;
 mod claude_code;
 mod codex;
 mod content;
 mod counting;
 mod document;
 mod format;
+mod gemini_cli;
 mod harness;
 mod identity;
 mod json;
@@ -17,10 +19,12 @@ mod losses;
 mod messages;
 mod opencode;
 mod pi;
+mod qwen_code;
 mod side_requests;
 mod sizes;
 mod times;
 mod transcript;
+mod tree;
 mod undo;
 mod usage;
 mod usage_csv;
@@ -42,8 +46,18 @@ use losses::Losses;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 6] =
-    [usage_csv::FORMAT, opencode::FORMAT, claude_code::FORMAT, codex::FORMAT, pi::FORMAT, messages::FORMAT];
+#[rustfmt::skip]
+const FORMATS: &[Format] = &[
+    usage_csv::FORMAT,
+    opencode::FORMAT,
+    gemini_cli::FORMAT,
+    qwen_code::FORMAT,
+    atif::FORMAT,
+    claude_code::FORMAT,
+    codex::FORMAT,
+    pi::FORMAT,
+    messages::FORMAT,
+];
 
 /// The first two bytes of every gzip file, as text.
 const GZIP: &str = "\u{1f}\u{fffd}";

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod atif;
 mod claude_code;
 mod codex;
 mod counted;
 mod damaged;
+mod gemini_cli;
 mod inferred;
 mod listed;
 mod messages;

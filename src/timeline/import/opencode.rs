@@ -171,7 +171,7 @@ impl Session {
         let n_forgetful = answers.clone().filter(|it| is_forgetful(&it.reply.model)).count();
         let forgets_reasoning = 2 * n_forgetful > answers.clone().count();
         let has_breakpoints = answers.filter_map(|it| it.reply.usage).any(|it| it.cache_write > 0);
-        let mut walk = Walk { is_billed, cause: Cause::Harness, ..Walk::default() };
+        let mut walk = Walk::default();
         for message in self.messages {
             walk.visit(message, losses);
         }
@@ -195,8 +195,6 @@ impl Session {
 #[derive(Debug, Default)]
 struct Walk {
     assembler: Assembler,
-    /// Whether any reply has a bill: one with none of its own was not finished then.
-    is_billed: bool,
     cause: Cause,
     stays: String,
     /// By message, its first part.
@@ -232,7 +230,7 @@ impl Walk {
         losses: &mut Losses,
     ) {
         let Answer { reply, results, is_finished, has_numbers, .. } = answer;
-        if reply.usage.is_none() && has_numbers && (self.is_billed || !is_finished) {
+        if reply.usage.is_none() && has_numbers && !is_finished {
             return self.aborted(line, at_ms, reply, results, losses);
         }
         self.clear(at_ms);
@@ -300,6 +298,7 @@ fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Optio
     let parts: Vec<PartRecord<'_>> = record
         .parts
         .into_iter()
+        .flatten()
         .filter_map(|it| if let Shaped::Object(it) = it { Some(it) } else { None })
         .collect();
     let time = TimeRecord::of(about.time);

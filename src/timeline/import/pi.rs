@@ -13,6 +13,7 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Cause, Named, Part, Transcript};
+use super::tree::{Node, follow};
 use super::usage::{Bill, Shaped};
 use super::values::{Block, MessageContent};
 use crate::input::TtlClass;
@@ -50,7 +51,8 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             entries.extend(entry(line.number, record, losses));
         });
     }
-    let path = follow(&entries, losses);
+    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
+    let path = follow(&nodes.collect::<Vec<_>>(), losses);
     vec![gather(entries, &path, losses)]
 }
 
@@ -203,34 +205,6 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     let prompt = uncached + cache_read + cache_write;
     let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
     bill.finish(usage).map(|it| (it, record.cost.total.0))
-}
-
-/// Returns the places of the entries from the first to the last one, along their parents.
-fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
-    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
-    let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id.as_str(), index)).collect();
-    let mut is_taken = vec![false; entries.len()];
-    let mut path = Vec::new();
-    let mut next = entries.len().checked_sub(1);
-    while let Some(index) = next {
-        is_taken[index] = true;
-        path.push(index);
-        let entry = &entries[index];
-        let before = index.checked_sub(1).filter(|it| !is_taken[*it]);
-        next = match (entry.id.is_empty(), entry.parent.is_empty()) {
-            (true, true) => before,
-            (false, true) => None,
-            _ => by_name.get(entry.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
-                losses.add(entry.line, "missing parents; the previous line is used instead");
-                before
-            }),
-        };
-    }
-    for (entry, _) in entries.iter().zip(&is_taken).filter(|(_, is_taken)| !**is_taken) {
-        losses.add(entry.line, "records on abandoned branches");
-    }
-    path.reverse();
-    path
 }
 
 /// Gathers the requests of a branch.

@@ -59,8 +59,11 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
     state.arrive(&transcript.stable);
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = exchange.begins.is_some();
-        if begins && transcript.forgets_reasoning {
+        if transcript.drops_reasoning || begins && transcript.forgets_reasoning {
             state.forget(index, |_, is_reasoning| is_reasoning);
+        }
+        if let Some(first) = exchange.rewound_to {
+            state.forget(index, |part, _| part >= first);
         }
         if !exchange.cleared.is_empty() {
             state.forget(index, |part, _| exchange.cleared.binary_search(&part).is_ok());

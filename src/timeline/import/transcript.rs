@@ -33,6 +33,8 @@ pub(super) struct Transcript {
     pub(super) counts_output: bool,
     /// Whether its log marks every compaction, so that a prompt which shrinks a little without a mark was not compacted.
     pub(super) marks_compactions: bool,
+    /// Whether no prompt holds any reasoning.
+    pub(super) drops_reasoning: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
     /// What is assumed of the history that the harness took out, in sentences.
@@ -56,6 +58,8 @@ pub(super) struct Exchange {
     pub(super) summarised: Option<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
+    /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
+    pub(super) rewound_to: Option<usize>,
     /// Other log events before this request.
     pub(super) before: Vec<Occasion>,
     /// The version of the harness that made it.

@@ -33,8 +33,6 @@ def opencode(path):
     c.sessions = 1
     said = True        # the first request begins a turn in any case
     calls = False      # whether the last reply called tools
-    answers = [m for m in doc["messages"] if m["info"]["role"] == "assistant"]
-    some_billed = any(sum(numbers(m)[:3]) > 0 for m in answers)
     for m in doc["messages"]:
         info, parts = m["info"], m["parts"]
         if info["role"] == "user":
@@ -52,7 +50,8 @@ def opencode(path):
                 c.summaries += uncached + read + written > 0
                 said = True
             continue
-        if has_tokens and uncached + read + written == 0 and some_billed:
+        is_whole = info.get("finish") in ("tool-calls", "stop", "length") and "error" not in info
+        if has_tokens and uncached + read + written == 0 and not is_whole:
             # Aborted: what it says is context of the next turn, unless calls are open.
             if any(p["type"] in ("text", "tool") for p in parts) and not calls:
                 said = True
@@ -86,7 +85,6 @@ def gemini(path):
                 by_id[record["id"]] = record        # keeps the place of the first, the content of the last
         messages = list(by_id.values())
     c.sessions = 1
-    some_billed = any((m.get("tokens") or {}).get("total", 0) > 0 for m in messages)
     said = True
     for m in messages:
         if m["type"] == "user":
@@ -94,7 +92,7 @@ def gemini(path):
         if m["type"] != "gemini":
             continue
         t = m.get("tokens")
-        if t is not None and t.get("input", 0) == 0 and (some_billed or not m.get("content")):
+        if t is not None and t.get("input", 0) == 0 and not m.get("toolCalls"):
             said = said or bool(m.get("content"))
             continue
         c.requests += 1
@@ -127,20 +125,23 @@ def qwen(path):
 
 def atif(path):
     c = Count()
-    c.sessions = 1
-    said = True
-    calls = False
-    for s in json.load(open(path))["steps"]:
-        if s["source"] == "user" or s.get("is_copied_context"):
-            said = True
-        elif s["source"] == "agent":
-            c.requests += 1
-            c.turns += said
-            said = False
-            m = s.get("metrics")
-            if m and m.get("prompt_tokens"):
-                cached = m.get("cached_tokens") or 0
-                c.bill(m["prompt_tokens"] - cached, cached, 0, m["completion_tokens"])
+    open_trajectories = [json.load(open(path))]
+    while open_trajectories:
+        trajectory = open_trajectories.pop()
+        open_trajectories += trajectory.get("subagent_trajectories") or []
+        c.sessions += 1
+        said = True
+        for s in trajectory["steps"]:
+            if s["source"] == "user" or s.get("is_copied_context"):
+                said = True
+            elif s["source"] == "agent":
+                c.requests += 1
+                c.turns += said
+                said = False
+                m = s.get("metrics")
+                if m and m.get("prompt_tokens"):
+                    cached = m.get("cached_tokens") or 0
+                    c.bill(m["prompt_tokens"] - cached, cached, 0, m["completion_tokens"])
     return c
 
 

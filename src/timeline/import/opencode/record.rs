@@ -28,7 +28,7 @@ pub(super) struct MessageRecord<'a> {
     pub(super) info: Shaped<AboutRecord<'a>>,
     /// Its parts.
     #[serde(borrow)]
-    pub(super) parts: Vec<Shaped<PartRecord<'a>>>,
+    pub(super) parts: Option<Vec<Shaped<PartRecord<'a>>>>,
 }
 
 /// What is said of a message.
