@@ -12,6 +12,7 @@ mod format;
 mod gemini_cli;
 mod harness;
 mod identity;
+mod inspect_ai;
 mod json;
 mod lay_out;
 mod lines;
@@ -53,6 +54,7 @@ const FORMATS: &[Format] = &[
     gemini_cli::FORMAT,
     qwen_code::FORMAT,
     atif::FORMAT,
+    inspect_ai::FORMAT,
     claude_code::FORMAT,
     codex::FORMAT,
     pi::FORMAT,
@@ -61,6 +63,9 @@ const FORMATS: &[Format] = &[
 
 /// The first two bytes of every gzip file, as text.
 const GZIP: &str = "\u{1f}\u{fffd}";
+
+/// The name of a format, and what was read of it.
+type Read = (&'static str, Vec<transcript::Transcript>);
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
@@ -94,6 +99,10 @@ pub fn detect(text: &str) -> Option<&'static str> {
 /// # Errors
 /// One of the lines is too long.
 pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box<Diagnostic>> {
+    // What cannot be read is told when it is.
+    if inspect_ai::begins(reader).unwrap_or(false) {
+        return Ok(Some(inspect_ai::FORMAT.name));
+    }
     let lines = Lines::new(reader);
     match (found(lines.head()), lines.too_long()) {
         (None, Some(line)) => Err(Box::new(too_long(line))),
@@ -148,18 +157,16 @@ pub fn import_from(
     if let Err(problems) = assume.check() {
         return Ok(Err(problems));
     }
-    let mut lines = Lines::new(reader);
-    let Some(format) = found(lines.head()) else {
-        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
-        lines.finish(&mut Losses::default())?;
-        return Ok(Err(vec![problem]));
-    };
     let mut losses = Losses::default();
-    let mut transcripts = (format.read)(&mut lines, &mut losses);
-    if let Some(line) = lines.too_long() {
-        return Ok(Err(vec![too_long(line)]));
-    }
-    lines.finish(&mut losses)?;
+    let read = if inspect_ai::begins(reader)? {
+        inspect_ai::read_archive(reader, &mut losses)?.map(|it| (inspect_ai::FORMAT.name, it))
+    } else {
+        read_lines(reader, &mut losses)?
+    };
+    let (format, mut transcripts) = match read {
+        Ok(read) => read,
+        Err(problem) => return Ok(Err(vec![problem])),
+    };
     let refused = losses.problems();
     if !refused.is_empty() {
         return Ok(Err(refused));
@@ -172,11 +179,27 @@ pub fn import_from(
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
         let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
-        let timeline = transcript.into_timeline(&name, format.name, assume, file_tools);
+        let timeline = transcript.into_timeline(&name, format, assume, file_tools);
         too_many(&timeline)?;
-        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
+        Ok(Imported { session, timeline, format, losses: losses.clone() })
     });
     Ok(all.collect())
+}
+
+/// Reads the sessions of a text, with the name of its format.
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Diagnostic>> {
+    let mut lines = Lines::new(reader);
+    let Some(format) = found(lines.head()) else {
+        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
+        lines.finish(&mut Losses::default())?;
+        return Ok(Err(problem));
+    };
+    let transcripts = (format.read)(&mut lines, losses);
+    if let Some(line) = lines.too_long() {
+        return Ok(Err(too_long(line)));
+    }
+    lines.finish(losses)?;
+    Ok(Ok((format.name, transcripts)))
 }
 
 /// Refuses what the numbers of a timeline cannot say: too many tools, or an item that is too large.

@@ -9,6 +9,7 @@ mod counted;
 mod damaged;
 mod gemini_cli;
 mod inferred;
+mod inspect_ai;
 mod listed;
 mod messages;
 mod opencode;
