@@ -73,6 +73,7 @@
 //! |---|---|---|
 //! | `cli` | the command line `ctxsim` and everything it writes | yes |
 //! | `testing` | [`testing`] and [`assert_snapshots!`] | yes |
+//! | `archives` | eval logs of inspect_ai that are zip archives | with `cli` |
 //! | `bundled` | the bundled policies, scenarios, profiles and suites | with `cli` |
 //! | `html` | HTML reports | with `cli` |
 //! | `tables` | tables for terminals | with `cli` |

@@ -203,6 +203,8 @@ pub struct Recorded {
     pub before_compactions: Vec<StepIx>,
     /// The steps before whose requests a summary replaced the history, including those requested by the user.
     pub summarised: Box<[StepIx]>,
+    /// What the requests were billed that wrote these summaries, where the log says so.
+    pub summaries: Box<[Usage]>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
     /// The session itself, if its harness compacted it, to lay it out without some of the compactions.

@@ -12,7 +12,7 @@ use crate::input::text::decode;
 use crate::input::{Format, ScenarioFile, Source};
 
 /// The extensions of recordings; other files of a folder are ignored.
-const RECORDINGS: [&str; 3] = ["jsonl", "json", "csv"];
+const RECORDINGS: [&str; 4] = ["jsonl", "json", "csv", "eval"];
 
 /// The deepest nesting of folders.
 const DEPTH_MAX: usize = 64;
@@ -63,7 +63,9 @@ impl Catalog {
                     sessions",
                 );
                 problem.place.file = given.to_owned();
-                return Err(vec![problem.help("recordings end in `.jsonl`, `.json` or `.csv`")].into());
+                return Err(
+                    vec![problem.help("recordings end in `.jsonl`, `.json`, `.csv` or `.eval`")].into()
+                );
             }
             return searched(search);
         }

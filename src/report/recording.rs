@@ -40,6 +40,13 @@ pub struct SessionHeld {
     pub requests: usize,
     /// Requests with recorded usage.
     pub billed_requests: usize,
+    /// Requests of the harness that wrote a summary of the history, where the recording has their bills; no other number
+    /// includes them.
+    pub summary_requests: usize,
+    /// Billed tokens of their prompts.
+    pub summary_prompt_tokens: Option<Tokens>,
+    /// Billed tokens that they wrote.
+    pub summary_output_tokens: Option<Tokens>,
     /// Items of all kinds.
     pub items: usize,
     /// How often the harness removed history.
@@ -99,6 +106,8 @@ impl SessionHeld {
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
         let sum =
             |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
+        let of_summaries =
+            |field: fn(&Usage) -> Tokens| recorded.summaries.iter().map(field).reduce(Tokens::saturating_add);
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
         let resets = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
         let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).collect();
@@ -110,6 +119,9 @@ impl SessionHeld {
             billed_requests: billed.len(),
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             usage_spread: recorded.is_spread,
+            summary_requests: recorded.summaries.len(),
+            summary_prompt_tokens: of_summaries(|it| it.prompt),
+            summary_output_tokens: of_summaries(|it| it.output),
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -160,6 +172,7 @@ pub fn table(files: &[Held]) -> String {
                 "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
             );
         }
+        text += &summaries(&file.sessions);
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
             continue;
@@ -170,6 +183,22 @@ pub fn table(files: &[Held]) -> String {
         text += &whole(&Grid::new("", 0, &[""; 2], rows).with(Kind::Text, &[1]));
     }
     text
+}
+
+/// Says how many requests wrote summaries, and what they were billed.
+fn summaries(sessions: &[SessionHeld]) -> String {
+    let n: usize = sessions.iter().map(|it| it.summary_requests).sum();
+    if n == 0 {
+        return String::new();
+    }
+    let sum = |of: fn(&SessionHeld) -> Option<Tokens>| {
+        thousands(sessions.iter().filter_map(of).fold(0, Tokens::saturating_add))
+    };
+    format!(
+        "\nrequests that wrote a summary of the history, which no number above includes: {n} ({} tokens in, {} out)\n",
+        sum(|it| it.summary_prompt_tokens),
+        sum(|it| it.summary_output_tokens)
+    )
 }
 
 /// Returns one line a session.

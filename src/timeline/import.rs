@@ -2,29 +2,37 @@
 
 mod assemble;
 mod assumed;
+mod atif;
 mod claude_code;
 mod codex;
 mod content;
 mod copilot_cli;
 mod counting;
-mod glance;
+mod document;
 mod documents;
 mod dollars;
+mod format;
+mod gemini_cli;
+mod glance;
 mod harness;
 mod identity;
+mod inspect_ai;
 mod json;
 mod lay_out;
 mod lines;
 mod losses;
 mod messages;
+mod opencode;
 mod otel;
 mod pi;
+mod qwen_code;
 mod refused;
 mod side_requests;
 mod sizes;
 mod spread;
 mod times;
 mod transcript;
+mod tree;
 mod undo;
 mod usage;
 mod usage_csv;
@@ -39,79 +47,36 @@ use crate::diag::Diagnostic;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
+pub use format::{Checked, Format};
 pub use glance::{Glance, glances};
 pub use identity::{Identity, identities};
 use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
-use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 7] = [
-    USAGE_CSV,
-    Format {
-        name: "claude-code",
-        looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
-        detect: claude_code::detect,
-        read: claude_code::read,
-    },
-    Format {
-        name: "codex",
-        looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
-        detect: codex::detect,
-        read: codex::read,
-    },
-    Format {
-        name: "pi",
-        looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a \
-            `role`",
-        detect: pi::detect,
-        read: pi::read,
-    },
-    Format {
-        name: "copilot-cli",
-        looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
-        detect: copilot_cli::detect,
-        read: copilot_cli::read,
-    },
-    Format {
-        name: "otel",
-        looks_like: "OpenTelemetry's JSON: spans or log records, with `resourceSpans`, `resourceLogs` or `attributes`",
-        detect: otel::detect,
-        read: otel::read,
-    },
-    Format {
-        name: "messages",
-        looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
-        detect: messages::detect,
-        read: messages::read,
-    },
+#[rustfmt::skip]
+const FORMATS: &[Format] = &[
+    usage_csv::FORMAT,
+    opencode::FORMAT,
+    gemini_cli::FORMAT,
+    qwen_code::FORMAT,
+    atif::FORMAT,
+    inspect_ai::FORMAT,
+    claude_code::FORMAT,
+    codex::FORMAT,
+    pi::FORMAT,
+    copilot_cli::FORMAT,
+    otel::FORMAT,
+    messages::FORMAT,
 ];
-
-/// Usage of Claude Code sessions without their texts.
-const USAGE_CSV: Format = Format {
-    name: "claude-code-usage",
-    looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and \
-        `new_user_chars`",
-    detect: usage_csv::detect,
-    read: usage_csv::read,
-};
 
 /// The first two bytes of every gzip file, as text.
 const GZIP: &str = "\u{1f}\u{fffd}";
 
-/// A format of recorded sessions.
-struct Format {
-    /// Its name on the command line.
-    name: &'static str,
-    /// A description of its files.
-    looks_like: &'static str,
-    /// Returns whether a recording with these first lines is of this format.
-    detect: fn(&str) -> bool,
-    /// Reads a recording; unusable parts are reported as losses.
-    read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
-}
+/// A format, and what was read of it.
+type Read = (&'static Format, Vec<transcript::Transcript>);
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
@@ -126,9 +91,12 @@ pub struct Imported {
     pub losses: Vec<Loss>,
 }
 
-/// Returns the names of the formats that can be read.
-pub fn formats() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().map(|it| it.name)
+/// Returns the formats that can be read, by name.
+#[must_use]
+pub fn formats() -> Vec<&'static Format> {
+    let mut formats: Vec<&Format> = FORMATS.iter().collect();
+    formats.sort_by_key(|it| it.name);
+    formats
 }
 
 /// Returns the format of a text, if it is a recorded session.
@@ -142,6 +110,10 @@ pub fn detect(text: &str) -> Option<&'static str> {
 /// # Errors
 /// One of the lines is too long.
 pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box<Diagnostic>> {
+    // What cannot be read is told when it is.
+    if inspect_ai::begins(reader).unwrap_or(false) {
+        return Ok(Some(inspect_ai::FORMAT.name));
+    }
     let lines = Lines::new(reader);
     match (found(lines.head()), lines.too_long()) {
         (None, Some(line)) => Err(Box::new(too_long(line))),
@@ -197,23 +169,11 @@ pub fn import_from(
         return Ok(Err(problems));
     }
     count(|it| &mut it.imports);
-    let mut lines = Lines::new(reader);
-    let Some(format) = found(lines.head()) else {
-        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
-        lines.finish(&mut Losses::default())?;
-        return Ok(Err(vec![problem]));
-    };
     let mut losses = Losses::default();
-    let mut transcripts = (format.read)(&mut lines, &mut losses);
-    if let Some(line) = lines.too_long() {
-        return Ok(Err(vec![too_long(line)]));
-    }
-    lines.finish(&mut losses)?;
-    let refused = losses.problems();
-    if !refused.is_empty() {
-        return Ok(Err(refused));
-    }
-    transcripts.retain(|it| !it.exchanges.is_empty());
+    let (format, transcripts) = match read(reader, &mut losses)? {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
     let losses = losses.in_order();
     if transcripts.is_empty() {
         return Ok(Err(vec![empty(format, &losses)]));
@@ -226,6 +186,36 @@ pub fn import_from(
         Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
     });
     Ok(all.collect())
+}
+
+/// Reads the sessions that have requests, whatever the format.
+fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Vec<Diagnostic>>> {
+    let read = if inspect_ai::begins(reader)? {
+        inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
+    } else {
+        read_lines(reader, losses)?
+    };
+    Ok(read.map_err(|it| vec![it]).and_then(|(format, mut transcripts)| {
+        let refused = losses.problems();
+        transcripts.retain(|it| !it.exchanges.is_empty());
+        if refused.is_empty() { Ok((format, transcripts)) } else { Err(refused) }
+    }))
+}
+
+/// Reads the sessions of a text.
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Diagnostic>> {
+    let mut lines = Lines::new(reader);
+    let Some(format) = found(lines.head()) else {
+        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
+        lines.finish(&mut Losses::default())?;
+        return Ok(Err(problem));
+    };
+    let transcripts = (format.read)(&mut lines, losses);
+    if let Some(line) = lines.too_long() {
+        return Ok(Err(too_long(line)));
+    }
+    lines.finish(losses)?;
+    Ok(Ok((format, transcripts)))
 }
 
 /// Refuses what the numbers of a timeline cannot say: too many tools, or an item that is too large.
@@ -264,9 +254,12 @@ fn unknown(head: &str) -> Diagnostic {
     if let Some(problem) = refused::refused(head) {
         return problem;
     }
-    let known: Vec<String> = FORMATS.iter().map(|it| format!("`{}` ({})", it.name, it.looks_like)).collect();
+    let known: Vec<String> = formats().iter().map(|it| format!("`{}`", it.name)).collect();
     let problem = Diagnostic::at("recording-unknown", "", "not a recorded session of a known format");
-    problem.help(format!("supported formats: {}", known.join(", ")))
+    problem.help(format!(
+        "supported formats: {}; `ctxsim list formats` says how their files look and where they are",
+        known.join(", ")
+    ))
 }
 
 /// Reports a recording of a format without requests, with its losses.

@@ -272,7 +272,7 @@ mod tests {
             let table: Table = decode(text, Format::Toml).unwrap();
             assert!(!table.tools.is_empty() && !table.sources.is_empty(), "{name}");
             assert!(table.also.iter().all(|it| names.contains(&it.as_str())), "{name}");
-            assert!(crate::timeline::import::formats().any(|it| it == format_of(name)), "{name}");
+            assert!(crate::timeline::import::formats().iter().any(|it| it.name == format_of(name)), "{name}");
         }
     }
 

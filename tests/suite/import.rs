@@ -2,14 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod atif;
 mod claude_code;
 mod codex;
 mod copilot_cli;
 mod counted;
+mod counted_documents;
 mod damaged;
+mod gemini_cli;
 mod inferred;
+mod inspect_ai;
+mod listed;
 mod messages;
 mod otel;
+mod opencode;
 mod pi;
 mod refused;
 mod tools;

@@ -225,6 +225,8 @@ pub(crate) enum KindArg {
     Profiles,
     /// Named comparisons
     Suites,
+    /// Recorded sessions that can be read: where they are, what is read, and what the readers were checked on
+    Formats,
 }
 
 /// The arguments of `validate`.

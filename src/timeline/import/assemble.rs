@@ -52,9 +52,11 @@ struct Pending {
     line: usize,
     at_ms: Option<i64>,
     compacts: Option<Compaction>,
+    summarised: Option<Usage>,
     /// How many of the parts came before that.
     n_before: usize,
     cleared: Vec<usize>,
+    rewound_to: Option<usize>,
     before: Vec<Occasion>,
 }
 
@@ -119,9 +121,24 @@ impl Assembler {
         self.pending.n_before = self.pending.parts.len();
     }
 
+    /// Records what the summary was billed that took the place of the history.
+    pub(super) fn summarised(&mut self, usage: Usage) {
+        self.pending.summarised = Some(usage);
+    }
+
     /// Records a log event before the next request.
     pub(super) fn happened(&mut self, occasion: Occasion) {
         self.pending.before.push(occasion);
+    }
+
+    /// Records that the user went back: no part from this index on is in a later prompt.
+    pub(super) fn rewound(&mut self, first: usize) {
+        let n_sent = self.n_parts - self.pending.parts.len();
+        if first < n_sent {
+            self.pending.rewound_to = Some(self.pending.rewound_to.map_or(first, |it| it.min(first)));
+        }
+        self.pending.parts.truncate(first.saturating_sub(n_sent));
+        self.n_parts = n_sent + self.pending.parts.len();
     }
 
     /// Says that the harness cleared the results of these calls; returns how many there are.
@@ -164,6 +181,14 @@ impl Assembler {
         self.after_ms = self.after_ms.max(at_ms);
     }
 
+    /// Appends what the last reply brought about as a whole, and no call of it.
+    pub(super) fn observed(&mut self, at_ms: Option<i64>, part: Part) {
+        let Some(last) = self.transcript.exchanges.last_mut() else { return };
+        self.n_parts += 1;
+        last.results.push(part);
+        self.after_ms = self.after_ms.max(at_ms);
+    }
+
     /// Appends a request with its reply.
     pub(super) fn replied(&mut self, reply: Reply) {
         let pending = std::mem::take(&mut self.pending);
@@ -190,7 +215,9 @@ impl Assembler {
             response_ms: reply.response_ms,
             end_ms: reply.end_ms.max(reply.response_ms),
             compacts: pending.compacts,
+            summarised: pending.summarised,
             cleared: pending.cleared,
+            rewound_to: pending.rewound_to,
             before: pending.before,
             version: reply.version,
             model: reply.model,

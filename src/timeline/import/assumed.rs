@@ -243,6 +243,9 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
             counting.rewind_share_max
         ));
     }
+    if transcript.drops_reasoning {
+        sentences.push("No prompt holds reasoning: it is billed as output, and never sent again.".to_owned());
+    }
     if transcript.forgets_reasoning {
         sentences
             .push("The harness removes reasoning from its prompts once the user speaks again.".to_owned());

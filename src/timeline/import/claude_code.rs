@@ -6,6 +6,7 @@ mod record;
 mod session;
 
 use self::record::Record;
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
@@ -13,6 +14,18 @@ use super::transcript::Transcript;
 
 /// What the rules about harnesses call it.
 pub(super) const HARNESS: &str = "claude-code";
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "claude-code",
+    looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
+    place: "~/.claude/projects/PROJECT/SESSION.jsonl",
+    reads: "messages, tool calls and results, usage with cache reads and writes of both lifetimes, compactions, sub-agents, versions",
+    omits: "the system prompt and the tool schemas; side requests",
+    checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
+    detect,
+    read,
+};
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
 pub(super) fn detect(head: &str) -> bool {

@@ -4,6 +4,7 @@ mod record;
 
 use self::record::{InfoRecord, Record, UsageRecord};
 use super::assemble::{Assembler, Reply};
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
@@ -13,6 +14,18 @@ use super::usage::{Bill, Shaped};
 use crate::timeline::{Kind, Usage};
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "codex",
+    looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
+    place: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-*.jsonl",
+    reads: "messages, reasoning, tool calls and results, usage per response, compactions, the system prompt",
+    omits: "tool schemas; repeated token counts",
+    checked: Checked::Real("rollouts of EntityProcess/agentv"),
+    detect,
+    read,
+};
 
 /// Returns whether one of the first lines holds a record of a rollout.
 pub(super) fn detect(head: &str) -> bool {

@@ -8,6 +8,7 @@ use self::record::{CompactionUsage, Data, Metrics, Record};
 use super::assemble::{Assembler, Reply};
 use super::content::Content;
 use super::counting::apportion;
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
@@ -18,6 +19,18 @@ use super::usage::{Bill, Shaped};
 use crate::input::TtlClass;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "copilot-cli",
+    looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
+    place: "~/.copilot/session-state/SESSION/events.jsonl",
+    reads: "messages, tool calls and results, models, sub-agents, compactions with the bill of the summary; totals of usage per model, spread over the requests",
+    omits: "usage per request: input and cached tokens are totals of the session, so no request is scored",
+    checked: Checked::Structure("twelve published sessions, whose totals alone have cache figures"),
+    detect,
+    read,
+};
 
 /// Returns whether one of the first lines is an event of a session.
 pub(super) fn detect(head: &str) -> bool {

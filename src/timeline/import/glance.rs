@@ -3,9 +3,9 @@
 use std::io::{self, BufRead};
 
 use super::lay_out::{Clock, Models};
-use super::lines::Lines;
 use super::losses::Losses;
-use super::{Transcript, found};
+use super::read;
+use super::transcript::Transcript;
 use crate::counts::count;
 use crate::timeline::{RecordedModel, main_model};
 
@@ -34,22 +34,8 @@ impl Glance {
 /// The reader fails.
 pub fn glances(reader: &mut dyn BufRead) -> io::Result<Vec<Glance>> {
     count(|it| &mut it.glances);
-    let mut lines = Lines::new(reader);
-    let mut losses = Losses::default();
-    let Some(format) = found(lines.head()) else {
-        lines.finish(&mut losses)?;
-        return Ok(Vec::new());
-    };
-    let mut transcripts = (format.read)(&mut lines, &mut losses);
-    if lines.too_long().is_some() {
-        return Ok(Vec::new());
-    }
-    lines.finish(&mut losses)?;
-    if !losses.problems().is_empty() {
-        return Ok(Vec::new());
-    }
-    transcripts.retain(|it| !it.exchanges.is_empty());
-    Ok(transcripts.iter().map(glance).collect())
+    let read = read(reader, &mut Losses::default())?;
+    Ok(read.map_or_else(|_| Vec::new(), |(_, transcripts)| transcripts.iter().map(glance).collect()))
 }
 
 fn glance(transcript: &Transcript) -> Glance {

@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::document::Outline;
 use super::lines::Lines;
 use super::values::Text;
 use super::{json, usage_csv};
@@ -65,7 +66,14 @@ pub fn identities(reader: &mut dyn BufRead) -> Vec<Identity> {
             None => {}
         }
     }
-    of_agent.map(of_log).into_iter().collect()
+    of_agent.or_else(|| of_document(lines.head())).map(of_log).into_iter().collect()
+}
+
+/// Returns the id at the front of a document.
+fn of_document(head: &str) -> Option<String> {
+    let outline = Outline::of(head);
+    let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
+    id.filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
 fn of_log(id: String) -> Identity {

@@ -32,6 +32,17 @@ pub(super) fn first<'l, R: Deserialize<'l>>(line: &'l str) -> Option<R> {
     serde_json::Deserializer::from_str(line).into_iter::<R>().next()?.ok()
 }
 
+/// Returns a value as a record, or reports why it is none; whoever has the value says where its fields stand.
+pub(super) fn record<'l, R: Deserialize<'l>>(line: usize, text: &'l str, losses: &mut Losses) -> Option<R> {
+    match serde_json::from_str(text) {
+        Ok(record) => Some(record),
+        Err(error) => {
+            losses.add(line, format!("values that are not records: {}", reason(&error)));
+            None
+        }
+    }
+}
+
 /// Returns what a parser says without the place, which it counts from where it began and would lead astray.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let reason = error.to_string();

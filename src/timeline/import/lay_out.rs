@@ -139,8 +139,8 @@ impl Transcript {
         timeline
     }
 
-    /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; no log that can
-    /// be read has its bill.
+    /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have
+    /// its bill.
     fn tell_compaction(
         &self,
         exchange: usize,
@@ -160,7 +160,8 @@ impl Transcript {
             stands_in.map(|(part, item)| (part.kind, Tokens::from(item.sizes.raw))).collect();
         let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|it| it.1).sum();
         // Some harnesses say the summary like a user, in front of what they attach again.
-        let tokens = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
+        let shown = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
+        let tokens = self.exchanges[exchange].summarised.map_or(shown, |it| it.output);
         builder.compaction(Compaction {
             items: ix(n_turns + usize::from(nth > 0)),
             instruction: assumed.compaction_instruction_tokens,
@@ -175,6 +176,7 @@ impl Transcript {
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
+        recorded.summaries = self.exchanges.iter().filter_map(|it| it.summarised).collect();
         recorded.avoided_below = self.compacted_at(margin);
         recorded.undone_from = undone.first.map(ix);
     }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Read as _};
 use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::document::Supply;
 use super::losses::Losses;
 
 /// The most lines at the front that are inspected to detect the format.
@@ -79,6 +80,11 @@ impl<'r> Lines<'r> {
             }
             let line = decoded(&lines.line, number, &mut lines.broken);
             lines.head.push_str(&line);
+        }
+        if lines.too_long == Some(1) {
+            // The format of a long document can be told from its front.
+            let front = lines.line.get(..head_bytes).unwrap_or_default();
+            lines.head.push_str(&String::from_utf8_lossy(front));
         }
         lines.from_head = lines.head.len() - lines.head.trim_start_matches('\u{feff}').len();
         lines
@@ -166,7 +172,6 @@ impl<'r> Lines<'r> {
         match (&mut *self.reader).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.line) {
             Ok(n) if n as u64 > LINE_BYTES_MAX => {
                 self.too_long = Some(self.n_filled);
-                self.line = Vec::new();
                 false
             }
             Ok(n) => n > 0,
@@ -175,6 +180,33 @@ impl<'r> Lines<'r> {
                 false
             }
         }
+    }
+}
+
+impl Supply for Lines<'_> {
+    /// Hands over what is not read yet, however long its lines are.
+    fn refill(&mut self, part: &mut Vec<u8>) -> bool {
+        part.clear();
+        let head = std::mem::take(&mut self.head);
+        let from_head = std::mem::take(&mut self.from_head);
+        let long = self.too_long.take();
+        // Of a first line that is too long, the front is a copy.
+        if long != Some(1) {
+            part.extend_from_slice(head.as_bytes().get(from_head..).unwrap_or_default());
+        }
+        if long.is_some() {
+            part.append(&mut self.line);
+        }
+        if part.is_empty() {
+            match self.reader.fill_buf() {
+                Ok(bytes) => {
+                    part.extend_from_slice(bytes);
+                    self.reader.consume(part.len());
+                }
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        !part.is_empty()
     }
 }
 

@@ -11,10 +11,23 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use self::record::{ReplyRecord, RequestRecord, object};
 use self::session::Session;
 use self::walk::{Found, Walk};
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::{Losses, member};
 use super::transcript::Transcript;
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "messages",
+    looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
+    place: "logs of provider APIs, wherever they are written",
+    reads: "system prompts, tools, messages, replies, usage where it is there",
+    omits: "what a log leaves out",
+    checked: Checked::Real("requests of OpenHands/software-agent-sdk"),
+    detect,
+    read,
+};
 
 /// Returns whether the front is JSON that holds messages.
 pub(super) fn detect(head: &str) -> bool {

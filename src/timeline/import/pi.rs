@@ -7,16 +7,30 @@ use indexmap::IndexMap;
 use self::record::{Message, Record, UsageRecord};
 use super::assemble::{Assembler, Reply};
 use super::content::Content;
+use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Cause, Named, Part, Transcript};
+use super::tree::{Node, follow};
 use super::usage::{Bill, Shaped};
 use super::values::{Block, MessageContent};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "pi",
+    looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a `role`",
+    place: "~/.pi/agent/sessions/PROJECT/*.jsonl",
+    reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
+    omits: "the system prompt and the tool schemas; abandoned branches",
+    checked: Checked::Real("a session of badlogic/pi-mono"),
+    detect,
+    read,
+};
 
 /// Returns whether one of the first lines is a session's header or a message.
 pub(super) fn detect(head: &str) -> bool {
@@ -37,7 +51,8 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             entries.extend(entry(line.number, record, losses));
         });
     }
-    let path = follow(&entries, losses);
+    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
+    let path = follow(&nodes.collect::<Vec<_>>(), losses);
     vec![gather(entries, &path, losses)]
 }
 
@@ -209,34 +224,6 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     let prompt = uncached + cache_read + cache_write;
     let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
     bill.finish(usage).map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
-}
-
-/// Returns the places of the entries from the first to the last one, along their parents.
-fn follow(entries: &[Entry], losses: &mut Losses) -> Vec<usize> {
-    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
-    let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id.as_str(), index)).collect();
-    let mut is_taken = vec![false; entries.len()];
-    let mut path = Vec::new();
-    let mut next = entries.len().checked_sub(1);
-    while let Some(index) = next {
-        is_taken[index] = true;
-        path.push(index);
-        let entry = &entries[index];
-        let before = index.checked_sub(1).filter(|it| !is_taken[*it]);
-        next = match (entry.id.is_empty(), entry.parent.is_empty()) {
-            (true, true) => before,
-            (false, true) => None,
-            _ => by_name.get(entry.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
-                losses.add(entry.line, "missing parents; the previous line is used instead");
-                before
-            }),
-        };
-    }
-    for (entry, _) in entries.iter().zip(&is_taken).filter(|(_, is_taken)| !**is_taken) {
-        losses.add(entry.line, "records on abandoned branches");
-    }
-    path.reverse();
-    path
 }
 
 /// A summary that the log shows as a reply of its own.

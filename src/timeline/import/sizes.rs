@@ -52,14 +52,18 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
         kept: Vec::new(),
         carried: 0,
         n_stable: transcript.stable.len(),
+        marks_compactions: transcript.marks_compactions,
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
     let stable_max = stable_max(transcript, &counting);
     state.arrive(&transcript.stable);
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = exchange.begins.is_some();
-        if begins && transcript.forgets_reasoning {
+        if transcript.drops_reasoning || begins && transcript.forgets_reasoning {
             state.forget(index, |_, is_reasoning| is_reasoning);
+        }
+        if let Some(first) = exchange.rewound_to {
+            state.forget(index, |part, _| part >= first);
         }
         if !exchange.cleared.is_empty() {
             state.forget(index, |part, _| exchange.cleared.binary_search(&part).is_ok());
@@ -147,6 +151,8 @@ struct State {
     carried: Tokens,
     /// How many parts at the front no reset takes out.
     n_stable: usize,
+    /// Whether a prompt that shrinks without a mark lost little that anyone can name.
+    marks_compactions: bool,
 }
 
 /// A part that is in the prompts and has a size.
@@ -219,6 +225,7 @@ impl State {
         };
         match prompt.checked_sub(known).filter(|_| request.compacts.is_none()) {
             Some(growth) => self.grow(growth, request.tail),
+            None if self.is_dent(request, known, known.saturating_sub(prompt)) => self.dent(known, prompt),
             None => self.shrink(request, known, prompt),
         }
     }
@@ -261,6 +268,19 @@ impl State {
         });
         let sizes: Vec<Tokens> = sizes.collect();
         self.push(&sizes);
+    }
+
+    /// Returns whether a prompt lost a little, and nothing says what.
+    fn is_dent(&self, request: Request, known: Tokens, lost: Tokens) -> bool {
+        self.marks_compactions && request.compacts.is_none() && self.counting.is_rewind(known, lost)
+    }
+
+    /// Keeps everything, although the prompt is a little smaller than what is known of it: later growth makes up for it first.
+    fn dent(&mut self, known: Tokens, prompt: Tokens) {
+        self.known = Some(known);
+        self.grow(0, 0);
+        self.allotment.n_shrunk += 1;
+        self.allotment.excess_max = self.allotment.excess_max.max(known - prompt);
     }
 
     /// Finds what must have gone: what a compaction says, the end, when the user went back, or all of the history.

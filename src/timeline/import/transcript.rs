@@ -33,6 +33,10 @@ pub(super) struct Transcript {
     pub(super) counts_output: bool,
     /// Whether its usage is known for the session alone, and spread over its requests.
     pub(super) is_spread: bool,
+    /// Whether its log marks every compaction, so that a prompt which shrinks a little without a mark was not compacted.
+    pub(super) marks_compactions: bool,
+    /// Whether no prompt holds any reasoning.
+    pub(super) drops_reasoning: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
     /// What is assumed of the history that the harness took out, in sentences.
@@ -52,8 +56,12 @@ pub(super) struct Exchange {
     pub(super) end_ms: Option<i64>,
     /// What the log says of a compaction of the history before this request.
     pub(super) compacts: Option<Compaction>,
+    /// What the request was billed that wrote the summary, if the log says so.
+    pub(super) summarised: Option<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
+    /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
+    pub(super) rewound_to: Option<usize>,
     /// Other log events before this request.
     pub(super) before: Vec<Occasion>,
     /// The version of the harness that made it.
@@ -82,9 +90,10 @@ pub(super) struct Compaction {
 }
 
 /// Who wanted history to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// The harness, to make room.
+    #[default]
     Harness,
     /// The user asked for a summary.
     Asked,

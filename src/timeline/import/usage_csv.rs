@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::claude_code::HARNESS;
+use super::format::{Checked, Format};
 use super::harness::Version;
 use super::lines::Lines;
 use super::losses::{Losses, column_of};
@@ -45,6 +46,18 @@ const TEXTS: [&str; 5] = [
     "asst_thinking_chars",
     "asst_tool_use_chars",
 ];
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "claude-code-usage",
+    looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and `new_user_chars`",
+    place: "tables made of Claude Code sessions",
+    reads: "usage, times and sizes of new text",
+    omits: "texts and tools",
+    checked: Checked::Real("54 sessions of entireio/cli"),
+    detect,
+    read,
+};
 
 /// Returns whether the first line names the columns.
 pub(super) fn detect(head: &str) -> bool {

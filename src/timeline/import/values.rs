@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+use crate::quantity::Cost;
 
 /// What an image counts as, in characters; its encoding says nothing about its tokens.
 pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
@@ -228,4 +229,42 @@ impl<'de> Visitor<'de> for ContentVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         Measured::of_map(map).map(|it| MessageContent::Plain(it.into()))
     }
+}
+
+/// Whether something is so; anything but `true` is taken as `false`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flag(pub(super) bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlagVisitor).map(Self)
+    }
+}
+
+struct FlagVisitor;
+
+impl<'de> Visitor<'de> for FlagVisitor {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true or false")
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<bool, E> {
+        Ok(value)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<bool, A::Error> {
+        skip_list(list).map(|()| false)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<bool, A::Error> {
+        skip_map(map).map(|()| false)
+    }
+
+    ignores_the_rest!(false; visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
 }

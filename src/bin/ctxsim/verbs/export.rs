@@ -8,10 +8,10 @@ use ctxsim::worlds::blocks::export::export as blocks;
 use ctxsim::worlds::blocks::trace::{self, mooncake};
 
 use crate::args::{FALLBACK_PROFILE, ProcessArgs};
-use crate::verbs::explain::{refused, session};
 use crate::format::FormatArg;
 use crate::git;
 use crate::output::OutputArgs;
+use crate::verbs::explain::{refused, session};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

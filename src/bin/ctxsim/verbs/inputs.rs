@@ -8,6 +8,7 @@ use ctxsim::compare::{self, check};
 use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
 use ctxsim::input::Format;
+use ctxsim::timeline::import;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output::{self, Remark};
@@ -20,6 +21,7 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
         Some(KindArg::Scenarios) => vec![Kind::Scenario],
         Some(KindArg::Profiles) => vec![Kind::Profile],
         Some(KindArg::Suites) => vec![Kind::Suite],
+        Some(KindArg::Formats) => return list_formats(&args.filter),
     };
     let mut text = String::new();
     for &kind in &kinds {
@@ -39,6 +41,38 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
     }
     if text.is_empty() {
         return Err(vec![nothing_listed(catalog, &kinds, &args.filter)].into());
+    }
+    output::print(&text)
+}
+
+/// Prints what is known of the formats of recorded sessions whose name or description contains a text.
+fn list_formats(filter: &str) -> Result<(), Error> {
+    let wanted = filter.to_lowercase();
+    let has = |it: &&&import::Format| {
+        let said = [it.name, it.looks_like, it.place, it.reads, it.omits].join(" ").to_lowercase();
+        said.contains(&wanted)
+    };
+    let all = import::formats();
+    let found: Vec<_> = all.iter().filter(has).collect();
+    if found.is_empty() {
+        let problem =
+            Diagnostic::at("nothing-listed", "", format!("no format has `{filter}` in its description"));
+        return Err(vec![problem.help("remove `--filter` to list everything")].into());
+    }
+    let mut text = format!("formats ({})\n", found.len());
+    for format in found {
+        let checked = format.checked.words();
+        let lines = [
+            ("looks like", format.looks_like),
+            ("found in", format.place),
+            ("read", format.reads),
+            ("not read", format.omits),
+            ("checked on", &checked),
+        ];
+        let _ = writeln!(text, "\n  {}", format.name);
+        for (head, line) in lines {
+            let _ = writeln!(text, "    {head:10}  {line}");
+        }
     }
     output::print(&text)
 }

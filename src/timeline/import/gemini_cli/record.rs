@@ -1,0 +1,263 @@
+//! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::quantity::Tokens;
+use crate::timeline::import::content::{Arguments, Content, Measured, ignores_the_rest};
+use crate::timeline::import::transcript::{Named, Part};
+use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
+use crate::timeline::{Kind, Usage};
+
+/// A record: what is said of the session, a message, or a change of either.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    /// Of the session: its id.
+    #[serde(borrow)]
+    pub(super) session_id: Text<'a>,
+    /// Of the session: whose it is, `main` or `subagent`.
+    #[serde(borrow)]
+    pub(super) kind: Text<'a>,
+    /// Of the session: when it began.
+    #[serde(borrow)]
+    pub(super) start_time: Text<'a>,
+    /// Of a message: its id.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// Of a message: `user`, `gemini`, or one that is never part of a prompt.
+    #[serde(borrow, rename = "type")]
+    pub(super) role: Text<'a>,
+    /// When it was written, ISO 8601.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    /// What is said.
+    #[serde(borrow)]
+    pub(super) content: Parts<'a>,
+    /// The model that answered.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    /// What was thought.
+    pub(super) thoughts: Option<Measured>,
+    /// What was billed.
+    pub(super) tokens: Shaped<TokensRecord>,
+    /// The calls with their results.
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
+    /// A change of the session.
+    #[serde(borrow, rename = "$set")]
+    pub(super) set: Option<&'a RawValue>,
+    /// The message to which the user went back.
+    #[serde(borrow, rename = "$rewindTo")]
+    pub(super) rewind_to: Option<Text<'a>>,
+}
+
+/// A call with its result.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CallRecord<'a> {
+    /// Its name.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// The tool.
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    /// The arguments.
+    pub(super) args: Option<Arguments>,
+    /// What came back.
+    #[serde(borrow)]
+    pub(super) result: Parts<'a>,
+    /// When it came back.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+}
+
+/// What was billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct TokensRecord {
+    /// The whole prompt.
+    input: Option<Count>,
+    /// Written by the model, without its thoughts.
+    output: Option<Count>,
+    /// Which part of the prompt was read from the cache.
+    cached: Count,
+    /// Thoughts.
+    thoughts: Count,
+    /// What the provider's own tools added to the prompt.
+    tool: Count,
+}
+
+/// A bill, and how much of its output was thoughts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::floors::timeline::import) struct Billed {
+    /// The numbers; nothing where all of them are zero.
+    pub(in crate::floors::timeline::import) usage: Option<Usage>,
+    /// The thoughts.
+    pub(in crate::floors::timeline::import) thoughts: Tokens,
+    /// Whether there are numbers at all.
+    pub(in crate::floors::timeline::import) is_there: bool,
+}
+
+impl TokensRecord {
+    /// Reads the numbers.
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Billed {
+        let record = bill.record(shaped);
+        let input = bill.required("input", record.input);
+        let output = bill.required("output", record.output);
+        let cache_read = bill.count("cached", record.cached);
+        let thoughts = bill.count("thoughts", record.thoughts);
+        let tool = bill.count("tool", record.tool);
+        let uncached = bill.less(input, "cached", cache_read) + tool;
+        let is_there = bill.is_complete();
+        let usage = Usage {
+            prompt: input + tool,
+            cache_read,
+            uncached,
+            output: output + thoughts,
+            ..Usage::default()
+        };
+        Billed { usage: bill.finish(usage), thoughts, is_there }
+    }
+}
+
+/// Parts of a content: one text, one part, or a list of either.
+#[derive(Debug, Default)]
+pub(in crate::floors::timeline::import) struct Parts<'a>(
+    pub(in crate::floors::timeline::import) Vec<PartRecord<'a>>,
+);
+
+/// A part of a content.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(in crate::floors::timeline::import) struct PartRecord<'a> {
+    text: Option<Content>,
+    /// Whether the text is a thought.
+    thought: Flag,
+    #[serde(borrow)]
+    function_call: Option<FunctionRecord<'a>>,
+    #[serde(borrow)]
+    function_response: Option<FunctionRecord<'a>>,
+    inline_data: Option<Measured>,
+    file_data: Option<Measured>,
+}
+
+/// A call, or what came back.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct FunctionRecord<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    args: Option<Arguments>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+}
+
+/// What a tool answers, as most do.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct ResponseRecord {
+    output: Option<Content>,
+    error: Option<Content>,
+}
+
+/// What a part of a content is.
+#[derive(Debug)]
+pub(in crate::floors::timeline::import) enum Spoken {
+    /// A text or a picture.
+    Said(Content),
+    /// A thought.
+    Thought(Content),
+    /// A call.
+    Call(Named),
+    /// What a call gave back.
+    Result(Named),
+}
+
+impl PartRecord<'_> {
+    /// Returns what it is; nothing for a part of a kind that is not known.
+    pub(in crate::floors::timeline::import) fn spoken(self) -> Option<Spoken> {
+        if let Some(call) = self.function_call {
+            let arguments = call.args.unwrap_or_default().0;
+            return Some(Spoken::Call(Named::call(&call.id.0, &call.name.0, arguments)));
+        }
+        if let Some(result) = self.function_response {
+            let mut part = Part::of(Kind::ToolResult, response(result.response));
+            result.name.0.as_ref().clone_into(&mut part.tool);
+            return Some(Spoken::Result(Named { call: result.id.0.into_owned(), part }));
+        }
+        if let Some(data) = self.inline_data.or(self.file_data) {
+            return Some(Spoken::Said(Measured { characters: IMAGE_CHARACTERS, digest: data.digest }.into()));
+        }
+        let text = self.text?;
+        Some(if self.thought.0 { Spoken::Thought(text) } else { Spoken::Said(text) })
+    }
+}
+
+impl Parts<'_> {
+    /// Returns what all parts show together.
+    pub(in crate::floors::timeline::import) fn to_content(self) -> Content {
+        let contents = self.0.into_iter().filter_map(|it| match it.spoken()? {
+            Spoken::Said(content) | Spoken::Thought(content) => Some(content),
+            Spoken::Call(named) | Spoken::Result(named) => {
+                let part = named.part;
+                let measured = Measured { characters: part.characters, digest: part.digest };
+                Some(Content { measured, text: part.text })
+            }
+        });
+        Content::join(contents)
+    }
+}
+
+/// Returns what a tool answers.
+fn response(value: Option<&RawValue>) -> Content {
+    let Some(value) = value.map(RawValue::get) else { return Content::default() };
+    let record: Option<ResponseRecord> =
+        value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten();
+    let said = record.and_then(|it| it.output.or(it.error));
+    said.unwrap_or_else(|| serde_json::from_str(value).unwrap_or_default())
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PartsVisitor)
+    }
+}
+
+struct PartsVisitor;
+
+impl<'de> Visitor<'de> for PartsVisitor {
+    type Value = Parts<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a part or a list of parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Parts(vec![PartRecord { text: Some(Content::new(text)), ..PartRecord::default() }]))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Parts::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(Parts(more)) = list.next_element()? {
+            parts.extend(more);
+        }
+        Ok(Parts(parts))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        PartRecord::deserialize(MapAccessDeserializer::new(map)).map(|it| Parts(vec![it]))
+    }
+
+    ignores_the_rest!(Parts::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
+}

@@ -1,0 +1,68 @@
+//! Eval logs of inspect_ai, as JSON or as an archive of samples: every request has the whole list of messages that it sent.
+
+mod archive;
+mod lane;
+mod record;
+mod sample;
+
+use self::sample::Sample;
+use super::document::{self, Outline, Piece};
+use super::format::{Checked, Format};
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::Transcript;
+
+pub(super) use self::archive::{begins, read as read_archive};
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "inspect-ai",
+    looks_like: "one JSON document with `eval` and `samples`, or a zip archive with `samples/*.json`",
+    place: "`logs/*.eval` or `logs/*.json`",
+    reads: "each sample and epoch as a session: model events with their messages (also by reference), tools, usage, compactions; \
+        sub-agents, scorers and other roles as sessions of their own",
+    omits: "replies from inspect's own cache; calls that failed; the raw calls beside the events; how long cache entries live",
+    checked: Checked::Real(
+        "a log of browser use with gpt-4o-mini and eight small logs (UKGovernmentBEIS/inspect_ai, meridianlabs-ai/inspect_scout); no log with \
+        cache writes",
+    ),
+    detect,
+    read,
+};
+
+/// The members that are read piece by piece, below a sample.
+const OPENED: [&str; 5] = ["events", "message_pool", "attachments", "events_data", "events_data.messages"];
+
+/// Returns whether the front is that of a log.
+fn detect(head: &str) -> bool {
+    if !head.contains("\"eval\"") || !head.contains("\"status\"") {
+        return false;
+    }
+    let outline = Outline::of(head);
+    outline.has("eval.task") && outline.has("eval.model") && outline.has("status")
+}
+
+/// Reads all samples of a log.
+fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    const SAMPLE: &str = "samples[]";
+    let of_samples: Vec<String> = OPENED.iter().map(|it| format!("{SAMPLE}.{it}")).collect();
+    let opened: Vec<&str> = of_samples.iter().map(String::as_str).chain(["samples", SAMPLE]).collect();
+    let (mut samples, mut sample) = (Vec::new(), Sample::default());
+    document::each(lines, &opened, losses, |piece, losses| {
+        let Some(path) = piece.path.strip_prefix(SAMPLE) else { return };
+        if path.is_empty() {
+            return samples.push(std::mem::take(&mut sample));
+        }
+        sample.take(Piece { path: path.trim_start_matches('.'), ..piece }, losses);
+    });
+    transcripts(samples, losses)
+}
+
+/// Returns the sessions of all samples.
+fn transcripts(samples: Vec<Sample>, losses: &mut Losses) -> Vec<Transcript> {
+    let all: Vec<Transcript> = samples.into_iter().flat_map(|it| it.finish(losses)).collect();
+    if let [_] = all.as_slice() {
+        return all.into_iter().map(|it| Transcript { name: String::new(), ..it }).collect();
+    }
+    all
+}

@@ -1,0 +1,116 @@
+//! An archive of samples, each read by itself.
+
+use std::io::{self, BufRead, Read as _};
+
+#[cfg(feature = "archives")]
+use super::sample::Sample;
+use crate::diag::Diagnostic;
+#[cfg(feature = "archives")]
+use crate::timeline::import::document;
+#[cfg(feature = "archives")]
+use crate::timeline::import::lines::Lines;
+use crate::timeline::import::losses::Losses;
+use crate::timeline::import::transcript::Transcript;
+
+/// The first bytes of an archive.
+const MARK: &[u8] = b"PK\x03\x04";
+
+/// The longest archive, in bytes; it is held as it is, and unpacked piece by piece.
+const ARCHIVE_BYTES_MAX: u64 = 1 << 30;
+
+/// The most that a member may hold, unpacked; its texts are kept.
+#[cfg(feature = "archives")]
+const MEMBER_BYTES_MAX: u64 = 1 << 30;
+
+/// Returns whether a reader's content is an archive.
+///
+/// # Errors
+/// The reader fails.
+pub(in crate::floors::timeline::import) fn begins(reader: &mut dyn BufRead) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.starts_with(MARK))
+}
+
+/// Reads the samples of an archive.
+///
+/// # Errors
+/// The reader fails; or, inside, it is not an archive of samples.
+pub(in crate::floors::timeline::import) fn read(
+    reader: &mut dyn BufRead,
+    losses: &mut Losses,
+) -> io::Result<Result<Vec<Transcript>, Diagnostic>> {
+    let mut bytes = Vec::new();
+    reader.take(ARCHIVE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > ARCHIVE_BYTES_MAX {
+        let problem = refused(format!("the archive is larger than {} GiB", ARCHIVE_BYTES_MAX >> 30));
+        return Ok(Err(
+            problem.help("write the log in parts, or convert it with `inspect log convert --to json`")
+        ));
+    }
+    Ok(samples(&bytes, losses))
+}
+
+fn refused(message: String) -> Diagnostic {
+    Diagnostic::at("recording-unknown", "", message)
+}
+
+#[cfg(not(feature = "archives"))]
+fn samples(_: &[u8], _: &mut Losses) -> Result<Vec<Transcript>, Diagnostic> {
+    let problem = refused("this build does not read archives".to_owned());
+    Err(problem
+        .help("build with the feature `archives`, or convert the log with `inspect log convert --to json`"))
+}
+
+#[cfg(feature = "archives")]
+fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Diagnostic> {
+    let broken = |error: rawzip::Error| {
+        let problem = refused(format!("the archive is damaged: {error}"));
+        problem.help(
+            "copy the log again; an archive that was not closed can be repaired with `inspect log recover`",
+        )
+    };
+    let archive = rawzip::ZipArchive::from_slice(bytes).map_err(broken)?;
+    let (mut samples, mut number) = (Vec::new(), 0);
+    let mut entries = archive.entries();
+    while let Some(entry) = entries.next_entry().map_err(broken)? {
+        number += 1;
+        let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+        if !name.starts_with("samples/") || !name.ends_with(".json") {
+            continue;
+        }
+        let Ok(member) = archive.get_entry(entry.wayfinder()) else {
+            losses.add(number, "members of the archive that are damaged");
+            continue;
+        };
+        let data = member.data();
+        let read = match entry.compression_method() {
+            rawzip::CompressionMethod::STORE => sample(data, losses),
+            rawzip::CompressionMethod::DEFLATE => sample(flate2::bufread::DeflateDecoder::new(data), losses),
+            rawzip::CompressionMethod::ZSTD => match ruzstd::decoding::StreamingDecoder::new(data) {
+                Ok(decoder) => sample(decoder, losses),
+                Err(error) => Err(io::Error::other(error)),
+            },
+            _ => Err(io::Error::other("an unknown compression")),
+        };
+        match read {
+            Ok(read) => samples.push(read),
+            Err(_) => losses.add(number, "members of the archive that cannot be unpacked, by their numbers"),
+        }
+    }
+    if number > 0 && samples.is_empty() {
+        let problem = refused("the archive has no samples of an eval log".to_owned());
+        return Err(problem.help("unpack it first, and name the recordings in it"));
+    }
+    Ok(super::transcripts(samples, losses))
+}
+
+/// Reads a member.
+#[cfg(feature = "archives")]
+fn sample(unpacked: impl io::Read, losses: &mut Losses) -> io::Result<Sample> {
+    let mut reader = io::BufReader::new(unpacked.take(MEMBER_BYTES_MAX));
+    let mut lines = Lines::with_head(&mut reader, 0);
+    let mut sample = Sample::default();
+    document::each(&mut lines, &super::OPENED, losses, |piece, losses| sample.take(piece, losses));
+    // What came before a member broke off is kept.
+    lines.finish(losses).or_else(|error| if sample.is_empty() { Err(error) } else { Ok(()) })?;
+    Ok(sample)
+}

@@ -1,0 +1,170 @@
+//! What a log writes of its events and messages.
+
+use serde_json::value::RawValue;
+
+use crate::quantity::Tokens;
+use crate::timeline::Usage;
+use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
+
+/// An event.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct EventRecord<'a> {
+    /// `model`, `span_begin`, `compaction`, or one that says nothing about prompts.
+    #[serde(borrow)]
+    pub(super) event: Text<'a>,
+    /// The span in which it happened.
+    #[serde(borrow)]
+    pub(super) span_id: Text<'a>,
+    /// Of a span: its id.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// Of a span: the one around it.
+    #[serde(borrow)]
+    pub(super) parent_id: Text<'a>,
+    /// Of a span: `agent`, `solver`, `scorer`, `tool`, …
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// Of a span: what it is called.
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    /// When it began, ISO 8601.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    /// When it ended.
+    #[serde(borrow)]
+    pub(super) completed: Text<'a>,
+    /// Of a request: the model.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    /// Of a request: what the model was asked as, such as `grader`.
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    /// Of a request: the messages.
+    #[serde(borrow)]
+    pub(super) input: Option<Vec<Shaped<MessageRecord<'a>>>>,
+    /// Of a request: where its messages stand in the pool.
+    pub(super) input_refs: Option<Vec<Vec<Count>>>,
+    /// Of a request: the tools' schemas.
+    pub(super) tools: Option<Vec<Measured>>,
+    /// Of a request: the reply.
+    #[serde(borrow)]
+    pub(super) output: Shaped<OutputRecord<'a>>,
+    /// Of a request: `read`, where inspect itself knew the reply.
+    #[serde(borrow)]
+    pub(super) cache: Text<'a>,
+    /// Whether it is not over.
+    pub(super) pending: Flag,
+}
+
+/// A reply.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct OutputRecord<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Shaped<ChoiceRecord<'a>>>>,
+    /// What was billed.
+    pub(super) usage: Shaped<UsageRecord>,
+}
+
+/// One of several replies.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct ChoiceRecord<'a> {
+    #[serde(borrow)]
+    message: Shaped<MessageRecord<'a>>,
+}
+
+impl<'a> OutputRecord<'a> {
+    /// Returns the message of the first reply, taken out.
+    pub(super) fn message(&mut self) -> Option<MessageRecord<'a>> {
+        let choice = self.choices.take()?.into_iter().next()?;
+        let Shaped::Object(choice) = choice else { return None };
+        if let Shaped::Object(message) = choice.message { Some(message) } else { None }
+    }
+}
+
+/// A message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct MessageRecord<'a> {
+    /// `system`, `user`, `assistant` or `tool`.
+    #[serde(borrow)]
+    pub(super) role: Text<'a>,
+    /// What is said.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+    /// The calls of a reply, as written.
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<&'a RawValue>,
+    /// The call that a result answers.
+    #[serde(borrow)]
+    pub(super) tool_call_id: Text<'a>,
+    /// The tool of a result.
+    #[serde(borrow)]
+    pub(super) function: Text<'a>,
+    /// What went wrong in a tool.
+    pub(super) error: Shaped<ErrorRecord>,
+}
+
+/// What went wrong in a tool.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct ErrorRecord {
+    /// In words, which the model is told.
+    pub(super) message: Option<Content>,
+}
+
+/// A call.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CallRecord<'a> {
+    /// Its name.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// The tool.
+    #[serde(borrow)]
+    pub(super) function: Text<'a>,
+    /// The arguments.
+    pub(super) arguments: Option<Arguments>,
+}
+
+/// What was billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct UsageRecord {
+    input_tokens: Option<Count>,
+    output_tokens: Count,
+    total_tokens: Option<Count>,
+    input_tokens_cache_read: Count,
+    input_tokens_cache_write: Count,
+    reasoning_tokens: Count,
+}
+
+impl UsageRecord {
+    /// Reads the numbers, and how much of the output was reasoning. What the cache has to do with stands beside the input only if the
+    /// total says so: providers differ.
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> (Option<Usage>, Tokens) {
+        let record = bill.record(shaped);
+        let input = bill.required("input_tokens", record.input_tokens);
+        let output = bill.count("output_tokens", record.output_tokens);
+        let cache_read = bill.count("input_tokens_cache_read", record.input_tokens_cache_read);
+        let cache_write = bill.count("input_tokens_cache_write", record.input_tokens_cache_write);
+        let reasoning = bill.count("reasoning_tokens", record.reasoning_tokens);
+        let total = bill.count("total_tokens", record.total_tokens.unwrap_or_default());
+        let cached = cache_read + cache_write;
+        let is_beside = cached > input || cached > 0 && total == input + cached + output;
+        let prompt = if is_beside { input + cached } else { input };
+        let usage = Usage {
+            prompt,
+            cache_read,
+            cache_write,
+            cache_write_long: None,
+            uncached: prompt - cached,
+            output,
+        };
+        (bill.finish(usage), reasoning.min(output))
+    }
+}

@@ -1,0 +1,409 @@
+//! opencode sessions, and those of its forks, as `opencode export` writes them: one JSON document per session.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{
+    AboutRecord, Billed, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord, moment,
+};
+use super::assemble::{Assembler, Reply};
+use super::content::{Content, Measured};
+use super::document::{self, Outline, Piece};
+use super::format::{Checked, Format};
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::{Cause, Named, Part, Transcript};
+use super::usage::Shaped;
+use super::values::IMAGE_CHARACTERS;
+use crate::input::TtlClass;
+use crate::quantity::or_unlimited;
+use crate::timeline::Kind;
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "opencode",
+    looks_like: "one JSON document with `info` and `messages`, each with `info` and `parts`",
+    place: "`opencode export SESSION > FILE` (or `kilo export`); the database `~/.local/share/opencode/opencode.db` itself is not read",
+    reads: "messages, reasoning, tool calls and results, usage and cost per request, compactions with their bills, cleared results, \
+        sub-agents as sessions of their own",
+    omits: "the system prompt and the tool schemas; replies that were aborted; how long cache entries live",
+    checked: Checked::Real(
+        "15 exports of versions 1.3.7 to 1.18.16 (The-Best-Codes/bestcodes.dev, nivalis-studio/biome-config, savekirk/session-bridge, \
+        eitatech/gatomia-vscode); no real one has cache writes",
+    ),
+    detect,
+    read,
+};
+
+/// Returns whether the front is that of an export.
+fn detect(head: &str) -> bool {
+    if !head.contains("\"info\"") {
+        return false;
+    }
+    let outline = Outline::of(head);
+    let is_message = matches!(outline.get("messages[].info.role"), Some("user" | "assistant"));
+    is_message || outline.get("info.id").is_some_and(|it| it.starts_with("ses_"))
+}
+
+/// Reads all exports of a recording.
+fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut sessions = vec![Session::default()];
+    document::each(lines, &["messages"], losses, |piece, losses| {
+        let Some(session) = sessions.last_mut() else { return };
+        session.take(piece, losses);
+        if piece.path.is_empty() {
+            sessions.push(Session::default());
+        }
+    });
+    sessions.retain(|it| !it.messages.is_empty());
+    let several = sessions.len() > 1;
+    let transcripts = sessions.into_iter().zip(1_usize..).map(|(session, number)| {
+        let name = match (several, session.id.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => number.to_string(),
+            (true, false) => session.id.clone(),
+        };
+        Transcript { name, ..session.finish(losses) }
+    });
+    transcripts.collect()
+}
+
+/// An export.
+#[derive(Debug, Default)]
+struct Session {
+    id: String,
+    parent: String,
+    messages: Vec<Message>,
+}
+
+/// What a message says, and how it was billed.
+#[derive(Debug, Default)]
+struct Message {
+    line: usize,
+    id: String,
+    at_ms: Option<i64>,
+    end_ms: Option<i64>,
+    said: Said,
+}
+
+/// What a message adds to the prompts.
+#[derive(Debug, Default)]
+enum Said {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Something on the user's side, and whether the user typed it.
+    User(Vec<Part>, bool),
+    /// The harness or the user wanted a summary; the first message that stays, if any does.
+    Compaction { cause: Cause, stays: String },
+    /// What the model answered.
+    Reply(Box<Answer>),
+}
+
+/// What the model answered.
+#[derive(Debug, Default)]
+struct Answer {
+    reply: Reply,
+    results: Vec<Outcome>,
+    is_summary: bool,
+    /// Whether the reply came to its end.
+    is_finished: bool,
+    /// Whether there are numbers, even if all are zero.
+    has_numbers: bool,
+}
+
+/// What a call gave back.
+#[derive(Debug)]
+struct Outcome {
+    call: String,
+    part: Part,
+    /// When it left the prompts.
+    cleared_ms: Option<i64>,
+}
+
+impl Session {
+    fn take(&mut self, piece: Piece<'_>, losses: &mut Losses) {
+        let Some(text) = piece.text else { return };
+        match piece.path {
+            "info" => {
+                if let Some(info) = json::first::<InfoRecord<'_>>(text) {
+                    self.id = info.id.0.into_owned();
+                    self.parent = info.parent.0.into_owned();
+                }
+            }
+            "messages[]" => {
+                let record = json::record::<MessageRecord<'_>>(piece.line, text, losses);
+                self.messages.extend(record.and_then(|it| message(piece.line, it, losses)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the messages in order, each once.
+    fn ordered(&mut self, losses: &mut Losses) {
+        let mut by_id: IndexMap<String, Message> = IndexMap::new();
+        for (number, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
+            let key = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
+            if let Some(before) = by_id.get(&key) {
+                losses.add(before.line, "messages that stand twice; the last one is used");
+            }
+            by_id.insert(key, message);
+        }
+        self.messages = by_id.into_values().collect();
+        if !self.messages.is_sorted_by_key(|it| it.at_ms) && self.messages.iter().all(|it| it.at_ms.is_some())
+        {
+            for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
+                losses.add(pair[1].line, "messages after later ones; they are ordered by time");
+            }
+            self.messages.sort_by_key(|it| it.at_ms);
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.ordered(losses);
+        let answers = self
+            .messages
+            .iter()
+            .filter_map(|it| if let Said::Reply(it) = &it.said { Some(it) } else { None });
+        let is_billed = answers.clone().any(|it| it.reply.usage.is_some());
+        let n_forgetful = answers.clone().filter(|it| is_forgetful(&it.reply.model)).count();
+        let forgets_reasoning = 2 * n_forgetful > answers.clone().count();
+        let has_breakpoints = answers.filter_map(|it| it.reply.usage).any(|it| it.cache_write > 0);
+        let mut walk = Walk::default();
+        for message in self.messages {
+            walk.visit(message, losses);
+        }
+        let mut transcript = walk.assembler.finish(losses);
+        transcript.counts_output = is_billed;
+        transcript.has_breakpoints = has_breakpoints;
+        transcript.marks_compactions = true;
+        transcript.forgets_reasoning = forgets_reasoning;
+        transcript.ttl = has_breakpoints.then_some(TtlClass::Short);
+        transcript.of_agent = (!self.parent.is_empty()).then_some([self.id, self.parent]);
+        if walk.n_compactions > 0 {
+            transcript
+                .assumptions
+                .push(format!("Compactions: {}. The summary begins a turn.", walk.n_compactions));
+        }
+        transcript
+    }
+}
+
+/// The walk along the messages.
+#[derive(Debug, Default)]
+struct Walk {
+    assembler: Assembler,
+    cause: Cause,
+    stays: String,
+    /// By message, its first part.
+    begins: IndexMap<String, usize>,
+    /// Calls whose results leave the prompts, each with the time.
+    to_clear: Vec<(i64, String)>,
+    n_compactions: usize,
+}
+
+impl Walk {
+    fn visit(&mut self, message: Message, losses: &mut Losses) {
+        let Message { line, id, at_ms, end_ms, said } = message;
+        self.begins.insert(id, self.assembler.n_parts());
+        match said {
+            Said::Nothing => {}
+            Said::User(parts, is_typed) => {
+                for part in parts {
+                    self.assembler.said(line, at_ms, part, is_typed);
+                }
+            }
+            Said::Compaction { cause, stays } => (self.cause, self.stays) = (cause, stays),
+            Said::Reply(answer) if answer.is_summary => self.compact(line, at_ms, *answer, losses),
+            Said::Reply(answer) => self.reply(line, (at_ms, end_ms), *answer, losses),
+        }
+    }
+
+    /// Takes a reply with the results of its calls.
+    fn reply(
+        &mut self,
+        line: usize,
+        (at_ms, end_ms): (Option<i64>, Option<i64>),
+        answer: Answer,
+        losses: &mut Losses,
+    ) {
+        let Answer { reply, results, is_finished, has_numbers, .. } = answer;
+        if reply.usage.is_none() && has_numbers && !is_finished {
+            return self.aborted(line, at_ms, reply, results, losses);
+        }
+        self.clear(at_ms);
+        self.assembler.replied(Reply { at_ms, end_ms, ..reply });
+        for Outcome { call, part, cleared_ms } in results {
+            self.assembler.answered(line, end_ms, &call, part, losses);
+            self.to_clear.extend(cleared_ms.map(|it| (it, call)));
+        }
+    }
+
+    /// Takes a reply that was not finished: it is not a request that anyone billed, but the later prompts hold what was said.
+    fn aborted(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        reply: Reply,
+        results: Vec<Outcome>,
+        losses: &mut Losses,
+    ) {
+        losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
+        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind != Kind::Reasoning);
+        let parts = spoken.chain(results.into_iter().map(|it| it.part));
+        for part in parts.filter(|it| it.characters > 0) {
+            self.assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
+        }
+    }
+
+    /// Takes what stands in place of the history.
+    fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: Answer, losses: &mut Losses) {
+        let summary = answer.reply.parts.into_iter().map(|it| it.part).find(|it| it.kind == Kind::Assistant);
+        let Some(summary) = summary else {
+            return losses.add(line, "compactions that were not finished");
+        };
+        let stays = std::mem::take(&mut self.stays);
+        let stays = or_unlimited(self.begins.get(&stays).copied());
+        self.n_compactions += 1;
+        self.assembler.compacted(stays, std::mem::replace(&mut self.cause, Cause::Harness));
+        self.assembler.stood_in(line, at_ms, summary.with_kind(Kind::Summary));
+        if let Some(usage) = answer.reply.usage {
+            self.assembler.summarised(usage);
+        }
+    }
+
+    /// Takes the results out of the prompts that the harness had cleared by then.
+    fn clear(&mut self, at_ms: Option<i64>) {
+        let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
+        let calls: Vec<String> = self.to_clear.extract_if(.., |it| due(it)).map(|it| it.1).collect();
+        if !calls.is_empty() {
+            self.assembler.cleared(&calls);
+        }
+    }
+}
+
+/// Returns whether the models' interface takes reasoning out of the prompts when the user speaks again.
+fn is_forgetful(model: &str) -> bool {
+    model.rsplit('/').next().unwrap_or(model).starts_with("gpt-")
+}
+
+/// Reads a message.
+fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Option<Message> {
+    let Shaped::Object(about) = record.info else {
+        losses.add(line, "messages without `info`");
+        return None;
+    };
+    let parts: Vec<PartRecord<'_>> = record
+        .parts
+        .into_iter()
+        .flatten()
+        .filter_map(|it| if let Shaped::Object(it) = it { Some(it) } else { None })
+        .collect();
+    let time = TimeRecord::of(about.time);
+    let (at_ms, end_ms) = (moment(time.created), moment(time.completed));
+    let id = about.id.0.as_ref().to_owned();
+    let said = match about.role.0.as_ref() {
+        "user" => user(line, parts, losses),
+        "assistant" => Said::Reply(Box::new(answer(line, &about, parts, losses))),
+        other => {
+            losses.add(line, format!("messages of the unknown role `{other}`"));
+            Said::Nothing
+        }
+    };
+    Some(Message { line, id, at_ms, end_ms, said })
+}
+
+/// Reads the user's message, or what the harness says in the user's place.
+fn user(line: usize, parts: Vec<PartRecord<'_>>, losses: &mut Losses) -> Said {
+    if let Some(part) = parts.iter().find(|it| it.kind.0 == "compaction") {
+        let cause = if part.auto == Some(super::values::Flag(false)) { Cause::Asked } else { Cause::Harness };
+        return Said::Compaction { cause, stays: part.tail_start_id.0.as_ref().to_owned() };
+    }
+    let is_typed = parts.iter().any(|it| !it.synthetic.0);
+    let said = parts.into_iter().filter_map(|part| user_part(line, part, losses)).collect();
+    Said::User(said, is_typed)
+}
+
+fn user_part(line: usize, part: PartRecord<'_>, losses: &mut Losses) -> Option<Part> {
+    if part.ignored.0 {
+        losses.add(line, "parts that the model is not to see");
+        return None;
+    }
+    match part.kind.0.as_ref() {
+        "text" => Some(Part::of(Kind::User, part.text.unwrap_or_default())),
+        // Of a text file, the text is a part of its own.
+        "file" if part.mime.0.starts_with("text/") || part.mime.0 == "application/x-directory" => None,
+        "file" => {
+            let digest = part.url.map_or(0, |it| it.digest);
+            Some(Part::of(Kind::User, Measured { characters: IMAGE_CHARACTERS, digest }))
+        }
+        "subtask" => Some(Part::of(Kind::User, part.prompt.unwrap_or_default())),
+        "agent" => None,
+        other => {
+            losses.add(line, format!("parts of the unknown type `{other}` in messages"));
+            None
+        }
+    }
+}
+
+/// Reads what the model answered.
+fn answer(line: usize, about: &AboutRecord<'_>, parts: Vec<PartRecord<'_>>, losses: &mut Losses) -> Answer {
+    let Billed { usage, reasoning, is_there } = TokensRecord::billed(about.tokens, line, losses);
+    let mut reply = Reply {
+        model: about.model.0.as_ref().to_owned(),
+        usage,
+        reasoning,
+        cost: about.cost.0.filter(|it| it.0 > 0),
+        ..Reply::default()
+    };
+    let mut results = Vec::new();
+    for part in parts {
+        spoken(line, part, &mut reply.parts, &mut results, losses);
+    }
+    let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
+    Answer {
+        reply,
+        results,
+        is_summary: about.summary.0,
+        is_finished: is_finished && about.error.is_none(),
+        has_numbers: is_there,
+    }
+}
+
+/// Reads a part of a reply; a call has its result with it.
+fn spoken(
+    line: usize,
+    part: PartRecord<'_>,
+    parts: &mut Vec<Named>,
+    results: &mut Vec<Outcome>,
+    losses: &mut Losses,
+) {
+    match part.kind.0.as_ref() {
+        "text" => parts.push(Named::plain(Part::of(Kind::Assistant, part.text.unwrap_or_default()))),
+        "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, part.text.unwrap_or_default()))),
+        "tool" => {
+            let Shaped::Object(state) = part.state else {
+                return losses.add(line, "calls without a state");
+            };
+            let StateRecord { status, input, output, error, time } = state;
+            parts.push(Named::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
+            let content = match status.0.as_ref() {
+                "completed" => output.unwrap_or_default(),
+                "error" => error.unwrap_or_default(),
+                _ => {
+                    losses.add(line, "calls without a result");
+                    Content::default()
+                }
+            };
+            let mut result = Part::of(Kind::ToolResult, content);
+            part.tool.0.as_ref().clone_into(&mut result.tool);
+            let cleared_ms = moment(TimeRecord::of(time).compacted);
+            results.push(Outcome { call: part.call.0.into_owned(), part: result, cleared_ms });
+        }
+        // Marks of the harness, which no prompt holds.
+        "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}
+        other => losses.add(line, format!("parts of the unknown type `{other}` in replies")),
+    }
+}

@@ -1,0 +1,188 @@
+//! Qwen Code's chats: JSON lines of records that name the record before them, with contents as the Gemini interface writes them.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{Record, UsageRecord};
+use super::assemble::{Assembler, Reply};
+use super::format::{Checked, Format};
+use super::gemini_cli::{Billed, Parts, Spoken};
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::times::milliseconds;
+use super::transcript::{Cause, Named, Part, Transcript};
+use super::tree::{Node, follow};
+use super::usage::Bill;
+use crate::timeline::Kind;
+
+/// What this format is.
+pub(super) const FORMAT: Format = Format {
+    name: "qwen-code",
+    looks_like: "one JSON record per line, with `type`, `uuid` and a `message` that has `parts`",
+    place: "`~/.qwen/projects/PROJECT/chats/*.jsonl`",
+    reads: "the branch of the last record: messages, thoughts, tool calls and results, usage per request, compressions, sub-agents as \
+        sessions of their own",
+    omits: "the system prompt and the tool schemas; abandoned branches; what the request that compressed the history was billed",
+    checked: Checked::Structure("a made-up chat of two requests (Piebald-AI/splitrail)"),
+    detect,
+    read,
+};
+
+/// Returns whether one of the first lines is a message.
+fn detect(head: &str) -> bool {
+    let is_message = |it: &Record<'_>| {
+        let is_kind = matches!(it.kind.0.as_ref(), "user" | "assistant" | "tool_result");
+        is_kind && !it.uuid.0.is_empty() && it.message.as_ref().is_some_and(|it| it.parts.is_some())
+    };
+    head.contains("\"parts\"") && head.lines().filter_map(json::first::<Record<'_>>).any(|it| is_message(&it))
+}
+
+/// Reads a chat, and those of its sub-agents.
+fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = String::new();
+    let mut by_agent: IndexMap<String, Vec<Entry>> = IndexMap::new();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            if session.is_empty() {
+                record.session_id.0.as_ref().clone_into(&mut session);
+            }
+            let agent =
+                if record.is_sidechain.0 { record.agent_id.0.as_ref().to_owned() } else { String::new() };
+            let entry = entry(line.number, record, losses);
+            by_agent.entry(agent).or_default().push(entry);
+        });
+    }
+    let is_alone = by_agent.len() == 1;
+    let transcripts = by_agent.into_iter().map(|(agent, entries)| {
+        let mut transcript = gather(entries, losses);
+        if !agent.is_empty() {
+            transcript.of_agent = Some([agent.clone(), session.clone()]);
+            transcript.name = if is_alone { String::new() } else { agent };
+        } else if !is_alone {
+            transcript.name.clone_from(&session);
+        }
+        transcript
+    });
+    transcripts.collect()
+}
+
+/// A record that is in the tree.
+#[derive(Debug)]
+struct Entry {
+    line: usize,
+    id: String,
+    parent: String,
+    at_ms: Option<i64>,
+    said: Said,
+}
+
+/// What a record adds to the prompts.
+#[derive(Debug)]
+enum Said {
+    /// Nothing; it only links others.
+    Nothing,
+    /// Something on the user's side, and whether the user typed it.
+    User(Vec<Spoken>, bool),
+    /// What the model answered.
+    Reply(Box<Reply>),
+    /// What stands in place of the history from here on.
+    Compaction(Vec<Part>),
+}
+
+/// Makes an entry of a record.
+fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry {
+    let at_ms = milliseconds(&record.timestamp.0);
+    let (id, parent) = (record.uuid.0.as_ref().to_owned(), record.parent_uuid.0.as_ref().to_owned());
+    let subtype = record.subtype.0.as_ref().to_owned();
+    let said = match record.kind.0.as_ref() {
+        "user" | "tool_result" => {
+            let parts = record.message.unwrap_or_default().parts.unwrap_or_default();
+            let is_typed =
+                record.kind.0 == "user" && matches!(subtype.as_str(), "" | "mid_turn_user_message");
+            Said::User(spoken(parts), is_typed)
+        }
+        "assistant" => Said::Reply(Box::new(reply(line, record, losses))),
+        "system" if subtype == "chat_compression" => Said::Compaction(record.compressed()),
+        other => {
+            let name = if subtype.is_empty() { other.to_owned() } else { format!("{other}/{subtype}") };
+            losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
+            Said::Nothing
+        }
+    };
+    Entry { line, id, parent, at_ms, said }
+}
+
+fn spoken(parts: Parts<'_>) -> Vec<Spoken> {
+    parts.0.into_iter().filter_map(|it| it.spoken()).collect()
+}
+
+/// Reads what the model answered.
+fn reply(line: usize, record: Record<'_>, losses: &mut Losses) -> Reply {
+    let bill = Bill::new(line, "usageMetadata", losses);
+    let Billed { usage, thoughts, .. } = UsageRecord::billed(record.usage_metadata, bill);
+    let parts = spoken(record.message.unwrap_or_default().parts.unwrap_or_default());
+    let parts = parts.into_iter().filter_map(|it| match it {
+        Spoken::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
+        Spoken::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
+        Spoken::Call(named) => Some(named),
+        Spoken::Result(_) => None,
+    });
+    Reply {
+        parts: parts.collect(),
+        model: record.model.0.into_owned(),
+        usage,
+        reasoning: thoughts,
+        ..Reply::default()
+    }
+}
+
+/// Gathers the requests of a branch.
+fn gather(entries: Vec<Entry>, losses: &mut Losses) -> Transcript {
+    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
+    let path = follow(&nodes.collect::<Vec<_>>(), losses);
+    let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    let mut assembler = Assembler::default();
+    let (mut is_billed, mut n_compactions) = (false, 0);
+    for index in path {
+        let Some(Entry { line, at_ms, said, .. }) = by_place[index].take() else { continue };
+        match said {
+            Said::Nothing => {}
+            Said::User(parts, is_typed) => {
+                for part in parts {
+                    match part {
+                        Spoken::Said(content) | Spoken::Thought(content) => {
+                            assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
+                        }
+                        Spoken::Result(named) => {
+                            assembler.answered(line, at_ms, &named.call, named.part, losses)
+                        }
+                        Spoken::Call(_) => {}
+                    }
+                }
+            }
+            Said::Reply(reply) => {
+                is_billed |= reply.usage.is_some();
+                assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..*reply });
+            }
+            Said::Compaction(parts) => {
+                n_compactions += 1;
+                assembler.compacted(usize::MAX, Cause::Harness);
+                for part in parts {
+                    assembler.stood_in(line, at_ms, part);
+                }
+            }
+        }
+    }
+    let mut transcript = assembler.finish(losses);
+    transcript.counts_output = is_billed;
+    transcript.drops_reasoning = true;
+    transcript.marks_compactions = true;
+    if n_compactions > 0 {
+        transcript
+            .assumptions
+            .push(format!("Compactions: {n_compactions}. The compressed history begins a turn."));
+    }
+    transcript
+}

@@ -1,0 +1,61 @@
+//! The page about formats is made of what each format declares.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+
+use ctxsim::timeline::import::{Checked, formats};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/formats.md");
+
+const OPENING: &str = "\
+# Formats of recorded sessions
+
+`ctxsim import FILE` shows what a file holds and what is left out of it; the format is detected from the content. `ctxsim list formats` prints this
+table. *Structure only* means that no file with cache figures was at hand: requests, turns and sizes are read, but no figure about a cache has been
+checked. Requests, turns and token totals of the files of opencode, Gemini CLI, Qwen Code, ATIF and inspect_ai equal an independent count
+(`tests/data/formats/count.py`, with its table beside it).
+
+Input and output mean the same for every format: the prompt is what was read from the cache, written to it, and neither; output includes reasoning.
+";
+
+#[test]
+fn the_page_about_formats_says_what_each_of_them_declares() {
+    let mut page = OPENING.to_owned();
+    page.push_str(
+        "\n| format | where it is | what is read | what is not | checked on |\n|---|---|---|---|---|\n",
+    );
+    for it in formats() {
+        writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} |",
+            it.name,
+            it.place,
+            it.reads,
+            it.omits,
+            it.checked.words()
+        )
+        .unwrap();
+    }
+    if env::var_os("CTXSIM_BLESS").is_some() {
+        return fs::write(PAGE, page).unwrap();
+    }
+    assert!(fs::read_to_string(PAGE).unwrap() == page, "set CTXSIM_BLESS to write the table");
+}
+
+#[test]
+fn each_format_says_of_itself_all_that_the_table_shows() {
+    for it in formats() {
+        for said in [it.name, it.looks_like, it.place, it.reads, it.omits] {
+            assert!(
+                !said.is_empty() && !said.contains(['|', '\n']) && !said.contains("  "),
+                "{}: {said}",
+                it.name
+            );
+        }
+        let (Checked::Real(files) | Checked::Structure(files)) = it.checked;
+        assert!(!files.is_empty(), "{}", it.name);
+    }
+    let names: Vec<&str> = formats().iter().map(|it| it.name).collect();
+    assert!(names.windows(2).all(|it| it[0] < it[1]), "{names:?}");
+}
