@@ -6,7 +6,6 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
-use crate::quantity::Cost;
 
 /// What an image counts as, in characters; its encoding says nothing about its tokens.
 pub(super) const IMAGE_CHARACTERS: u64 = 6_000;

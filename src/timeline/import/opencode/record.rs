@@ -3,9 +3,10 @@
 use crate::quantity::Tokens;
 use crate::timeline::Usage;
 use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Count, Dollars, Flag, Text};
+use crate::timeline::import::values::{Count, Flag, Text};
 
 /// What is said of the session itself.
 #[derive(Debug, Default, serde::Deserialize)]
