@@ -9,9 +9,11 @@ mod copilot_cli;
 mod counting;
 mod documents;
 mod dollars;
+mod dsh;
 mod harness;
 mod identity;
 mod json;
+mod kimi;
 mod lay_out;
 mod lines;
 mod losses;
@@ -45,7 +47,7 @@ use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 7] = [
+const FORMATS: [Format; 9] = [
     USAGE_CSV,
     Format {
         name: "claude-code",
@@ -58,6 +60,18 @@ const FORMATS: [Format; 7] = [
         looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
         detect: codex::detect,
         read: codex::read,
+    },
+    Format {
+        name: "dsh",
+        looks_like: "one JSON event per line, with `type`, `seq` and `data`",
+        detect: dsh::detect,
+        read: dsh::read,
+    },
+    Format {
+        name: "kimi",
+        looks_like: "one JSON record per line, the first with `protocol_version`",
+        detect: kimi::detect,
+        read: kimi::read,
     },
     Format {
         name: "pi",
@@ -95,8 +109,8 @@ const USAGE_CSV: Format = Format {
     read: usage_csv::read,
 };
 
-/// The first two bytes of every gzip file, as text.
-const GZIP: &str = "\u{1f}\u{fffd}";
+/// The first bytes of every gzip file and of every zstd file, as text, with what unpacks it.
+const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
 
 /// A format of recorded sessions.
 struct Format {
@@ -249,9 +263,9 @@ fn too_long(line: usize) -> Diagnostic {
 
 /// Reports an unknown format.
 fn unknown(head: &str) -> Diagnostic {
-    if head.starts_with(GZIP) {
+    if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
         let problem = Diagnostic::at("recording-unknown", "", "the file is compressed");
-        return problem.help("unpack it first, for example with `gunzip`");
+        return problem.help(format!("unpack it first, for example with `{unpack}`"));
     }
     if head.trim().is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");

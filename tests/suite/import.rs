@@ -15,6 +15,7 @@ mod refused;
 mod tools;
 mod undo;
 mod usage;
+mod wires;
 
 use std::path::{Path, PathBuf};
 
