@@ -34,7 +34,7 @@ const OTHER_SOURCE: &str =
 const FIRST_LOG: &str = "use the log that it was made of";
 
 /// All of them; the first that fits is named.
-const REFUSED: [Refused; 21] = [
+const REFUSED: [Refused; 23] = [
     Refused {
         says: &["_checkpoint", "_system_prompt"],
         why: "`context.jsonl` has no usage",
@@ -68,6 +68,14 @@ const REFUSED: [Refused; 21] = [
     Refused {
         instead: "switch on `log_completions`, and use the files in its folder",
         ..Refused::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
+    },
+    Refused {
+        why: "no file was available against which to check a reader",
+        ..Refused::of("Cline or Roo Code", &["ts", "type", "say"])
+    },
+    Refused {
+        why: "no file was available against which to check a reader",
+        ..Refused::of("Cline or Roo Code", &["ts", "type", "ask"])
     },
     Refused::of("Goose", &["working_dir", "message_count"]),
     Refused::of("Goose", &["working_dir", "conversation"]),
