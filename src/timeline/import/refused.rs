@@ -106,9 +106,7 @@ impl Refused {
     fn fits(&self, record: &Record) -> bool {
         let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
         let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
-        self.has.iter().all(|it| is_there(it))
-            && !self.lacks.iter().any(|it| is_there(it))
-            && (says || self.says.is_empty())
+        self.has.iter().all(is_there) && !self.lacks.iter().any(is_there) && (says || self.says.is_empty())
     }
 
     fn problem(&self) -> Diagnostic {
