@@ -11,6 +11,7 @@ mod counting;
 mod document;
 mod documents;
 mod dollars;
+mod dsh;
 mod format;
 mod gemini_cli;
 mod glance;
@@ -18,6 +19,7 @@ mod harness;
 mod identity;
 mod inspect_ai;
 mod json;
+mod kimi;
 mod lay_out;
 mod lines;
 mod losses;
@@ -66,14 +68,16 @@ const FORMATS: &[Format] = &[
     inspect_ai::FORMAT,
     claude_code::FORMAT,
     codex::FORMAT,
+    dsh::FORMAT,
+    kimi::FORMAT,
     pi::FORMAT,
     copilot_cli::FORMAT,
     otel::FORMAT,
     messages::FORMAT,
 ];
 
-/// The first two bytes of every gzip file, as text.
-const GZIP: &str = "\u{1f}\u{fffd}";
+/// The first bytes of every gzip file and of every zstd file, as text, with what unpacks it.
+const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
 
 /// A format, and what was read of it.
 type Read = (&'static Format, Vec<transcript::Transcript>);
@@ -243,9 +247,9 @@ fn too_long(line: usize) -> Diagnostic {
 
 /// Reports an unknown format.
 fn unknown(head: &str) -> Diagnostic {
-    if head.starts_with(GZIP) {
+    if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
         let problem = Diagnostic::at("recording-unknown", "", "the file is compressed");
-        return problem.help("unpack it first, for example with `gunzip`");
+        return problem.help(format!("unpack it first, for example with `{unpack}`"));
     }
     if head.trim().is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");

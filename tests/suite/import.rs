@@ -21,6 +21,7 @@ mod refused;
 mod tools;
 pub(crate) mod undo;
 mod usage;
+mod wires;
 
 use std::path::{Path, PathBuf};
 

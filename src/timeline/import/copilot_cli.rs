@@ -85,6 +85,9 @@ struct Leg {
     places: Vec<Place>,
 }
 
+/// The totals of a model, and of how many requests they are.
+type Found = (String, Totals, u64);
+
 /// The walk along the events.
 #[derive(Debug, Default)]
 struct Session {
@@ -285,7 +288,7 @@ impl Session {
     /// Takes totals: of each model, the requests since the last ones.
     fn shut_down(&mut self, line: usize, data: &Data<'_>, losses: &mut Losses) {
         let metrics = data.model_metrics.iter().flatten();
-        let mut found: Vec<(String, Totals, u64)> = metrics
+        let mut found: Vec<Found> = metrics
             .filter_map(|(model, it)| totals(line, it, losses).map(|(totals, n)| (model.clone(), totals, n)))
             .collect();
         for (model, totals, n) in &mut found {
@@ -299,10 +302,9 @@ impl Session {
         let open = std::mem::take(&mut self.open);
         let (named, others): (Vec<Open>, Vec<Open>) =
             open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
-        let mut of_none: Vec<&(String, Totals, u64)> =
+        let mut of_none: Vec<&Found> =
             found.iter().filter(|it| named.iter().all(|open| open.model != it.0)).collect();
-        let mut legs: Vec<(&(String, Totals, u64), Vec<Open>)> =
-            found.iter().map(|it| (it, Vec::new())).collect();
+        let mut legs: Vec<(&Found, Vec<Open>)> = found.iter().map(|it| (it, Vec::new())).collect();
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
         let n_unbilled =

@@ -34,7 +34,7 @@ const OTHER_SOURCE: &str =
 const FIRST_LOG: &str = "use the log that it was made of";
 
 /// All of them; the first that fits is named.
-const REFUSED: [Refused; 21] = [
+const REFUSED: [Refused; 23] = [
     Refused {
         says: &["_checkpoint", "_system_prompt"],
         why: "`context.jsonl` has no usage",
@@ -69,6 +69,14 @@ const REFUSED: [Refused; 21] = [
         instead: "switch on `log_completions`, and use the files in its folder",
         ..Refused::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
     },
+    Refused {
+        why: "no file was available against which to check a reader",
+        ..Refused::of("Cline or Roo Code", &["ts", "type", "say"])
+    },
+    Refused {
+        why: "no file was available against which to check a reader",
+        ..Refused::of("Cline or Roo Code", &["ts", "type", "ask"])
+    },
     Refused::of("Goose", &["working_dir", "message_count"]),
     Refused::of("Goose", &["working_dir", "conversation"]),
     Refused {
@@ -98,9 +106,7 @@ impl Refused {
     fn fits(&self, record: &Record) -> bool {
         let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
         let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
-        self.has.iter().all(|it| is_there(it))
-            && !self.lacks.iter().any(|it| is_there(it))
-            && (says || self.says.is_empty())
+        self.has.iter().all(is_there) && !self.lacks.iter().any(is_there) && (says || self.says.is_empty())
     }
 
     fn problem(&self) -> Diagnostic {

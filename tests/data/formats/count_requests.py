@@ -98,6 +98,58 @@ def request_logs(paths):
     return count
 
 
+def dsh(path):
+    """DeepSeek Harness: by turn and step, the bill of the reply, or else of the stream."""
+    count = Count()
+    streamed = {}
+    is_compacting = False
+    for record in lines(path):
+        data, kind = record.get("data") or {}, record["type"]
+        key = (data.get("turn"), data.get("step"))
+        is_compacting = kind == "compaction/start" or is_compacting and kind != "compaction/end"
+        if kind == "user/message" and (is_compacting or data.get("source", {}).get("kind") == "user"):
+            count.typed()
+        usage = None
+        if kind == "assistant/chunk" and data["chunk"].get("type") == "usage":
+            streamed[key] = data["chunk"]["usage"]
+        if kind == "assistant/message":
+            usage = data.get("usage") or streamed.get(key)
+            streamed.pop(key, None)
+            count.replied()
+            count.turns = max(count.turns, 1)
+        if kind == "compaction/summary":
+            usage = data.get("usage")
+        if usage:
+            count.billed(*(usage.get(it, 0) for it in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")))
+    for usage in streamed.values():
+        count.billed(*(usage.get(it, 0) for it in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")))
+    return count
+
+
+def kimi(path):
+    """Kimi's older wire: status updates with a bill, sub-agents' included; turns in which the model said or called anything."""
+    count = Count()
+    typed, said = {}, {}
+    for record in lines(path):
+        message = record.get("message")
+        agent = ""
+        while message and message["type"] == "SubagentEvent":
+            agent = message["payload"].get("agent_id") or message["payload"]["task_tool_call_id"]
+            message = message["payload"]["event"]
+        if not message:
+            continue
+        kind, payload = message["type"], message["payload"]
+        if kind == "TurnBegin":
+            typed[agent] = True
+        if kind in ("ContentPart", "ToolCall") and typed.pop(agent, False):
+            count.turns += 1
+        usage = payload.get("token_usage") if kind == "StatusUpdate" else None
+        if usage:
+            read, written = usage["input_cache_read"], usage["input_cache_creation"]
+            count.billed(usage["input_other"], read, written, usage["output"])
+    return count
+
+
 def copilot(path):
     """Copilot CLI: input and cached tokens are totals by model since the last ones; a compaction has its own bill."""
     count = Count()
@@ -227,6 +279,14 @@ def main():
         add(f"formats/copilot-cli/{path.name}", "copilot-cli", copilot(path))
     for path in sorted(copies.glob("copilot-cli-*.jsonl")):
         add(path.name, "copilot-cli", copilot(path))
+    for path in sorted(data.glob("dsh/*.jsonl")):
+        add(f"formats/dsh/{path.name}", "dsh", dsh(path))
+    for path in sorted(data.glob("kimi/*_wire.jsonl")):
+        add(f"formats/kimi/{path.name}", "kimi", kimi(path))
+    for path in sorted(copies.glob("dsh-*.jsonl")):
+        add(path.name, "dsh", dsh(path))
+    for path in sorted(copies.glob("kimi-*.jsonl")):
+        add(path.name, "kimi", kimi(path))
     for path in sorted(copies.glob("otel-*")):
         add(path.name, "otel", otel(path))
     print(json.dumps(rows, indent=1))

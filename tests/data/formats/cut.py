@@ -18,6 +18,9 @@ LENGTH = 60
 # Members whose texts are words of people, models or tools, at any depth.
 WORDS = ("content", "text", "thinking", "arguments", "output", "result")
 
+# Members within them that are names.
+NAMES = ("type", "id", "name", "toolCallId", "kind", "role")
+
 
 def blank(text, length=LENGTH):
     """The same text without its words."""
@@ -27,7 +30,7 @@ def blank(text, length=LENGTH):
 def cut(value, within=""):
     """A value without its words; arguments stay the JSON that they are."""
     if isinstance(value, dict):
-        return {key: cut(it, key if key in WORDS or within not in WORDS else within) for key, it in value.items()}
+        return {key: cut(it, "" if key in NAMES else key if key in WORDS or within not in WORDS else within) for key, it in value.items()}
     if isinstance(value, list):
         return [cut(it, within) for it in value]
     if isinstance(value, str) and within in WORDS:
@@ -95,12 +98,37 @@ def copilot(path, name, length):
     (COPIES / name).write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 
+def dsh(path, name):
+    """A session without words, prompts and the parts of streams; figures of streams stay."""
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if record["type"].endswith("-chunks") or record["type"].startswith(("agent/", "session/")):
+            continue
+        data = record.get("data", {})
+        if record["type"] == "assistant/chunk" and data["chunk"]["type"] not in ("usage", "finish"):
+            continue
+        if "header" in data:
+            data["header"] |= {"system": blank(data["header"].get("system", "")), "tools": []}
+        for key in ("summary", "rawOutput"):
+            if key in data:
+                data[key] = cut(data[key], "content")
+        data.pop("meta", None)
+        kept.append(json.dumps(record | {"data": cut(data)} if data else record))
+    (COPIES / name).write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
 def main():
     data = pathlib.Path(sys.argv[1])
     openhands(data)
     copilot(data / "copilot-cli/vibe_copilot.jsonl", "copilot-cli-session.jsonl", 60)
     copilot(data / "copilot-cli/starcar_fable-5_184_compaction-subagents.jsonl", "copilot-cli-agents.jsonl", 8)
+    dsh(data / "dsh/codeburn_bash-tool-turn.jsonl", "dsh-session.jsonl")
+    dsh(data / "dsh/harness_compaction-recovery.jsonl", "dsh-compaction.jsonl")
     for origin, copy in (
+        ("kimi/kimi-code_with-tool-calls_wire.jsonl", "kimi-session.jsonl"),
+        ("kimi/kimi-code_archived_wire.jsonl", "kimi-archived.jsonl"),
+        ("kimi/kimi-code_with-subagent-collapsed_wire.jsonl", "kimi-agents.jsonl"),
         ("openclaw/letta_tool-calls_input.jsonl", "openclaw-session.jsonl"),
         ("openclaw/letta_cleanup_input.jsonl", "openclaw-broken.jsonl"),
         ("omp/letta_tool-calls_input.jsonl", "omp-session.jsonl"),

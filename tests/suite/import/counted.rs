@@ -70,3 +70,17 @@ fn the_reference_files_hold_the_counted_requests_turns_and_tokens() {
         assert_eq!(counted(&text, name), *row, "{name}");
     }
 }
+
+#[test]
+fn what_the_copies_read_from_the_cache_is_scored_but_for_totals_that_are_spread() {
+    let rows = rows();
+    for (name, row) in rows.iter().filter(|it| !it.0.starts_with("formats/") && it.1.read > 0) {
+        let file = format!("tests/data/recorded/{name}");
+        let args =
+            ["import", "--report", "--profile", "anthropic/claude-opus-4.5", "--format", "json", &file];
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let scored = report["as_recorded"]["all"]["requests"].as_u64().unwrap();
+        assert_eq!(scored == 0, row.format == "copilot-cli", "{name}: {scored} of {}", row.requests);
+    }
+}

@@ -50,8 +50,7 @@ fn a_sub_agent_is_a_session_of_its_own_and_sums_of_agents_are_no_requests() {
     assert_eq!((session.id.as_str(), session.parent.as_deref()), ("explore-b2", Some("conversation-1")));
     let timeline = &all[0].timeline;
     assert_eq!((timeline.spine.turns.len(), prompts(timeline)), (2, vec![13_066, 14_153, 14_600, 14_900]));
-    let models: Vec<(&str, u64)> =
-        timeline.models.iter().map(|it| (it.name.as_str(), u64::from(it.requests))).collect();
+    let models: Vec<(&str, u64)> = timeline.models.iter().map(|it| (it.name.as_str(), it.requests)).collect();
     assert_eq!(models, [("claude-sonnet-5", 3), ("gpt-5.4", 1)]);
     let calls = timeline.spine.items.iter().filter(|it| it.kind == ToolCall);
     let tools: Vec<&str> = calls.map(|it| timeline.spine.tools[usize::from(it.tool)].as_str()).collect();

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 /// The beginnings of such logs, as the agents write them, with what the message names.
-const LOGS: [(&str, &str); 21] = [
+const LOGS: [(&str, &str); 22] = [
     (r#"{"role":"_checkpoint","id":0}"#, "Kimi"),
     (r#"{"version":1,"approval":{"yolo":false},"additional_dirs":[]}"#, "Kimi"),
     (r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#, "Cursor"),
@@ -26,6 +26,7 @@ const LOGS: [(&str, &str); 21] = [
         "an OpenHands conversation",
     ),
     (r#"{"id":"c","agent":{},"execution_status":"idle","stats":{}}"#, "an OpenHands conversation"),
+    (r#"[{"ts":1,"type":"say","say":"api_req_started","text":"{}"}]"#, "Cline or Roo Code"),
     (r#"{"working_dir":"/w","message_count":4,"total_tokens":900}"#, "Goose"),
     (r#"{"records":[{"role":"meta","source":"pi"}]}"#, "letta's trajectories"),
     ("\n# aider chat started at 2026-01-01 00:00:00\n", "Aider"),
@@ -74,4 +75,62 @@ fn a_trajectory_that_keeps_the_responses_has_their_usage_and_is_read() {
 
     assert_eq!((read.format, prompts(&read.timeline)), ("messages", vec![90]));
     assert_eq!(read.timeline.models[0].name, "gpt-5.4");
+}
+
+/// The folders of the reference data of which every file is read or refused.
+const FOLDERS: [&str; 12] = [
+    "copilot-cli",
+    "dsh",
+    "kimi",
+    "mini-swe-agent",
+    "omp",
+    "openclaw",
+    "openhands",
+    "other",
+    "otel-genai",
+    "pi",
+    "request-logs",
+    "vscode-copilot-chat",
+];
+
+/// Files that are read although they have no bill: messages alone, and records of Claude Code's.
+const WITHOUT_BILLS: [&str; 7] = [
+    "github_issue.traj.json",
+    "local.traj.json",
+    "openhands_fncall-llm-message.json",
+    "openhands_nonfncall-llm-message.json",
+    "codeburn_security_proto-bash.jsonl",
+    "codeburn_security_proto-model.jsonl",
+    "codeburn_security_proto-tool.jsonl",
+];
+
+#[test]
+fn every_reference_file_is_read_or_refused_by_name() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let counted: serde_json::Value =
+        serde_json::from_str(include_str!("../../data/formats/requests.json")).unwrap();
+    let mut others = Vec::new();
+    for name in FOLDERS {
+        for entry in std::fs::read_dir(folder.join("formats").join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+            let is_pi = name == "pi" && !file.ends_with("_expected.json");
+            let is_text = path.extension().is_some_and(|it| it == "md" || it == "db");
+            let is_read = counted.get(format!("formats/{name}/{file}")).is_some() || is_pi;
+            if is_text || is_read || WITHOUT_BILLS.contains(&file.as_str()) {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            match import(&text, &file, &Assume::default(), &[]) {
+                Err(problems) => match problems[0].code {
+                    "recording-refused" => {}
+                    "recording-empty" if name == "otel-genai" => {}
+                    "recording-unknown" if file.ends_with(".zstd") => {}
+                    code => others.push(format!("{name}/{file}: {code}")),
+                },
+                Ok(read) => others.push(format!("{name}/{file}: read as {}", read.format)),
+            }
+        }
+    }
+    assert_eq!(others, [""; 0]);
 }

@@ -16,7 +16,7 @@ impl Attributes {
         match written {
             Some(Value::Array(list)) => all.extend(list.iter().filter_map(pair)),
             Some(Value::Object(object)) => {
-                all.extend(object.iter().map(|(key, it)| (key.clone(), plain(it))))
+                all.extend(object.iter().map(|(key, it)| (key.clone(), plain(it))));
             }
             _ => {}
         }

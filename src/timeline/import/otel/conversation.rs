@@ -181,7 +181,7 @@ impl Conversation {
         for Named { call, part } in message.parts {
             match part.kind {
                 Kind::ToolResult if self.has_replied => {
-                    self.assembler.answered(line, at_ms, &call, part, losses)
+                    self.assembler.answered(line, at_ms, &call, part, losses);
                 }
                 Kind::ToolCall | Kind::ToolResult => {
                     let kind = if part.kind == Kind::ToolCall { Kind::Assistant } else { Kind::User };

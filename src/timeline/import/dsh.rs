@@ -1,0 +1,314 @@
+//! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{Data, Header, Message, Record, Tools, UsageRecord};
+use super::assemble::{Assembler, Reply};
+use super::format::{Checked, Format};
+use super::json;
+use super::lines::Lines;
+use super::losses::Losses;
+use super::transcript::{Cause, Named, Part, Transcript};
+use super::usage::{Bill, Shaped};
+use super::values::Count;
+use crate::quantity::{Tokens, or_unlimited};
+use crate::timeline::{Kind, Usage};
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "dsh",
+    looks_like: "one JSON event per line, with `type`, `seq` and `data`",
+    place: "~/.dsh/sessions/PROJECT/SESSION/session.jsonl; `.zstd` files are unpacked first",
+    reads: "messages, reasoning, tool calls and results, usage of each reply once, compactions, system prompt and tools where they are there",
+    omits: "what was streamed and billed again in the reply",
+    checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
+    detect,
+    read,
+};
+
+/// Returns whether one of the first lines is the header of a session, or an event of its own kinds.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_event(&it)))
+}
+
+fn is_event(record: &Record<'_>) -> bool {
+    let kind = record.kind.0.as_ref();
+    kind == "session" && record.created_at.is_some()
+        || record.seq.is_some() && matches!(kind, "turn/start" | "step/start" | "assistant/message")
+}
+
+/// Reads a session.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = Session::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            session.visit(line.number, record, losses);
+        });
+    }
+    vec![session.finish(losses)]
+}
+
+/// What a stream was billed, until its reply comes.
+#[derive(Debug)]
+struct Streamed {
+    bill: Option<(Usage, Tokens)>,
+    at_ms: Option<i64>,
+}
+
+/// The walk along the events.
+#[derive(Debug, Default)]
+struct Session {
+    assembler: Assembler,
+    id: String,
+    parent: String,
+    /// How many of the first events are the parent's.
+    n_seed: u64,
+    model: String,
+    begins_ms: Option<i64>,
+    first_ms: Option<i64>,
+    streamed: Option<Streamed>,
+    /// By event, the call that it makes; and where its parts begin.
+    calls: IndexMap<u64, String>,
+    begins: Vec<(u64, usize)>,
+    is_compacting: bool,
+    n_compactions: usize,
+    front: Option<u64>,
+    has_writes: bool,
+}
+
+impl Session {
+    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+        let at_ms = number(record.time).and_then(|it| i64::try_from(it).ok()).filter(|it| *it > 0);
+        let seq = number(record.seq);
+        self.begins.extend(seq.map(|it| (it, self.assembler.n_parts())));
+        let is_seed = seq.is_some_and(|it| it < self.n_seed);
+        let kind = record.kind.0.as_ref();
+        if kind == "session" {
+            record.id.0.as_ref().clone_into(&mut self.id);
+            record.parent_session.0.as_ref().clone_into(&mut self.parent);
+            self.n_seed = number(record.seed_length).unwrap_or(0);
+            return;
+        }
+        let Some(data) = record.data else { return losses.add(line, "records without data") };
+        match kind {
+            "request/header" => self.header(line, data.header, losses),
+            "request/context" => data.model.0.as_ref().clone_into(&mut self.model),
+            "user/message" => self.said(line, at_ms, &data),
+            "step/start" | "turn/start" | "turn/end" => {
+                self.close();
+                (self.begins_ms, self.first_ms) = (at_ms, None);
+            }
+            "assistant/chunk" => self.chunk(line, at_ms, data, losses),
+            "assistant/message" => self.replied(line, at_ms, data, is_seed, losses),
+            "tool/call" => {
+                let call = data.call_id.0.into_owned();
+                self.calls.extend(seq.map(|it| (it, call)));
+            }
+            "tool/result" => {
+                let from = record.source_event_seqs.iter().flatten().find_map(|it| it.0.ok());
+                let call = from.and_then(|it| self.calls.get(&it)).cloned().unwrap_or_default();
+                self.answered(line, at_ms, data, &call, losses);
+            }
+            "compaction/start" => self.is_compacting = true,
+            "compaction/end" => self.is_compacting = false,
+            "compaction/summary" => self.compacted(line, at_ms, data, losses),
+            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+        }
+    }
+
+    /// Takes the tools and the system prompt, which are before everything; later ones ought to be the same.
+    fn header(&mut self, line: usize, header: Shaped<Header<'_>>, losses: &mut Losses) {
+        let Shaped::Object(header) = header else { return losses.add(line, "headers without an object") };
+        if let Shaped::Object(config) = &header.config {
+            config.model.0.as_ref().clone_into(&mut self.model);
+        }
+        let tools = match header.tools {
+            Tools::List(list) => list,
+            Tools::Other(one) => vec![one],
+        };
+        let system = header.system.unwrap_or_default();
+        let front = tools.iter().fold(system.measured.digest, |sum, it| sum.rotate_left(5) ^ it.digest);
+        match self.front.replace(front) {
+            None => {
+                // The header of a first request comes after what was said before it.
+                tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
+                if system.measured.characters > 0 {
+                    self.assembler.stable(Part::of(Kind::System, system));
+                }
+            }
+            Some(first) if first != front => {
+                losses.add(
+                    line,
+                    "changes of the system prompt or tools during a session; the first version is used",
+                );
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn said(&mut self, line: usize, at_ms: Option<i64>, data: &Data<'_>) {
+        let content = data.content.to_content();
+        if self.is_compacting {
+            return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, content));
+        }
+        let is_typed = matches!(&data.source, Shaped::Object(it) if it.kind.0 == "user");
+        self.assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
+    }
+
+    /// Notes what a stream was billed; its reply says it again.
+    fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, losses: &mut Losses) {
+        self.first_ms = self.first_ms.or(at_ms);
+        if let Shaped::Object(chunk) = data.chunk
+            && chunk.kind.0 == "usage"
+        {
+            self.streamed =
+                Some(Streamed { bill: billed(line, "data.chunk.usage", chunk.usage, losses), at_ms });
+        }
+    }
+
+    /// Makes a request of a stream that ended without a reply.
+    fn close(&mut self) {
+        if let Some(Streamed { bill: Some(bill), at_ms }) = self.streamed.take() {
+            self.reply(Vec::new(), Some(bill), at_ms);
+        }
+    }
+
+    fn replied(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        data: Data<'_>,
+        is_seed: bool,
+        losses: &mut Losses,
+    ) {
+        let message = match data.message {
+            Shaped::Object(message) => message,
+            _ => Message::default(),
+        };
+        if let Shaped::Object(source) = &message.source
+            && !source.model.0.is_empty()
+        {
+            source.model.0.as_ref().clone_into(&mut self.model);
+        }
+        let streamed = self.streamed.take().and_then(|it| it.bill);
+        let bill = match data.usage {
+            Shaped::Absent => streamed,
+            usage => billed(line, "data.usage", usage, losses),
+        };
+        let mut parts = Vec::new();
+        for piece in message.content.unwrap_or_default() {
+            let text = piece.text.unwrap_or_default();
+            match piece.kind.0.as_ref() {
+                "text" => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
+                "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, text))),
+                "tool-call" => {
+                    parts.push(Named::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
+                }
+                other => losses.add(line, format!("blocks of the unknown type `{other}` in replies")),
+            }
+        }
+        if is_seed {
+            losses.add(line, "replies taken over from the parent session, which are its requests");
+            for named in parts {
+                self.assembler.said(line, at_ms, named.part.with_kind(Kind::Assistant), false);
+            }
+            return;
+        }
+        self.reply(parts, bill, at_ms);
+    }
+
+    fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
+        let (usage, reasoning) = bill.unzip();
+        self.has_writes |= usage.is_some_and(|it| it.cache_write > 0);
+        self.assembler.replied(Reply {
+            parts,
+            at_ms: self.begins_ms.take(),
+            response_ms: self.first_ms.take().or(at_ms),
+            end_ms: at_ms,
+            model: self.model.clone(),
+            usage,
+            reasoning: reasoning.unwrap_or(0),
+            ..Reply::default()
+        });
+    }
+
+    fn answered(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, call: &str, losses: &mut Losses) {
+        let message = match data.message {
+            Shaped::Object(message) => message,
+            _ => Message::default(),
+        };
+        let named = match &message.source {
+            Shaped::Object(source) if !source.call_id.0.is_empty() => source.call_id.0.as_ref(),
+            _ => call,
+        };
+        let mut is_first = true;
+        for piece in message.content.unwrap_or_default() {
+            let own = if piece.tool_call_id.0.is_empty() { named } else { piece.tool_call_id.0.as_ref() };
+            let content = piece.content.to_content();
+            let content =
+                if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
+            self.assembler.answered(line, at_ms, own, Part::of(Kind::ToolResult, content), losses);
+            is_first = false;
+        }
+        if is_first {
+            self.assembler.answered(line, at_ms, named, Part::new(Kind::ToolResult, 0, 0), losses);
+        }
+    }
+
+    /// Takes a compaction: the request for the summary, where it was billed, and which events go.
+    fn compacted(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, losses: &mut Losses) {
+        self.close();
+        self.n_compactions += 1;
+        let end = match data.shadowed_range {
+            Shaped::Object(range) => number(range.end),
+            _ => None,
+        };
+        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|it| it.1);
+        if let Some(bill) = billed(line, "data.usage", data.usage, losses) {
+            let summary = Part::of(Kind::Assistant, data.summary.to_content());
+            self.reply(vec![Named::plain(summary)], Some(bill), at_ms);
+        }
+        self.assembler.compacted(or_unlimited(stays), Cause::Harness);
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close();
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = true;
+        transcript.has_breakpoints = self.has_writes;
+        if !self.parent.is_empty() {
+            transcript.of_agent = Some([self.id, self.parent]);
+        }
+        if self.n_compactions > 0 {
+            transcript
+                .assumptions
+                .push(format!("Compactions: {}. The summary begins a turn.", self.n_compactions));
+        }
+        transcript
+    }
+}
+
+fn number(count: Option<Count>) -> Option<u64> {
+    count.and_then(|it| it.0.ok())
+}
+
+/// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.
+fn billed(
+    line: usize,
+    within: &'static str,
+    usage: Shaped<UsageRecord>,
+    losses: &mut Losses,
+) -> Option<(Usage, Tokens)> {
+    let mut bill = Bill::new(line, within, losses);
+    let record = bill.record(usage);
+    let uncached = bill.required("inputTokens", record.input_tokens);
+    let cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
+    let cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
+    let output = bill.count("outputTokens", record.output_tokens);
+    let reasoning = bill.count("reasoningTokens", record.reasoning_tokens).min(output);
+    let prompt = uncached + cache_read + cache_write;
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
+    bill.finish(usage).map(|it| (it, reasoning))
+}
