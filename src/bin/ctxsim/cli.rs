@@ -8,6 +8,7 @@ use crate::args::{
 use crate::check::{self, CheckArgs};
 use crate::compare::{self, CompareArgs};
 use crate::explain::ExplainArgs;
+use crate::fit::{self, FitArgs};
 use crate::import::ImportArgs;
 use crate::init::InitArgs;
 use crate::prices::PricesArgs;
@@ -69,6 +70,9 @@ pub(crate) enum Command {
     /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
     #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
+    /// Fit the numbers of a memory to what your own agent answered
+    #[command(after_help = fit::EXAMPLES)]
+    Fit(FitArgs),
     /// Write starter files for a repository
     Init(InitArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities

@@ -5,6 +5,7 @@ mod check;
 mod cli;
 mod compare;
 mod explain;
+mod fit;
 mod format;
 mod git;
 mod import;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::sweep(&catalog, &args).map(|()| true),
         Command::Merge(args) => sweep::merge(&args).map(|()| true),
         Command::Tune(args) => tune::tune(&catalog, &args).map(|()| true),
+        Command::Fit(args) => fit::fit(&catalog, &args).map(|()| true),
         Command::Init(args) => init::init(&catalog, &args).map(|()| true),
         Command::Sensitivity(args) => sensitivity::sensitivity(&catalog, &args).map(|()| true),
         Command::Explain(args) => explain::explain(&catalog, &args).map(|()| true),
