@@ -26,6 +26,7 @@ pub use resets::Resets;
 pub use sensitivity::Sensitivity;
 pub use spread::{SAME, Spread};
 pub use statistic::Statistic;
+pub(crate) use statistic::student;
 
 /// The exact numbers behind a report's totals, for one run or the sum of several.
 #[derive(Clone, Debug, PartialEq)]

@@ -225,12 +225,11 @@ impl Report {
         self.runs.iter().filter_map(card).collect()
     }
 
-    /// Returns the tables of what worlds found, and of published figures.
+    /// Returns the tables of what worlds found; those of published figures stand before all others.
     #[must_use]
     pub fn grids(&self) -> Vec<Grid> {
         let runs: Vec<&Run> = self.runs.iter().collect();
-        let found = worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references));
-        found.chain(self.figures_grid()).collect()
+        worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).collect()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.

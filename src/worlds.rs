@@ -6,6 +6,7 @@ pub mod chats;
 pub mod graph;
 mod items;
 pub mod needles;
+mod numbers;
 mod replay;
 mod similar;
 
@@ -38,8 +39,14 @@ struct Registered {
     check: fn(&Load) -> Vec<Diagnostic>,
     /// Finds what is wrong with a memory that only it reads.
     check_memory: fn(&Memory) -> Vec<Diagnostic>,
-    /// Makes the loads of a scenario; the text is of the file that it names.
-    make: fn(&Scenario, Option<&str>) -> Option<Made>,
+    /// Makes the loads of a scenario; the texts are of the files that it names.
+    make: fn(&Scenario, &[&str]) -> Option<Made>,
+    /// Returns the load that a file stands for that is named like a recording, by how the file begins and what it is called.
+    of_file: fn(&str, &str) -> Option<Load>,
+    /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
+    beside: fn(&Load) -> Vec<(String, String)>,
+    /// Returns the paths that override its numbers, as in `--set`, if a load is of it.
+    numbers: fn(&Load) -> Vec<String>,
     /// Reads a recording, if the text is of a format of its own.
     read: fn(&str, &str) -> Option<Read>,
     /// Returns the columns of its rows, under what gives the rows.
@@ -55,6 +62,9 @@ impl Registered {
         check: |_| Vec::new(),
         check_memory: |_| Vec::new(),
         make: |_, _| None,
+        of_file: |_, _| None,
+        beside: |_| Vec::new(),
+        numbers: |_| Vec::new(),
         read: |_, _| None,
         rows: Vec::new,
         findings: None,
@@ -79,10 +89,28 @@ pub fn check_memory(memory: &Memory) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
 }
 
-/// Makes what a scenario plays, if that is a world of its own; the text is of the file that it names.
+/// Makes what a scenario plays, if that is a world of its own; the texts are of the files that it names.
 #[must_use]
-pub fn make(scenario: &Scenario, text: Option<&str>) -> Option<Made> {
-    ALL.iter().find_map(|it| (it.make)(scenario, text))
+pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<Made> {
+    ALL.iter().find_map(|it| (it.make)(scenario, texts))
+}
+
+/// Returns the load that a file stands for that is named like a recording: by how it begins, and what it is called.
+#[must_use]
+pub fn of_file(front: &str, name: &str) -> Option<Load> {
+    ALL.iter().find_map(|it| (it.of_file)(front, name))
+}
+
+/// Returns the files that a load names, relative to the scenario's folder, with the fields that do.
+#[must_use]
+pub fn beside(load: &Load) -> Vec<(String, String)> {
+    ALL.iter().flat_map(|it| (it.beside)(load)).collect()
+}
+
+/// Returns the paths that override the declared numbers of a load, as in `--set`.
+#[must_use]
+pub fn numbers(load: &Load) -> Vec<String> {
+    ALL.iter().flat_map(|it| (it.numbers)(load)).collect()
 }
 
 /// Reads a recording that is of a world of its own.

@@ -1,6 +1,7 @@
 //! Reads files of the catalog, checks names against paths, and merges variants with their bases.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -10,6 +11,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::scenario::Load;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use crate::worlds;
 
 /// The longest chain of bases.
 const BASES_MAX: usize = 32;
@@ -168,7 +170,10 @@ impl Catalog {
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
             }
-            return Ok(recording(origin));
+            let of_world = front(&origin).and_then(|it| worlds::of_file(&it, &file_name(&origin)));
+            let loaded = recording(origin);
+            let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
+            return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
         }
         let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
         if let Some(beside) = spec.load.path().and_then(|it| origin.beside(it)) {
@@ -265,9 +270,28 @@ impl Catalog {
     }
 }
 
+/// How much of a file is looked at to tell what it is.
+const FRONT: u64 = 64 * 1_024;
+
+/// Returns how a JSON file begins; nothing of what cannot be read.
+fn front(origin: &Origin) -> Option<String> {
+    if origin.path().extension().is_none_or(|it| it != "json") {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut reader = origin.reader().ok()?;
+    Read::take(reader.as_mut(), FRONT).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns what a file is called.
+fn file_name(origin: &Origin) -> String {
+    origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// Makes a scenario of a recorded session with default assumptions.
 fn recording(origin: Origin) -> Loaded<ScenarioFile> {
-    let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = file_name(&origin);
     let spec = ScenarioFile {
         about: format!("Recorded session {file}."),
         load: Load::Recorded { path: file, assume: Box::default() },

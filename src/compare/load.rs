@@ -14,8 +14,6 @@ use crate::worlds;
 
 /// Where a scenario names its recording.
 const RECORDED: &str = "load.recorded.path";
-/// Where it names a file of chats.
-const CHATS: &str = "load.chats.from.long_mem_eval.path";
 
 /// Checks a scenario, whose spec may have been overridden, without its recording.
 ///
@@ -33,16 +31,15 @@ pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Res
 /// Every problem of the scenario.
 pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<(), Error> {
     check(scenario, spec)?;
-    if let Some((path, field)) = beside(&spec.load) {
-        origin_of(scenario, path, field)?;
-    }
-    Ok(())
+    beside(&spec.load).iter().try_for_each(|(path, field)| origin_of(scenario, path, field).map(drop))
 }
 
-/// Returns the file that a load names beside its scenario, with the field that does.
-fn beside(load: &Load) -> Option<(&str, &'static str)> {
-    let field = if matches!(load, Load::Chats(_)) { CHATS } else { RECORDED };
-    load.path().map(|it| (it, field))
+/// Returns the files that a load names beside its scenario, with the fields that do.
+fn beside(load: &Load) -> Vec<(String, String)> {
+    match load {
+        Load::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
+        load => worlds::beside(load),
+    }
 }
 
 /// Adds the file to problems.
@@ -81,15 +78,19 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
-    let beside = match &spec.load {
-        Load::Recorded { .. } => None,
-        load => beside(load).map(|(path, field)| origin_of(scenario, path, field)).transpose()?,
+    let beside: Vec<Origin> = match &spec.load {
+        Load::Recorded { .. } => Vec::new(),
+        load => {
+            let named = beside(load);
+            named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
+        }
     };
-    let text = beside.as_ref().map(Origin::text).transpose()?;
-    if let Some(made) = worlds::make(&checked, text.as_deref()) {
-        return made.map_err(|problems| match &beside {
-            Some(origin) => in_file(problems, origin),
-            None => problems.into(),
+    let texts = beside.iter().map(Origin::text).collect::<Result<Vec<_>, _>>()?;
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    if let Some(made) = worlds::make(&checked, &texts) {
+        return made.map_err(|problems| match beside.as_slice() {
+            [origin] => in_file(problems, origin),
+            _ => problems.into(),
         });
     }
     let mut others = Vec::new();
@@ -194,7 +195,7 @@ fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &'static str) -> Result<Origin, Error> {
+fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
     let is_there = |it: &Origin| match it {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),
@@ -207,7 +208,7 @@ fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &'static str) -
 }
 
 /// Reports a file named in a scenario that does not exist beside it.
-fn missing(path: &str, field: &'static str) -> Diagnostic {
+fn missing(path: &str, field: &str) -> Diagnostic {
     Diagnostic::at("recording-missing", field, format!("`{path}` does not exist beside the scenario"))
         .help("write a path relative to the scenario's own folder")
 }

@@ -6,6 +6,7 @@ use super::named::Scenario;
 use crate::catalog::Loaded;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{PolicyFile, ProfileFile, SuiteFile};
+use crate::worlds;
 
 /// Returns all paths into the inputs of a run; those into one of several policies begin with its name.
 pub(super) fn known(
@@ -27,8 +28,9 @@ pub(super) fn known(
             known.push(path);
         }
     }
+    let numbers = scenarios.iter().flat_map(|it| worlds::numbers(&it.loaded.spec.load));
     let scenarios = scenarios.iter().flat_map(|it| Setting::paths(Target::Scenario, None, &it.loaded.spec));
-    known.extend(scenarios);
+    known.extend(scenarios.chain(numbers));
     for profile in profiles {
         known.extend(Setting::paths(Target::Profile, None, &profile.spec));
         known.extend(Setting::paths(Target::Profile, Some(&profile.spec.name), &profile.spec));

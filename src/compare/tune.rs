@@ -3,9 +3,8 @@
 mod ranges;
 mod search;
 
-use super::{Comparison, Plan, Progress, reads};
+use super::{Comparison, Plan, Progress, Swept, SweptLoad, reads};
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::profile::calendar;
 use crate::input::text::decode::encode;
@@ -29,29 +28,46 @@ pub fn tune(
     progress: Progress<'_>,
 ) -> Result<(Tuned, Option<String>), Error> {
     let variants = search.points.clone();
-    let plan = Plan::new(catalog, &Comparison { variants, ..comparison.clone() })?;
-    if let Some(load) = reads::of_memories(&plan.scenarios) {
-        let message = format!("{load} declares no evidence needs, which `tune` weighs against the cost");
-        let problem = Diagnostic::at("tune-needs", "", message);
-        return Err(vec![problem.help("use `ctxsim sweep --objective cost retention` for memories")].into());
-    }
+    let comparison = Comparison { variants, ..comparison.clone() };
+    let plan = Plan::new(catalog, &comparison)?;
+    // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
+    let seeds = match reads::of_memories(&plan.scenarios) {
+        Some(_) => (0..OF_MEMORIES)
+            .map(|nth| Some(comparison.seed.unwrap_or_default().saturating_add(nth)))
+            .collect(),
+        None => vec![None],
+    };
     let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
     let policy = comparison.policies.last().map_or("", String::as_str);
     let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
-    let loads = plan.swept(threads, progress)?;
-    let sessions: Vec<TunedSession> = loads
-        .into_iter()
-        .filter(|it| it.runs.len() == search.points.len() + 1)
-        .filter_map(|it| {
-            let mut tallies = it.runs.into_iter().map(|it| it.tally);
-            let base = tallies.next()?;
-            Some(TunedSession { project: it.project, last_ms: it.last_ms, base, variants: tallies.collect() })
-        })
-        .collect();
+    let mut sessions: Vec<TunedSession> = Vec::new();
+    for seed in seeds {
+        let loads = match seed {
+            None => plan.swept(threads, progress)?,
+            seed => {
+                Plan::new(catalog, &Comparison { seed, ..comparison.clone() })?.swept(threads, progress)?
+            }
+        };
+        let whole = loads.into_iter().filter(|it| it.runs.len() == search.points.len() + 1);
+        sessions.extend(whole.filter_map(|it| session(it, seed)));
+    }
     let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
     let Search { varied, fixed, points } = search;
     let tried = Tried { varied, fixed, points, stages };
     Ok((Tuned::new([&names[0], &names[1]], &sessions, tried, min_evidence, seed), day))
+}
+
+/// How many seeds memories are played under: half choose, the others test the choice.
+const OF_MEMORIES: u64 = 12;
+
+/// Returns a load under the base and each variant; of what is played under a seed, what is remembered stands for evidence.
+fn session(load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
+    let kept = |it: &Swept| it.remembered.first().map(|it| it.number.mean);
+    let remembered = seed.and_then(|_| load.runs.iter().map(kept).collect());
+    let mut tallies = load.runs.into_iter().map(|it| it.tally);
+    let base = tallies.next()?;
+    let project = seed.map_or(load.project, |it| format!("seed {it}"));
+    Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.collect(), remembered })
 }
 
 /// Returns the policy file of the choice; `None` if nothing is recommended.

@@ -77,7 +77,7 @@ impl Statistic {
 }
 
 /// Returns Student's quantile at 97.5%; beyond the table by an expansion that is accurate to four digits.
-fn student(freedom: u64) -> f64 {
+pub(crate) fn student(freedom: u64) -> f64 {
     let index: usize = saturated(freedom.saturating_sub(1));
     STUDENT.get(index).copied().unwrap_or_else(|| {
         let (normal, freedom) = (1.959_964_f64, freedom as f64);

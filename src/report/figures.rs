@@ -30,7 +30,7 @@ pub struct FigureLine {
     pub kind: FigureKind,
     /// The band in which ours should be.
     pub band: [Option<f64>; 2],
-    /// Whether it is; `None` without a band.
+    /// Whether it is, which it is not without a number; `None` without a band.
     pub within: Option<bool>,
 }
 
@@ -59,9 +59,9 @@ impl FigureLine {
         let is_alone = !is_less && figure.over.is_none();
         let statistic = own.filter(|_| is_alone).and_then(|it| statistic(it, &figure.metric));
         let bounds = [figure.at_least, figure.at_most];
-        let within = ours
-            .filter(|_| bounds.iter().any(Option::is_some))
-            .map(|it| bounds[0].is_none_or(|low| it >= low) && bounds[1].is_none_or(|high| it <= high));
+        // Where there is a band and we have no number, that is a miss.
+        let lies = |it: f64| bounds[0].is_none_or(|low| it >= low) && bounds[1].is_none_or(|high| it <= high);
+        let within = bounds.iter().any(Option::is_some).then(|| ours.is_some_and(lies));
         Self {
             name: figure.name.clone(),
             about: figure.about.clone(),
@@ -90,7 +90,13 @@ impl Report {
     /// Returns the published figures of the suite beside our own.
     #[must_use]
     pub fn figure_lines(&self) -> Vec<FigureLine> {
-        self.figures.iter().map(|it| FigureLine::new(it, &self.runs)).collect()
+        self.figures.iter().map(|it| self.figure_line(it)).collect()
+    }
+
+    /// Returns any published figure beside our own.
+    #[must_use]
+    pub fn figure_line(&self, figure: &Figure) -> FigureLine {
+        FigureLine::new(figure, &self.runs)
     }
 
     /// Returns them as a table, or none if there are none.

@@ -14,6 +14,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
     for line in report.on_sessions() {
         let _ = writeln!(text, "{line}\n");
     }
+    text += &report.figures_grid().map(|it| markdown::table(&it)).unwrap_or_default();
     for section in report.sections(detail) {
         write_shortened(&section, detail, &mut text);
     }
@@ -38,6 +39,7 @@ pub fn summary(report: &Report) -> String {
     for line in report.on_sessions().into_iter().chain(report.verdict_lines()) {
         let _ = writeln!(text, "{}\n", broken(&line, ""));
     }
+    text += &report.figures_grid().map(|it| markdown::table(&it)).unwrap_or_default();
     let sections = report.sections(Detail::Groups);
     sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
     for grid in report.grids() {

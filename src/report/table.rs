@@ -30,6 +30,11 @@ pub fn report(report: &Report, layout: Layout) -> String {
         text.push('\n');
     }
     let mut hidden: Vec<String> = Vec::new();
+    if let Some(figures) = report.figures_grid() {
+        let drawn = draw(&figures, layout.width);
+        hidden.extend(drawn.hidden);
+        let _ = writeln!(text, "{}\n{}\n", figures.title, drawn.text);
+    }
     for section in report.sections(layout.detail) {
         let title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
         wrap(&title, "", layout.width, &mut text);

@@ -31,6 +31,8 @@ pub struct TunedSession {
     pub base: Tally,
     /// Each variant's result.
     pub variants: Vec<Tally>,
+    /// Of memories: what the base remembers, and then each variant; it stands for the evidence that is kept.
+    pub remembered: Option<Vec<f64>>,
 }
 
 /// A path that is varied.

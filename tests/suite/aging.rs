@@ -1,12 +1,16 @@
 //! How memories age: metrics against AgingBench's own code, losses and where they come from, interventions, and published figures.
 
+mod assumptions;
 mod attribution;
 mod figures;
 mod fixture;
 mod interventions;
 mod laws;
 mod own_scenario;
+mod probes;
 mod reports;
+
+use std::sync::Arc;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::memory::SessionMemory as Spec;
@@ -34,7 +38,7 @@ pub(crate) fn stream(load: &AgingLoad, trial: u64) -> Stream {
 }
 
 /// Returns a model.
-pub(crate) fn model(name: &str) -> &'static Model {
+pub(crate) fn model(name: &str) -> Arc<Model> {
     Model::named(name).unwrap()
 }
 
@@ -44,15 +48,17 @@ pub(crate) fn play(stream: &Stream, events: &[AgingEvent], spec: &Spec) -> Log {
 }
 
 /// Plays a memory over several streams of a load and sums up.
-pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: &'static Model) -> Summary {
+pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: Arc<Model>) -> Summary {
     let mut all = Observed::default();
     for trial in 0..trials {
         let stream = stream(load, trial);
         let player = |events| Player::of(&stream, Numbers::declared(), events, false);
-        let log = player(&load.events).play(Rules::new(Some(spec), by));
-        let control = player(&[]).play(Rules::new(Some(spec), by));
+        let log = player(&load.events).play(Rules::new(Some(spec), Arc::clone(&by)));
+        let control = player(&[]).play(Rules::new(Some(spec), Arc::clone(&by)));
         let event = load.events.first().map(|it| u32::try_from(it.session).unwrap());
-        all.add(Observed::new(Played { stream: &stream, log: &log, control: Some(&control), event }));
+        let control = Some(&control);
+        let numbers = Numbers::declared();
+        all.add(Observed::new(Played { stream: &stream, numbers, log: &log, control, event }));
     }
     all.summary(!matches!(spec.read, ctxsim::input::policy::memory::SessionRead::All))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 34] = [
+const ELSEWHERE: [(&str, &str); 33] = [
     (
         "block-trace-unknown",
         "of the library's `trace::read` of block traces, which the binary asks only for timelines that it knows",
@@ -29,7 +29,6 @@ const ELSEWHERE: [(&str, &str); 34] = [
     ("run-unknown", "of a plan in code: tests/suite/face/failures.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
     ("tune-loads", "of a grid: src/compare/tune.rs"),
-    ("tune-params", "of a grid: src/compare/tune.rs"),
     ("vary-too-many", "of a grid: src/compare/grid.rs"),
     ("vary-twice", "of a grid: src/compare/grid.rs"),
     ("vary-values", "of a grid: src/compare/grid.rs"),
@@ -223,7 +222,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--rows", "calls"]].concat(),
         vec!["run", "--scenario", "duckagent/plain_chat", "--policy", "aging/lossy"],
         [&["compare", "--base", "memory_runners/entries", "--candidate", "identity"][..], &needles].concat(),
-        [&["tune", "--policy", "context_decay/memory_banks"][..], &needles].concat(),
+        vec!["tune", "--policy", "aging/lossy", "--scenario", "aging/s2"],
         vec!["run", "--suite", "memory-runners", "--rows", "requests"],
         vec!["run", "--suite", "aging-lite", "--rows", "requests"],
         vec!["run", "--scenario", "live_grid/gpt-6-luna/fill_0.9", "--profile", "unlimited"],
@@ -291,6 +290,11 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["prices", "import", "prices_nan.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
+        vec!["fit", "answers_careless.csv", "--policy", "aging/careful"],
+        vec!["fit", "answers_columns.csv", "--policy", "aging/careful"],
+        vec!["fit", "answers_none.csv", "--policy", "aging/careful"],
+        vec!["fit", "answers_fine.csv", "--policy", "identity"],
+        vec!["fit", "answers_fine.csv", "--policy", "aging/careful", "--scenario", "memory_runners/spec"],
     ]
 }
 

@@ -64,19 +64,19 @@ fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
     assert_eq!(kept.collect::<BTreeSet<_>>(), written, "a table of no run stays behind");
 }
 
+/// Returns whether a policy is left out of those that a pattern means: what acts on no load of items, unless its folder is asked for.
+fn is_left_out(policy: &str, asked: &[&str]) -> bool {
+    let others = ["field/", "agents/", "aging/", "bases/", "hindsight", "memory_runners/"];
+    others.iter().any(|it| policy.starts_with(it) && !asked.iter().any(|asked| asked.starts_with(it)))
+}
+
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
     let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
     let catalog = Catalog::bundled();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {
         // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).
-        policies: expanded
-            .filter(|it| {
-                !["field/", "agents/", "aging/", "bases/", "hindsight", "memory_runners/"]
-                    .iter()
-                    .any(|name| it.starts_with(name))
-            })
-            .collect(),
+        policies: expanded.filter(|it| !is_left_out(it, policies)).collect(),
         scenarios: vec![load.to_owned()],
         profiles: owned(profiles),
         set: owned(set),
@@ -141,4 +141,20 @@ fn a_hundred_experiments_on_planted_facts_come_to_what_they_did() {
         "context_decay/naive_truncation",
     ];
     assert_runs("context_decay/paper", &[], &[(&["context_decay/words"], &policies)]);
+}
+
+#[test]
+fn every_memory_over_sessions_ages_as_it_did() {
+    for load in ["aging/s1", "aging/s2", "aging/s3", "aging/s4", "aging/s5", "aging/s6", "aging/s7"] {
+        assert_runs(load, &[], &[(&["unlimited", "anthropic/claude-sonnet-4.5"], &["aging/*"])]);
+    }
+}
+
+#[test]
+fn every_memory_runner_calls_and_answers_as_it_did() {
+    let set = ["scenario.load.chats.trials=3"];
+    for load in ["memory_runners/spec", "memory_runners/spec_dated", "memory_runners/long"] {
+        let profiles: &[&str] = &["unlimited", "anthropic/claude-sonnet-4.5"];
+        assert_runs(load, &set, &[(profiles, &["memory_runners/*"])]);
+    }
 }

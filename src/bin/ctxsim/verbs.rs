@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod compare;
 mod explain;
 mod export;
+mod fit;
 mod import;
 mod init;
 mod inputs;
@@ -29,6 +30,7 @@ use check::CheckArgs;
 use compare::CompareArgs;
 use explain::ExplainArgs;
 use export::ExportArgs;
+use fit::FitArgs;
 use import::ImportArgs;
 use init::InitArgs;
 use prices::PricesArgs;
@@ -91,6 +93,9 @@ pub(crate) enum Command {
     /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
     #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
+    /// Fit the numbers of a memory to what your own agent answered
+    #[command(after_help = fit::EXAMPLES)]
+    Fit(FitArgs),
     /// Write starter files for a repository
     Init(InitArgs),
     /// Compare policies across price lists: cost, order, break-even points, elasticities
@@ -142,6 +147,7 @@ impl Command {
             Self::Sweep(args) => sweep::sweep(catalog, &args),
             Self::Merge(args) => sweep::merge(&args),
             Self::Tune(args) => tune::tune(catalog, &args),
+            Self::Fit(args) => fit::fit(catalog, &args),
             Self::Init(args) => init::init(catalog, &args),
             Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain(catalog, &args),

@@ -111,7 +111,9 @@ fn nothing(policy: &str, is_declared: bool) -> Error {
         format!("{policy} has no numbers in its `params` that its stages decide by")
     };
     let problem = Diagnostic::at("tune-params", "", message);
-    vec![problem.help("name the values to try, as in `--vary stages.NAME.FIELD=1,2,4`")].into()
+    let help = "name the values to try, as in `--vary stages.NAME.FIELD=1,2,4` or, of a memory, \
+        `--vary memory.sessions.store.summary.words=150,300`";
+    vec![problem.help(help)].into()
 }
 
 /// Returns every combination, the policy as it is first.

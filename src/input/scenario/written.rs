@@ -169,7 +169,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Returns the file that it names, relative to the scenario's folder.
+    /// Returns the file that it is, relative to the scenario's folder.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {

@@ -34,7 +34,7 @@ pub enum Target {
     /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`,
     /// each also after a policy's name.
     Policy,
-    /// `scenario.…`.
+    /// `scenario.…`, and `aging.…` and `runner.…`: the numbers of its models of memories.
     Scenario,
     /// `profile.…`.
     Profile,
@@ -45,6 +45,9 @@ pub enum Target {
 /// The root of parameters.
 const PARAMS: &str = "params";
 
+/// The field of a load that overrides declared numbers.
+const NUMBERS: &str = "numbers";
+
 /// The first steps of paths, and their targets.
 const ROOTS: [(&str, Target); 13] = [
     (PARAMS, Target::Policy),
@@ -53,11 +56,11 @@ const ROOTS: [(&str, Target); 13] = [
     ("ladders", Target::Policy),
     ("recovery", Target::Policy),
     ("memory", Target::Policy),
-    ("aging", Target::Policy),
-    ("runner", Target::Policy),
     ("layout", Target::Policy),
     ("summariser", Target::Policy),
     ("scenario", Target::Scenario),
+    ("aging", Target::Scenario),
+    ("runner", Target::Scenario),
     ("profile", Target::Profile),
     ("break_even", Target::BreakEven),
 ];
@@ -104,7 +107,10 @@ impl Setting {
             let help = "write one value: use `ctxsim sweep --vary` for ranges".to_owned();
             return Err(problem("set-range", path, format!("`{value}` is a range of values"), help));
         }
-        if target != Target::Policy {
+        if let Some(numbers) = numbers_of(root) {
+            let name = steps[1..].join(".");
+            steps = numbers.iter().map(|it| (*it).to_owned()).chain([name]).collect();
+        } else if target != Target::Policy {
             steps.remove(0);
         }
         Ok(Self { text: text.to_owned(), target, path: steps, policies, value: decode::value(value) })
@@ -220,7 +226,7 @@ impl Setting {
         match (self.target, self.path[0].as_str()) {
             (Target::Policy, "recovery" | "summariser") => 0,
             // A policy without a memory or a layout has none to change; a part that it is silent on is its default.
-            (Target::Policy, "memory" | "aging" | "runner" | "layout") => 1,
+            (Target::Policy, "memory" | "layout") => 1,
             (Target::Policy, _) => 2,
             _ => 0,
         }
@@ -229,9 +235,14 @@ impl Setting {
     /// Returns the number of existing steps of the path; a sibling variant counts.
     fn depth(&self, tree: &Node) -> usize {
         let mut tree = tree;
+        // A load that overrides no numbers yet has them as much as one that does.
+        let is_number = |depth: usize| {
+            self.target == Target::Scenario && self.path[1..=depth].iter().any(|it| it == NUMBERS)
+        };
         for (depth, step) in self.path.iter().enumerate() {
             match child(tree, step) {
                 Some(next) => tree = next,
+                None if depth > 0 && is_number(depth) => break,
                 None => return depth + usize::from(depth >= self.n_named() && is_variant(tree)),
             }
         }
@@ -261,6 +272,15 @@ impl Setting {
     fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
         problem.place = self.place();
         Box::new(problem)
+    }
+}
+
+/// Returns the path of the numbers for which a root stands, if it stands for any.
+fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
+    match root {
+        "aging" => Some(["load", "aging", NUMBERS]),
+        "runner" => Some(["load", "chats", NUMBERS]),
+        _ => None,
     }
 }
 

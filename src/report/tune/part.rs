@@ -37,8 +37,8 @@ impl Part {
         let costs = |it: &&TunedSession| it.costs(nth);
         let met =
             |it: &Tally| (it.sums.needs.weight > 0.0).then_some((it.sums.needs.met, it.sums.needs.weight));
-        let kept = spread(sessions, |it| met(&it.variants[nth]));
-        let base = summed(sessions.iter().filter_map(|it| met(&it.base)));
+        let kept = spread(sessions, |it| it.remembers(nth + 1).or_else(|| met(&it.variants[nth])));
+        let base = summed(sessions.iter().filter_map(|it| it.remembers(0).or_else(|| met(&it.base))));
         let cost = sessions.iter().map(costs).collect::<Option<Vec<_>>>().map(|it| summed(it.into_iter()));
         Self {
             sessions: sessions.len(),
@@ -84,6 +84,13 @@ impl Part {
 }
 
 impl TunedSession {
+    /// Returns what is remembered, and what the base remembers: of the base itself, or of the variants after it.
+    fn remembers(&self, nth: usize) -> Option<Pair> {
+        let all = self.remembered.as_ref()?;
+        let base = all.first().copied().filter(|it| *it > 0.0)?;
+        Some((*all.get(nth)?, base))
+    }
+
     /// Returns the costs of a variant and the base; `None` if one of them stops earlier, or a price is
     /// unknown.
     pub(super) fn costs(&self, nth: usize) -> Option<(f64, f64)> {

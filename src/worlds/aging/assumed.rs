@@ -1,14 +1,15 @@
 //! The declared numbers of the model of ageing, and the models that answer: `assumptions/aging`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::generate;
 use crate::diag::{Diagnostic, Problems, nearest};
 use crate::input::scenario::{AgingLoad, Happening};
 use crate::input::text::decode::{Format, decode};
+use crate::worlds::numbers::Naming;
 
 /// The files of `assumptions/aging`, by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/aging_numbers.rs"));
@@ -16,9 +17,16 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/aging_numbers
 pub const MODELS: &str = "assumptions/aging/models/";
 /// The file of the numbers.
 const NUMBERS: &str = "assumptions/aging/numbers.toml";
+/// What the numbers are called: by their own names alone, so that a name outlives what its number rests on.
+const NAMING: Naming = Naming {
+    file: NUMBERS,
+    example: "extract",
+    unnamed: &["fitted", "counted", "code", "assumed"],
+    is_probability,
+};
 
 /// The numbers, by where they come from.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbers {
     /// Fitted to published figures.
@@ -31,10 +39,12 @@ pub struct Numbers {
     pub assumed: Assumed,
     /// The prompts that make summaries.
     pub prompts: IndexMap<String, Prompt>,
+    /// The least and the largest value of numbers that conclusions are tried under.
+    pub intervals: IndexMap<String, [f64; 2]>,
 }
 
-/// Numbers that are fitted to published figures: at most eight.
-#[derive(Debug, Default, Deserialize)]
+/// Numbers that are fitted to published figures, each to those that `fit.toml` names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fitted {
     /// Of the statements that a lossy summary has room for, those that stay exact.
@@ -45,16 +55,18 @@ pub struct Fitted {
     pub extract: f64,
     /// By how many standard deviations of noise a needed record is more like the question than another.
     pub similarity_margin: f64,
-    /// Odds of stating a confusable fact that is beside the target.
-    pub confusion_odds: f64,
     /// A change is worked into the running balance.
     pub fold: f64,
     /// A total that is before the memory is used.
     pub header_use: f64,
+    /// Answers of the multi-domain scenario that are the record's subject.
+    pub subject_share_domains: f64,
+    /// A keyword in view is cited in a design.
+    pub cited_share: f64,
 }
 
 /// Numbers that were counted in the benchmark's generators.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
     /// A lost keyword is in the text by chance.
@@ -70,7 +82,7 @@ pub struct Counted {
 }
 
 /// Numbers that the benchmark's code says.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Code {
     /// Words of a lossy summary.
@@ -84,7 +96,7 @@ pub struct Code {
 }
 
 /// Numbers that are assumed.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumed {
     /// Words of an exact statement, or of a gist.
@@ -93,10 +105,8 @@ pub struct Assumed {
     pub tokens_per_word: f64,
     /// By how many standard deviations records of one template outrank all others.
     pub confusable_margin: f64,
-    /// Answers of the multi-domain scenario that are the record's subject.
-    pub subject_share_domains: f64,
-    /// A keyword in view is cited in a design.
-    pub cited_share: f64,
+    /// Odds of stating a confusable fact that is beside the target.
+    pub confusion_odds: f64,
     /// Something retracted that is still held is mentioned in a later session.
     pub mention_share: f64,
     /// The utilisation under which the careful prompt was fitted.
@@ -120,7 +130,7 @@ pub struct Assumed {
 }
 
 /// A prompt that makes summaries.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {
     /// The most words; no limit where nothing is said.
@@ -132,7 +142,7 @@ pub struct Prompt {
 }
 
 /// Which number says how many statements stay exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exact {
     /// A share of those that there is room for.
@@ -150,10 +160,13 @@ pub struct Model {
     pub name: String,
     /// What it is, in a sentence.
     pub about: String,
-    /// Whether its number is fitted or assumed.
+    /// Whether its number is fitted, assumed or measured.
     pub kind: String,
     /// A fact in view is stated, per hop.
     pub utilisation: f64,
+    /// Other numbers that hold where it answers, by name.
+    #[serde(default)]
+    pub numbers: IndexMap<String, f64>,
 }
 
 impl Numbers {
@@ -164,17 +177,37 @@ impl Numbers {
         NUMBERS_READ
             .get_or_init(|| file(NUMBERS).and_then(|it| decode(it, Format::Toml).ok()).unwrap_or_default())
     }
+
+    /// Returns them with some of them changed.
+    ///
+    /// # Errors
+    /// Every name that nothing declares and every value that its number cannot have.
+    pub fn with(&self, changes: &IndexMap<String, f64>) -> Result<Self, Vec<Diagnostic>> {
+        NAMING.with(self, changes)
+    }
+
+    /// Returns the names of all of them, and of the number of the model that answers.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        NAMING.names(self).into_iter().chain([UTILISATION.to_owned()]).collect()
+    }
+
+    /// Returns one by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        NAMING.get(self, name)
+    }
 }
 
 impl Model {
     /// Returns every declared model.
     #[must_use]
-    pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<Model>> = OnceLock::new();
+    pub fn all() -> &'static [Arc<Self>] {
+        static ALL: OnceLock<Vec<Arc<Model>>> = OnceLock::new();
         ALL.get_or_init(|| {
             let files = FILES.iter().filter_map(|(path, text)| {
-                let name = path.strip_prefix(MODELS)?.strip_suffix(".toml")?.to_owned();
-                Some(Self { name, ..decode(text, Format::Toml).ok()? })
+                let name = path.strip_prefix(MODELS)?.strip_suffix(EXTENSION)?.to_owned();
+                Some(Arc::new(Self { name, ..decode(text, Format::Toml).ok()? }))
             });
             files.collect()
         })
@@ -182,9 +215,77 @@ impl Model {
 
     /// Returns a model by its name.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::all().iter().find(|it| it.name == name)
+    pub fn named(name: &str) -> Option<Arc<Self>> {
+        Self::all().iter().find(|it| it.name == name).cloned()
     }
+
+    /// Reads a model from a file of a user; it is called what the file is called.
+    ///
+    /// # Errors
+    /// Every problem of the file.
+    pub fn read(path: &str, text: &str) -> Result<Arc<Self>, Vec<Diagnostic>> {
+        let name = path.strip_suffix(EXTENSION).unwrap_or(path);
+        let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
+        let model: Self = decode(text, Format::Toml)?;
+        let mut problems = Problems::default();
+        check_share(UTILISATION, model.utilisation, &mut problems);
+        let of_numbers = Numbers::declared().with(&model.numbers).err().unwrap_or_default();
+        let found = problems.into_result(()).err().unwrap_or_default().into_iter();
+        let all: Vec<Diagnostic> = found.chain(within("numbers", of_numbers)).collect();
+        if all.is_empty() { Ok(Arc::new(Self { name, ..model })) } else { Err(all) }
+    }
+
+    /// Returns the model and the numbers that hold where it answers a load: the load's before the model's before those that
+    /// are declared.
+    ///
+    /// # Errors
+    /// Every name that nothing declares and every value that its number cannot have.
+    pub fn answering(&self, of_load: &IndexMap<String, f64>) -> Result<(Self, Numbers), Vec<Diagnostic>> {
+        let mut changes = self.numbers.clone();
+        changes.extend(of_load.iter().map(|(name, value)| (name.clone(), *value)));
+        let mut model = self.clone();
+        let mut problems = Problems::default();
+        if let Some(own) = changes.shift_remove(UTILISATION) {
+            check_share(UTILISATION, own, &mut problems);
+            model.utilisation = own;
+        }
+        match Numbers::declared().with(&changes) {
+            Ok(numbers) => problems.into_result((model, numbers)),
+            Err(more) => Err(problems.into_result(()).err().into_iter().flatten().chain(more).collect()),
+        }
+    }
+
+    /// Returns whether a scenario's name for a model is that of a user's file.
+    #[must_use]
+    pub fn is_path(name: &str) -> bool {
+        name.ends_with(EXTENSION)
+    }
+}
+
+/// The number that each model has in its own file, among those that a load overrides.
+const UTILISATION: &str = "utilisation";
+/// How the files of models end.
+const EXTENSION: &str = ".toml";
+
+/// Returns whether a number is a probability rather than a margin or a ratio.
+fn is_probability(name: &str) -> bool {
+    !["margin", "odds", "per_"].iter().any(|it| name.contains(it))
+}
+
+/// Reports a number that is no probability.
+fn check_share(field: &str, value: f64, problems: &mut Problems) {
+    if !(0.0..=1.0).contains(&value) {
+        let help = "write a number from 0.0 to 1.0";
+        problems.push_at("probability-range", field, "a probability must be from 0 to 1", help);
+    }
+}
+
+/// Adds the field that problems are in.
+fn within(field: &str, problems: Vec<Diagnostic>) -> impl Iterator<Item = Diagnostic> {
+    problems.into_iter().map(move |mut it| {
+        it.place.field = format!("{field}.{}", it.place.field);
+        it
+    })
 }
 
 fn file(path: &str) -> Option<&'static str> {
@@ -199,7 +300,7 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
         let generators: Vec<&str> = generate::GENERATORS.iter().map(|it| it.0).collect();
         problems.within("generator", |to| named("generator", &load.generator, &generators, to));
         let models: Vec<&str> = Model::all().iter().map(|it| it.name.as_str()).collect();
-        for (index, name) in load.models.iter().enumerate() {
+        for (index, name) in load.models.iter().enumerate().filter(|it| !Model::is_path(it.1)) {
             problems.within(format_args!("models.{index}"), |to| named("model", name, &models, to));
         }
         for (index, event) in load.events.iter().enumerate() {
@@ -210,7 +311,9 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
             });
         }
     });
-    problems.into_result(()).err().unwrap_or_default()
+    let of_numbers = Model::default().answering(&load.numbers).err().unwrap_or_default();
+    let found = problems.into_result(()).err().unwrap_or_default().into_iter();
+    found.chain(within("load.aging.numbers", of_numbers)).collect()
 }
 
 /// Returns what the declared prompts are called.
@@ -235,16 +338,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_declared_numbers_and_models_decode_and_no_more_than_eight_are_fitted() {
-        let text = file(NUMBERS).unwrap();
-        let fitted = text.split_once("[fitted]").unwrap().1.split_once("\n[").unwrap().0;
-        let n_fitted = fitted.lines().filter(|it| it.contains(" = ")).count();
+    fn the_declared_numbers_and_models_decode_and_each_can_be_changed_by_its_name() {
+        let numbers = Numbers::declared();
 
-        assert!((1..=8).contains(&n_fitted), "{fitted}");
-        assert_eq!(Numbers::declared().fitted.careful_statements, 62);
-        assert_eq!(Numbers::declared().prompts.len(), 4);
+        assert_eq!(numbers.get("extract"), Some(numbers.fitted.extract));
+        assert_eq!(numbers.prompts.len(), 4);
         let n_files = FILES.iter().filter(|it| it.0.starts_with(MODELS)).count();
         assert_eq!(Model::all().len(), n_files);
-        assert_eq!(Model::named("mid").map(|it| it.utilisation), Some(0.96));
+        let mid = Model::named("mid").unwrap();
+        assert_eq!(
+            mid.utilisation, numbers.assumed.reference_utilisation,
+            "the careful prompt was fitted to it"
+        );
+        let changes = [("extract".to_owned(), 0.5), ("careful_statements".to_owned(), 9.0)];
+        let changed = numbers.with(&changes.into_iter().collect()).unwrap();
+        assert_eq!((changed.fitted.extract, changed.fitted.careful_statements), (0.5, 9));
+    }
+
+    #[test]
+    fn a_model_of_a_user_is_read_with_every_problem_of_its_file() {
+        let text = "about = \"Ours.\"\nkind = \"measured\"\nutilisation = 0.8\n[numbers]\nextract = 0.6\n";
+        let model = Model::read("models/ours.toml", text).unwrap();
+        assert_eq!((model.name.as_str(), model.numbers["extract"]), ("ours", 0.6));
+
+        let wrong = text.replace("0.8", "1.8").replace("extract", "extrakt");
+        let found = Model::read("ours.toml", &wrong).unwrap_err();
+        let told: Vec<_> = found.iter().map(|it| (it.code, it.place.field.as_str())).collect();
+        assert_eq!(told, [("probability-range", "utilisation"), ("name-unknown", "numbers.extrakt")]);
     }
 }

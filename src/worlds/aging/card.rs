@@ -75,6 +75,7 @@ fn mechanisms(aging: &Summary) -> Value {
         .filter_map(|(name, ..)| Some((format!("lag_{name}"), json!(mean(&format!("lag.{name}"))?))))
         .collect();
     json!({
+        "attribution": aging.attribution,
         "compression": {
             "lag_recall": lags,
             "chain_recall": mean("chain_recall"),

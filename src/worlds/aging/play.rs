@@ -4,6 +4,8 @@ mod answer;
 mod recall;
 mod score;
 
+use std::sync::Arc;
+
 use super::assumed::{Model, Numbers};
 use super::rules::Rules;
 use super::store::{Said, Store};
@@ -91,6 +93,8 @@ pub struct Player<'a> {
     pub events: &'a [AgingEvent],
     /// Whether a score is 1 before anything is asked.
     pub begins_at_one: bool,
+    /// Whether each oracle has draws of its own.
+    own_oracle_draws: bool,
     /// Whether logs tell what represents a memory's content, which only its cost asks.
     tells_contents: bool,
     /// The facts that scores count.
@@ -119,6 +123,8 @@ struct Tracked {
 /// The draws of answers: each is a function of the stream's seed, the purpose, and what is decided: a question or a fact, and the session.
 struct Purposes {
     use_of_fact: Draws,
+    use_with_retrieval: Draws,
+    use_with_context: Draws,
     header: Draws,
     mark: Draws,
     cite: Draws,
@@ -131,6 +137,8 @@ impl Purposes {
         let of = |purpose: &str| seed.stream(purpose, 0);
         Self {
             use_of_fact: of("aging use"),
+            use_with_retrieval: of("aging use with retrieval"),
+            use_with_context: of("aging use with context"),
             header: of("aging header"),
             mark: of("aging mark"),
             cite: of("aging cite"),
@@ -150,7 +158,8 @@ impl<'a> Player<'a> {
     #[must_use]
     pub fn new(aging: &'a Aging, stream: &'a Stream, has_events: bool) -> Self {
         let events = if has_events { aging.events() } else { &[] };
-        Self::of(stream, Numbers::declared(), events, aging.begins_at_one())
+        let player = Self::of(stream, &aging.numbers, events, aging.begins_at_one());
+        Self { own_oracle_draws: aging.load.own_oracle_draws, ..player }
     }
 
     /// Plays a stream that was made in code.
@@ -183,6 +192,7 @@ impl<'a> Player<'a> {
             numbers,
             events,
             begins_at_one,
+            own_oracle_draws: false,
             tells_contents: false,
             tracked,
             retracted,
@@ -199,14 +209,14 @@ impl<'a> Player<'a> {
 
     /// Plays the memory of a policy.
     #[must_use]
-    pub fn policy(&self, policy: &Policy, model: &'static Model) -> Log {
-        self.play(Rules::new(policy.session_memory(), model))
+    pub fn policy(&self, policy: &Policy, model: &Arc<Model>) -> Log {
+        self.play(Rules::new(policy.session_memory(), Arc::clone(model)))
     }
 
     /// Plays a memory as it is declared.
     #[must_use]
-    pub fn declared(&self, spec: &Spec, model: &'static Model) -> Log {
-        self.play(Rules::new(Some(spec), model))
+    pub fn declared(&self, spec: &Spec, model: &Arc<Model>) -> Log {
+        self.play(Rules::new(Some(spec), Arc::clone(model)))
     }
 
     /// Plays a memory.

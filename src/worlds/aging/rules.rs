@@ -1,6 +1,8 @@
 //! How a policy's memory loses content when a model answers:
 //! the policy's settings with the declared numbers filled in.
 
+use std::sync::Arc;
+
 use super::assumed::{self, Exact, Model, Numbers, Prompt};
 use crate::diag::{Diagnostic, Problems};
 use crate::input::policy::memory::Part;
@@ -24,7 +26,7 @@ pub struct Rules {
     /// The prompt that makes its summaries.
     pub prompt: Option<String>,
     /// The model that answers.
-    pub model: &'static Model,
+    pub model: Arc<Model>,
     oracle: Vec<Part>,
 }
 
@@ -60,7 +62,7 @@ static NOTHING: SessionMemory = SessionMemory {
 impl Rules {
     /// Takes what a policy declares; a policy that declares nothing keeps nothing.
     #[must_use]
-    pub fn new(spec: Option<&SessionMemory>, model: &'static Model) -> Self {
+    pub fn new(spec: Option<&SessionMemory>, model: Arc<Model>) -> Self {
         let spec = spec.unwrap_or(&NOTHING);
         Self {
             write: spec.write,
@@ -76,7 +78,7 @@ impl Rules {
 
     /// A memory that keeps everything and reads all of it.
     #[must_use]
-    pub fn ceiling(model: &'static Model) -> Self {
+    pub fn ceiling(model: Arc<Model>) -> Self {
         let spec = SessionMemory { store: SessionStore::Everything, ..NOTHING.clone() };
         Self::new(Some(&spec), model)
     }
@@ -113,7 +115,7 @@ impl Rules {
     /// Returns the odds of stating something that could be confused with the target beside it.
     #[must_use]
     pub fn confusion(&self, numbers: &Numbers) -> f64 {
-        if self.is_oracle(Part::Use) { 0.0 } else { numbers.fitted.confusion_odds }
+        if self.is_oracle(Part::Use) { 0.0 } else { numbers.assumed.confusion_odds }
     }
 
     /// Returns how probably the overlay's total is used.
@@ -142,7 +144,7 @@ impl Rules {
         let less = spec.words_less_per_session.saturating_mul(u64::from(session));
         let own = spec.words.or(prompt.and_then(|it| it.words));
         let words = words.or(own).map(|it| it.saturating_sub(less).max(least));
-        let followed = prompt.map_or(1.0, |it| followed(it, self.model, numbers));
+        let followed = prompt.map_or(1.0, |it| followed(it, &self.model, numbers));
         let places = words.map_or(usize::MAX, |it| count((it / least) as f64));
         let exact = match prompt.map(|it| it.exact) {
             Some(Exact::Careful) => count(numbers.fitted.careful_statements as f64 * followed).min(places),

@@ -65,6 +65,8 @@ pub(super) struct Store<'a> {
     pub(super) passes: u32,
     /// How often its records have been put in another order.
     pub(super) order: u32,
+    /// How often its files have been merged.
+    pub(super) n_merged: u32,
     /// The facts that are retracted in some session.
     retracted: Vec<FactIx>,
     /// By fact: the one draw in its life that decides whether it is taken up; a history is taken up again in
@@ -108,6 +110,7 @@ impl<'a> Store<'a> {
             words: None,
             passes: 0,
             order: 0,
+            n_merged: 0,
             retracted: (0..ix(graph.facts.len()))
                 .filter(|it| graph.facts[*it as usize].invalidated_at.is_some())
                 .collect(),
@@ -237,6 +240,12 @@ impl<'a> Store<'a> {
         }
         self.retract(session, extract);
         self.records.extend(self.records_of(session));
+        self.prune();
+    }
+
+    /// Returns the file of a domain.
+    pub(super) fn file_of(&self, domain: u16) -> u16 {
+        domain.checked_shr(self.n_merged).unwrap_or(0)
     }
 
     /// Returns whether a statement is taken up at all: one draw in its life.

@@ -1,6 +1,8 @@
 //! A stream of sessions: what each states and asks, and how its scenario is scored; generated from a seed,
 //! before any policy.
 
+use std::sync::Arc;
+
 use super::assumed::{Model, Numbers};
 use super::generate;
 use crate::input::Scenario;
@@ -119,29 +121,59 @@ pub struct Aging {
     /// What it was made from.
     pub load: AgingLoad,
     /// The model that answers.
-    pub model: &'static Model,
+    pub model: Arc<Model>,
+    /// The numbers that hold in them.
+    pub numbers: Arc<Numbers>,
     seed: Seed,
 }
 
 impl Aging {
-    /// Returns the loads of a scenario: one for each model that answers. Names that nothing declares are left out.
+    /// Returns the loads of a scenario: one for each model that answers, which is declared or was read from a user's file.
+    /// Names that are of neither are left out.
     #[must_use]
-    pub fn all(scenario: &Scenario, load: &AgingLoad) -> Vec<Self> {
-        let models: Vec<_> = load.models.iter().filter_map(|it| Model::named(it)).collect();
+    pub fn all(scenario: &Scenario, load: &AgingLoad, read: &[Arc<Model>]) -> Vec<Self> {
+        let mut read = read.iter().cloned();
+        let of = |it: &String| if Model::is_path(it) { read.next() } else { Model::named(it) };
+        let models: Vec<_> = load.models.iter().filter_map(of).collect();
         let is_one = models.len() == 1;
-        let one = |model: &'static Model| Self {
-            name: if is_one { scenario.name.clone() } else { format!("{}/{}", scenario.name, model.name) },
-            load: load.clone(),
-            model,
-            seed: Seed(scenario.seed),
+        let one = |model: Arc<Model>| {
+            // What cannot be changed was refused when the files were checked.
+            let own = model
+                .answering(&load.numbers)
+                .unwrap_or_else(|_| (model.as_ref().clone(), Numbers::declared().clone()));
+            Self {
+                name: if is_one {
+                    scenario.name.clone()
+                } else {
+                    format!("{}/{}", scenario.name, model.name)
+                },
+                load: load.clone(),
+                model: Arc::new(own.0),
+                numbers: Arc::new(own.1),
+                seed: Seed(scenario.seed),
+            }
         };
         models.into_iter().map(one).collect()
+    }
+
+    /// Returns the same streams with one number changed; with no name, as they are.
+    pub(super) fn with(&self, number: &str, value: f64) -> Self {
+        let mut changes = self.load.numbers.clone();
+        if !number.is_empty() {
+            changes.insert(number.to_owned(), value);
+        }
+        match self.model.answering(&changes) {
+            Ok((model, numbers)) => {
+                Self { model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() }
+            }
+            Err(_) => self.clone(),
+        }
     }
 
     /// Makes one stream; the same for every model and policy.
     #[must_use]
     pub fn stream(&self, trial: u64) -> Stream {
-        generate::stream(&self.load, self.seed.child("aging stream", trial), Numbers::declared())
+        generate::stream(&self.load, self.seed.child("aging stream", trial), &self.numbers)
     }
 
     /// Returns how many streams there are.

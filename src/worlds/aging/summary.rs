@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::assumed::Numbers;
 use super::attribution::{Attribution, Ladder};
 use super::generate::Pressure;
 use super::play::Log;
@@ -24,6 +25,8 @@ pub type Numbered = IndexMap<String, Statistic>;
 pub struct Played<'a> {
     /// The stream.
     pub stream: &'a Stream,
+    /// The numbers that hold in it.
+    pub numbers: &'a Numbers,
     /// The memory.
     pub log: &'a Log,
     /// The same memory without what happens to it, where something does.
@@ -118,7 +121,8 @@ impl Observed {
     /// Returns how much more this has than another, of the numbers that both have once a stream.
     #[must_use]
     pub fn less(&self, other: &Self) -> Numbered {
-        let n_streams = self.curve.first().map_or(0, Vec::len);
+        // A session before anything is asked has no score in any stream.
+        let n_streams = self.curve.iter().map(Vec::len).max().unwrap_or(0);
         let of = |(name, own): (&String, &Vec<f64>)| {
             let base = other.values.get(name).filter(|it| [it.len(), own.len()] == [n_streams; 2])?;
             let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();

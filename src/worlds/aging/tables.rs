@@ -1,5 +1,7 @@
 //! Tables of ageing memories: curves with half-life and cost, and mechanisms by policy and model.
 
+use indexmap::IndexSet;
+
 use super::Summary;
 use crate::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
 use crate::grid::{Grid, Of};
@@ -27,6 +29,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let aged = aged(runs);
     let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(|it| [of_curves(it), costs(it)]).collect();
     grids.extend((!aged.is_empty()).then(|| matrix(&aged)));
+    grids.extend(half_lives(&aged));
     grids
 }
 
@@ -102,6 +105,34 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
         ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
     ];
     Grid::of(format!("Cost of remembering: {}", subject(runs)), 1, runs, &columns)
+}
+
+/// Returns the half-lives of memories by model, where several models answer a scenario: the mean of those that are finite, and
+/// how many of the streams never halve.
+fn half_lives(runs: &[Aged<'_>]) -> Option<Grid> {
+    let profile = &runs.first()?.0.profile;
+    let of_profile: Vec<&Aged<'_>> = runs.iter().filter(|it| it.0.profile == *profile).collect();
+    let models: IndexSet<&str> = of_profile.iter().map(|it| it.1.model.as_str()).collect();
+    if models.len() < 2 {
+        return None;
+    }
+    let stem = |it: &Aged<'_>| {
+        let own = format!("/{}", it.1.model);
+        it.0.scenario.strip_suffix(own.as_str()).unwrap_or(&it.0.scenario).to_owned()
+    };
+    let lines: IndexSet<(&str, String)> =
+        of_profile.iter().map(|it| (it.0.policy.as_str(), stem(it))).collect();
+    let rows = lines.into_iter().map(|(policy, scenario)| {
+        let cell = |model: &&str| {
+            let is_it =
+                |it: &&&Aged<'_>| it.0.policy == policy && it.1.model == **model && stem(it) == scenario;
+            let Some((run, it)) = of_profile.iter().find(is_it) else { return NONE.to_owned() };
+            format!("{} ({}/{})", written(it.mean("half_life"), 1), it.half_life_infinite, run.trials)
+        };
+        [policy.to_owned(), scenario.clone()].into_iter().chain(models.iter().map(cell)).collect::<Vec<_>>()
+    });
+    let columns: Vec<&str> = ["policy", "scenario"].into_iter().chain(models.iter().copied()).collect();
+    Some(Grid::new("Half-life by model (streams that never halve)", 2, &columns, rows))
 }
 
 /// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.

@@ -21,7 +21,7 @@ impl Aging {
         let stream = self.stream(0);
         let player = Player::new(self, &stream, true);
         let of = |cell: Cell| {
-            let log = player.policy(&load.policies[cell.policy], self.model);
+            let log = player.policy(&load.policies[cell.policy], &self.model);
             log.asked.into_iter().map(|it| question(&stream, it)).collect()
         };
         load.own_cells().filter(|it| it.profile == 0).map(|cell| (cell, of(cell))).collect()

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::orderings::{self, AgedOrdering};
 use super::{Question, found, told};
 use crate::diag::Diagnostic;
 use crate::input::Policy;
 use crate::input::policy::memory::{Memory, SessionRead, SessionStore};
-use crate::input::scenario::Load as Form;
+use crate::input::scenario::{AgingLoad, Load as Form};
 use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
@@ -16,7 +17,7 @@ use crate::take::{
 };
 use crate::worlds::aging::cost::Requests;
 use crate::worlds::aging::generate::Pressure;
-use crate::worlds::aging::{Aging, Log, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use crate::worlds::aging::{Aging, Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
 use crate::worlds::chats::{self, Chats, Writing};
 use crate::worlds::replay::{self, Replay};
 use crate::worlds::{Registered, aging};
@@ -36,19 +37,41 @@ pub(in crate::floors::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Aging(_)).then_some(&KIND),
     check: |load| if let Form::Aging(load) = load { aging::check(load) } else { Vec::new() },
     check_memory: |memory| if let Memory::Sessions(it) = memory { Rules::check(it) } else { Vec::new() },
-    make: |scenario, _| {
+    make: |scenario, texts| {
         let Form::Aging(load) = &scenario.load else { return None };
-        let all = Aging::all(scenario, load).into_iter();
-        Some(Ok(all.map(|it| Arc::new(it) as _).collect()))
+        let paths = load.models.iter().filter(|it| Model::is_path(it));
+        let read: Result<Vec<_>, _> = paths.zip(texts).map(|(path, text)| Model::read(path, text)).collect();
+        let all = |read: Vec<_>| Aging::all(scenario, load, &read).into_iter();
+        Some(read.map(|read| all(read).map(|it| Arc::new(it) as _).collect()))
     },
-    rows: || vec![("`--rows probes` of session streams: one question", heads::<Question>())],
+    beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
+    numbers: |load| {
+        let names = || Numbers::declared().names().into_iter();
+        if matches!(load, Form::Aging(_)) {
+            names().map(|it| format!("aging.{it}")).collect()
+        } else {
+            Vec::new()
+        }
+    },
+    rows: || {
+        vec![
+            ("`--rows probes` of session streams: one question", heads::<Question>()),
+            ("`--rows orderings` of session streams: one changed assumption", heads::<AgedOrdering>()),
+        ]
+    },
     findings: Some(&found::KIND),
     ..Registered::NEW
 };
 
+/// Returns the models of a load that are files of a user, with the fields that name them.
+fn paths(load: &AgingLoad) -> Vec<(String, String)> {
+    let named = load.models.iter().enumerate().filter(|it| Model::is_path(it.1));
+    named.map(|(index, path)| (path.clone(), format!("load.aging.models.{index}"))).collect()
+}
+
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
-struct Observations {
-    policies: Vec<Observed>,
+pub(super) struct Observations {
+    pub(super) policies: Vec<Observed>,
     floor: Observed,
     ceiling: Observed,
 }
@@ -122,13 +145,14 @@ impl World for Aging {
         Some(replay::folded(&replays, &remembered, load, keys))
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, _progress: Progress<'_>) -> Vec<Rows> {
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
         match of {
             RowsOf::Questions => {
                 let all = self.trace(load).into_iter();
                 all.map(|(cell, it)| of_run(load.run_name(cell), &it)).collect()
             }
             RowsOf::Facts => vec![Rows::of(&[self.fact_graph()])],
+            RowsOf::Orderings => vec![orderings::rows(self.orderings(load, progress))],
             _ => Vec::new(),
         }
     }
@@ -146,15 +170,14 @@ impl Aging {
         let player = Player::new(self, stream, true).telling_contents();
         in_order(load.policies.len(), |at| {
             let policy = &load.policies[at];
-            let log = player.policy(policy, self.model);
-            let Requests { replayed, n_compactions } =
-                Requests::new(stream, &log, policy, Numbers::declared());
+            let log = player.policy(policy, &self.model);
+            let Requests { replayed, n_compactions } = Requests::new(stream, &log, policy, &self.numbers);
             (Replay { requests: replayed, service: None, latency_ms: None }, n_compactions)
         })
     }
 
     /// Plays every stream under every policy.
-    fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
+    pub(super) fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
         let n_trials = saturated(self.n_trials());
         let n_done = AtomicUsize::new(0);
         let of_trials = in_order(n_trials, |trial| {
@@ -181,16 +204,18 @@ impl Aging {
         let calm = (!self.events().is_empty()).then(|| Player::new(self, stream, false));
         let first = self.events().iter().map(|it| it.session).min();
         let event = first.and_then(|it| u32::try_from(it).ok());
-        let played = |log: &Log, control: Option<&Log>| Observed::new(Played { stream, log, control, event });
+        let played = |log: &Log, control: Option<&Log>| {
+            Observed::new(Played { stream, numbers: &self.numbers, log, control, event })
+        };
         let of_policy = |policy: &Arc<Policy>| {
-            let control = calm.as_ref().map(|it| it.policy(policy, self.model));
-            played(&player.policy(policy, self.model), control.as_ref())
+            let control = calm.as_ref().map(|it| it.policy(policy, &self.model));
+            played(&player.policy(policy, &self.model), control.as_ref())
         };
         let quiet = Player::new(self, stream, false);
         Observations {
             policies: load.policies.iter().map(of_policy).collect(),
-            floor: played(&quiet.play(Rules::new(None, self.model)), None),
-            ceiling: played(&quiet.play(Rules::ceiling(self.model)), None),
+            floor: played(&quiet.play(Rules::new(None, Arc::clone(&self.model))), None),
+            ceiling: played(&quiet.play(Rules::ceiling(Arc::clone(&self.model))), None),
         }
     }
 

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::diag::Diagnostic;
 use crate::input::policy::memory::{Cap, ServiceMemory};
 use crate::input::text::decode::{Format, decode};
+use crate::worlds::numbers::Naming;
 
 pub use service::{ServiceSpec, check_policy};
 
@@ -18,6 +18,8 @@ pub use service::{ServiceSpec, check_policy};
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/runner_numbers.rs"));
 /// The file of the numbers.
 const NUMBERS: &str = "assumptions/memory_runners/numbers.toml";
+/// What the numbers are called.
+const NAMING: Naming = Naming { file: NUMBERS, example: "document.keeps", unnamed: &[], is_probability };
 
 /// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +41,8 @@ pub struct Numbers {
     pub model: ModelNumbers,
     /// What generated chats say.
     pub workload: Workload,
+    /// The least and the largest value of numbers that ratios of times are given for.
+    pub intervals: IndexMap<String, [f64; 2]>,
 }
 
 /// What an entry holds.
@@ -230,26 +234,39 @@ impl Numbers {
     /// # Errors
     /// Every name that nothing declares and every value that its number cannot have.
     pub fn with(&self, changes: &IndexMap<String, f64>) -> Result<Self, Vec<Diagnostic>> {
-        let mut problems = Problems::default();
-        let mut tree = serde_json::to_value(self).unwrap_or_default();
-        for (name, value) in changes {
-            problems.within(name, |to| change(&mut tree, name, *value, to));
-        }
-        problems.into_result(serde_json::from_value(tree).unwrap_or_default())
+        NAMING.with(self, changes)
     }
 
     /// Returns the names of all numbers.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        leaves(&serde_json::to_value(self).unwrap_or_default(), String::new(), &mut names);
-        names
+        NAMING.names(self)
     }
 
     /// Returns a number by its name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
-        serde_json::to_value(self).ok()?.pointer(&pointer(name))?.as_f64()
+        NAMING.get(self, name)
+    }
+
+    /// Returns every combination of the ends between which the speed of a model may lie.
+    #[must_use]
+    pub(super) fn speeds(&self) -> Vec<ModelNumbers> {
+        let names = ["request_ms", "prompt_ms_per_token", "output_ms_per_token"];
+        let ends = names.map(|it| self.intervals.get(&format!("model.{it}")).copied());
+        let [Some(request), Some(prompt), Some(output)] = ends else { return Vec::new() };
+        let mut speeds = Vec::new();
+        for request_ms in request {
+            for prompt_ms_per_token in prompt {
+                let of = |output_ms_per_token| ModelNumbers {
+                    request_ms,
+                    prompt_ms_per_token,
+                    output_ms_per_token,
+                };
+                speeds.extend(output.map(of));
+            }
+        }
+        speeds
     }
 
     /// Returns the tokens of so many words.
@@ -265,6 +282,14 @@ impl Numbers {
             Cap::Words(words) => words,
             Cap::Chars(chars) => chars / u64::from(self.sizes.chars_per_word.max(1)),
         }
+    }
+}
+
+impl ModelNumbers {
+    /// Returns how long a request takes, in milliseconds.
+    #[must_use]
+    pub(super) fn ms(&self, prompt: u64, output: u64) -> f64 {
+        self.request_ms + self.prompt_ms_per_token * prompt as f64 + self.output_ms_per_token * output as f64
     }
 }
 
@@ -288,62 +313,12 @@ pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
     problems.into_iter().map(located).collect()
 }
 
-/// Changes a number of a tree.
-fn change(tree: &mut Value, name: &str, value: f64, problems: &mut Problems) {
-    let Some(place) = tree.pointer_mut(&pointer(name)).filter(|it| it.is_number()) else {
-        let known = Numbers::declared().names();
-        let help = match nearest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("use a name from `{NUMBERS}`, such as `document.keeps`"),
-        };
-        problems.push("name-unknown", format!("unknown number `{name}`"), help);
-        return;
-    };
-    if !value.is_finite() || value < 0.0 {
-        problems.push("number-range", format!("{value} is neither a size nor a share"), "write 0 or more");
-    } else if place.is_u64() {
-        let is_whole = value.fract() == 0.0 && value <= 1_000_000.0;
-        if is_whole {
-            *place = Value::from(value as u64);
-        } else {
-            let help = "write a whole number of at most 1,000,000";
-            problems.push("number-range", format!("{value} is not a count"), help);
-        }
-    } else if is_probability(name) && value > 1.0 {
-        let help = "write a number from 0.0 to 1.0";
-        problems.push("probability-range", "a probability must be from 0 to 1", help);
-    } else if value > 1_000_000.0 {
-        problems.push("number-range", format!("{value} is too large"), "write at most 1,000,000");
-    } else {
-        *place = Value::from(value);
-    }
-}
-
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.
 #[must_use]
 pub(super) fn is_probability(name: &str) -> bool {
     let is_ratio =
         ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));
     !is_ratio && !name.starts_with("sizes.")
-}
-
-/// Returns the pointer to a number in the tree.
-fn pointer(name: &str) -> String {
-    format!("/{}", name.replace('/', "~1").replace('.', "/"))
-}
-
-/// Collects the names of numbers below a place.
-fn leaves(tree: &Value, name: String, names: &mut Vec<String>) {
-    match tree {
-        Value::Object(members) => {
-            for (key, member) in members {
-                let inner = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                leaves(member, inner, names);
-            }
-        }
-        Value::Number(_) => names.push(name),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Numbers;
-use super::assumed::ServiceSpec;
+use super::assumed::{ModelNumbers, ServiceSpec};
 use super::log::{Event, Log, ModelRole, Phase, Storage, What};
 use super::users::QuestionKind;
 use crate::input::policy::memory::{ServiceCall, ServiceMemory};
@@ -96,6 +96,9 @@ pub struct Summary {
     pub model_calls: ModelCalls,
     /// Time, in milliseconds.
     pub latency_ms: Latency,
+    /// The time of writing sessions and of everything under each speed of the model that is possible, in milliseconds.
+    #[serde(skip)]
+    pub ms_at_speeds: Vec<[f64; 2]>,
     /// What the service holds at the end.
     pub storage: Storage,
     /// Words that it holds after each session.
@@ -193,6 +196,7 @@ impl Summary {
             qa: calls(first, Phase::Qa),
             model_calls: ModelCalls::new(first, numbers),
             latency_ms: Latency::new(first),
+            ms_at_speeds: numbers.speeds().iter().map(|it| at_speed(first, numbers, it)).collect(),
             storage: last,
             storage_words_by_session: first.storage.iter().map(Storage::words).collect(),
             service_usd: service.map_or(0.0, |it| cost(first, it).usd()),
@@ -259,6 +263,25 @@ impl Latency {
         let waiting = log.events.iter().map(|it| it.waited_ms).sum();
         Self { ingestion, qa, total: ingestion + qa, waiting, wall: log.wall_ms }
     }
+}
+
+/// Returns how long a log would take with a model of another speed: writing sessions, and everything. Waiting for the index is as it was.
+fn at_speed(log: &Log, numbers: &Numbers, speed: &ModelNumbers) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    for event in &log.events {
+        let ms = match event.what {
+            What::Model { said, document_words, output, .. } => {
+                let prompt = said + numbers.tokens(document_words) + u64::from(numbers.sizes.system_tokens);
+                speed.ms(prompt, output)
+            }
+            _ => event.ms as f64,
+        };
+        sums[1] += ms;
+        if event.phase == Phase::Ingestion {
+            sums[0] += ms;
+        }
+    }
+    sums
 }
 
 /// Returns what the calls of a log cost.

@@ -46,6 +46,8 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
             losses(runs),
             wins(runs),
             beside(runs),
+            storage(runs),
+            advice(runs),
         ]
     };
     written.chunk_by(is_group).flat_map(of_group).flatten().collect()
@@ -239,7 +241,10 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
     let mut rows = vec![spec.map(str::to_owned).collect::<Vec<String>>()];
     for (run, own) in of(true) {
         for (other, base) in of(false) {
-            let ratio = |own: u64, base: u64| format!("{:.1}×", base as f64 / own.max(1) as f64);
+            let ratio = |nth: usize, ms: fn(&Summary) -> u64| {
+                let mean = ms(base) as f64 / ms(own).max(1) as f64;
+                format!("{mean:.1}×{}", between(own, base, nth))
+            };
             let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
             let overall = |it: &Summary| it.accuracy.get("overall").map(|it| it.mean);
             let share =
@@ -247,8 +252,8 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
             rows.push(vec![
                 named(&run.policy, runs),
                 named(&other.policy, runs),
-                ratio(own.latency_ms.ingestion, base.latency_ms.ingestion),
-                ratio(own.latency_ms.total, base.latency_ms.total),
+                ratio(0, |it| it.latency_ms.ingestion),
+                ratio(1, |it| it.latency_ms.total),
                 less(own.n_ingestion(), base.n_ingestion()),
                 less(own.n_ingestion() + own.n_qa(), base.n_ingestion() + base.n_qa()),
                 less(own.storage.words(), base.storage.words()),
@@ -257,6 +262,63 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
         }
     }
     (rows.len() > 1).then(|| grid("Expected by the specification, and our results", runs, &columns, 2, rows))
+}
+
+/// Returns between which ratios the time lies under every speed of the model that is possible, in brackets.
+fn between(own: &Summary, base: &Summary, nth: usize) -> String {
+    let ratios =
+        base.ms_at_speeds.iter().zip(&own.ms_at_speeds).map(|(base, own)| base[nth] / own[nth].max(1.0));
+    let ends = ratios.fold([f64::INFINITY, 0.0], |[low, high], it: f64| [low.min(it), high.max(it)]);
+    if ends[0] > ends[1] { String::new() } else { format!(" ({:.1} to {:.1})", ends[0], ends[1]) }
+}
+
+/// The sessions after which stored words are shown, in quarters of all.
+const QUARTERS: [usize; 4] = [1, 2, 3, 4];
+
+/// One line per policy: stored words after each quarter of the sessions; `None` where nothing is stored.
+fn storage(runs: &[Written<'_>]) -> Option<Grid> {
+    let n_sessions = runs.iter().map(|it| it.1.storage_words_by_session.len()).max()?;
+    let after: Vec<usize> = QUARTERS.iter().map(|it| (n_sessions * it).div_ceil(QUARTERS.len())).collect();
+    let titles = after.iter().map(|it| format!("after {it}"));
+    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
+    let rows = runs.iter().map(|(run, it)| {
+        let words = |after: &usize| it.storage_words_by_session.get(after.saturating_sub(1));
+        let cells = after.iter().map(|it| words(it).map_or_else(|| NONE.to_owned(), |it| thousands(*it)));
+        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
+    });
+    (n_sessions > 1).then(|| grid("Stored words after so many sessions", runs, &columns, 1, rows))
+}
+
+/// What the specification advises, with the question types or savings that it rests on.
+const ADVICE: [(&str, &[&str]); 3] = [
+    ("recent information matters most", &["single_fact", "knowledge_update"]),
+    ("audits and history", &["timeline"]),
+    ("fine-grained search", &["counting"]),
+];
+
+/// A line for each advice of the specification: which of the first two runners the answers of these chats speak for.
+fn advice(runs: &[Written<'_>]) -> Option<Grid> {
+    let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
+    let (document, own) = runs.iter().find(|it| it.1.context_only == Some(true))?;
+    let paired = entries.paired.get(&document.policy)?;
+    let verdict = |kinds: &[&str]| {
+        let all: Vec<Wins> = kinds.iter().filter_map(|it| paired.get(*it)).map(Wins::new).collect();
+        match () {
+            () if all.is_empty() => NONE.to_owned(),
+            () if all.contains(&Wins::Entries) => format!("entries: {}", named(&base.policy, runs)),
+            () => format!("document: {}", named(&document.policy, runs)),
+        }
+    };
+    let mut rows: Vec<Vec<String>> = ADVICE
+        .iter()
+        .map(|(need, kinds)| vec![(*need).to_owned(), kinds.join(", "), verdict(kinds)])
+        .collect();
+    let is_faster = entries.ms_at_speeds.iter().zip(&own.ms_at_speeds).all(|(base, own)| base[0] > own[0]);
+    let faster =
+        if is_faster { format!("document: {}", named(&document.policy, runs)) } else { "open".to_owned() };
+    rows.push(vec!["many messages, little time".to_owned(), "time, at every speed".to_owned(), faster]);
+    let title = "What to choose when: the specification's cases, by these chats";
+    Some(grid(title, runs, &["what matters", "judged by", "verdict"], 3, rows))
 }
 
 /// Returns the types of questions with all of them last.

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::{Writing, found, rows};
 use crate::diag::Diagnostic;
 use crate::input::policy::memory::Memory;
-use crate::input::scenario::Load as Form;
+use crate::input::scenario::{ChatLoad, ChatSource, Load as Form};
 use crate::take::{Kind, World};
 use crate::worlds::Registered;
 use crate::worlds::chats::{self, ChatScenario, Numbers};
+
+/// Where a scenario names a file of chats.
+const PATH: &str = "load.chats.from.long_mem_eval.path";
 
 /// What chats read of a policy.
 pub(super) static KIND: Kind = Kind {
@@ -27,15 +32,42 @@ pub(in crate::floors::worlds) const WORLD: Registered = Registered {
     check_memory: |memory| {
         if let Memory::Service(it) = memory { chats::check_policy(it) } else { Vec::new() }
     },
-    make: |scenario, text| {
+    make: |scenario, texts| {
         let Form::Chats(load) = &scenario.load else { return None };
-        let users = text.map(|it| chats::long_mem_eval::read(it, Numbers::declared())).transpose();
+        let users = texts.first().map(|it| chats::long_mem_eval::read(it, Numbers::declared())).transpose();
         Some(users.map(|users| vec![Arc::new(ChatScenario::new(scenario, load, users)) as _]))
+    },
+    of_file: |front, name| chats::long_mem_eval::is_one(front).then(|| Form::Chats(of_file(name).into())),
+    beside: |load| {
+        let path = if matches!(load, Form::Chats(_)) { load.path() } else { None };
+        path.map(|it| (it.to_owned(), PATH.to_owned())).into_iter().collect()
+    },
+    numbers: |load| {
+        let names = || Numbers::declared().names().into_iter();
+        if matches!(load, Form::Chats(_)) {
+            names().map(|it| format!("runner.{it}")).collect()
+        } else {
+            Vec::new()
+        }
     },
     rows: rows::kinds,
     findings: Some(&found::KIND),
     ..Registered::NEW
 };
+
+/// How often the losses of a file of chats are drawn where no scenario says it.
+const TRIALS: u64 = 5;
+
+/// Returns the load of a file that is named itself: its conversations have dates.
+fn of_file(name: &str) -> ChatLoad {
+    ChatLoad {
+        trials: TRIALS,
+        conversation_time: true,
+        session_seconds: 0,
+        numbers: IndexMap::new(),
+        from: ChatSource::LongMemEval { path: name.to_owned() },
+    }
+}
 
 impl World for ChatScenario {
     fn name(&self) -> &str {

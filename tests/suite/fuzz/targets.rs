@@ -124,7 +124,7 @@ fn scenario(bytes: &[u8]) {
         }
         (Ok(scenario), Load::Aging(load)) => {
             let few = |it: &Aging| it.load.sessions <= 20;
-            Aging::all(&scenario, load).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
+            Aging::all(&scenario, load, &[]).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
         }
         // A file of chats is a target of its own.
         (Ok(scenario), Load::Chats(load)) => {

@@ -126,3 +126,26 @@ fn what_loses_nothing_answers_everything() {
         assert!(observed.accuracy().values().all(|it| it.mean == 1.0), "{name}: {:?}", observed.accuracy());
     }
 }
+
+#[test]
+fn a_file_of_longmemeval_is_played_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
+    std::fs::write(folder.path().join("longmemeval_s.json"), text).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args([
+            "run",
+            "longmemeval_s.json",
+            "--policy",
+            "memory_runners/entries",
+            "memory_runners/context_only",
+        ])
+        .args(["--profile", "unlimited"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("longmemeval_s") && told.contains("Correct answers"), "{told}");
+}

@@ -1,5 +1,6 @@
 //! A load of many sessions in which facts are stated, changed, retracted and asked for again, as written.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// Sessions over which a memory ages.
@@ -13,8 +14,12 @@ pub struct AgingLoad {
     pub sessions: u64,
     /// The number of session streams to draw.
     pub trials: u64,
-    /// The models that answer, each as its own load: names of files in `assumptions/aging/models`.
+    /// The models that answer, each as its own load: names of files in `assumptions/aging/models`, or `.toml` files of your own,
+    /// relative to the scenario's folder.
     pub models: Vec<String>,
+    /// Overrides of numbers in `assumptions/aging/numbers.toml`, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub numbers: IndexMap<String, f64>,
     /// The preset of the pressure, for fields below that are omitted.
     #[serde(default)]
     pub pressure: PressurePreset,
@@ -56,6 +61,10 @@ pub struct AgingLoad {
     /// The score before any question has been asked.
     #[serde(default)]
     pub before_first: BeforeFirst,
+    /// Whether the answers with perfect retrieval and with perfect context have draws of their own, as those of a live model
+    /// do, so that an oracle can make an answer worse. Default: false.
+    #[serde(default)]
+    pub own_oracle_draws: bool,
     /// Events that affect the memory; each run is accompanied by a control run without them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<AgingEvent>,
@@ -114,7 +123,7 @@ pub enum Happening {
     },
     /// Records are reordered, and questions find different ones.
     Reindex,
-    /// Summaries get fewer words from now on.
+    /// Summaries and files get fewer words from now on.
     ReduceBudget {
         /// The number of words.
         words: u64,
@@ -124,11 +133,13 @@ pub enum Happening {
         /// The number of words.
         words: u64,
     },
-    /// The history is lost: all of a summary or of records; for a summary made from the history, only the
+    /// The history is lost: all of a summary, of records or of files; for a summary made from the history, only the
     /// history.
     FlushHistory,
-    /// The summary is made again.
+    /// The summary is made again, or the files are.
     Recompact,
+    /// Files are merged, two into one, and rewritten.
+    MergeFiles,
     /// Everything is rewritten in another form.
     Migration,
     /// Summaries use another prompt from now on.

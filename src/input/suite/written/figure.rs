@@ -14,6 +14,9 @@ pub struct Figure {
     /// The published number; `None` if there is only a claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
+    /// The standard deviation that was published with it, over seeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
     /// The basis of our number.
     pub kind: FigureKind,
     /// The policy of the number.
@@ -47,25 +50,56 @@ pub struct Figure {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
-    /// A parameter was fitted to it.
+    /// It is in the objective of the fit.
     Fitted,
-    /// Nothing was fitted to it.
+    /// It follows from fitted figures or from how the model is built, so that it is no evidence.
+    Derived,
+    /// It is not in the objective and does not follow from what is.
     HeldOut,
-    /// Nothing that it depends on was fitted.
+    /// As held out, but of a claim or of a published number only the direction is tested.
+    Sign,
+    /// It rests on numbers that were chosen, not fitted.
     Assumed,
-    /// The mechanism is known to miss it.
-    Miss,
+    /// A mechanism is left out, so that it must miss its band.
+    Control,
+    /// There is no published number for it.
+    Unpublished,
+}
+
+impl Figure {
+    /// Returns the policies and the scenarios whose runs it is read from.
+    #[must_use]
+    pub fn read_from(&self) -> [Vec<&str>; 2] {
+        let policies = [Some(&self.policy), self.minus.as_ref(), self.over.as_ref()];
+        let scenarios = [Some(&self.scenario), self.minus_scenario.as_ref()];
+        [policies.to_vec(), scenarios.to_vec()]
+            .map(|all| all.into_iter().flatten().map(String::as_str).collect())
+    }
 }
 
 impl FigureKind {
+    /// All kinds, in the order in which tables count them.
+    pub const ALL: [Self; 7] = [
+        Self::HeldOut,
+        Self::Sign,
+        Self::Fitted,
+        Self::Derived,
+        Self::Assumed,
+        Self::Control,
+        Self::Unpublished,
+    ];
+
     /// Returns its name in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Fitted => "fitted",
+            Self::Derived => "derived",
             Self::HeldOut => "held_out",
+            Self::Sign => "sign",
             Self::Assumed => "assumed",
-            Self::Miss => "miss",
+            Self::Control => "control",
+            Self::Unpublished => "unpublished",
         }
     }
 }

@@ -25,7 +25,7 @@ impl Setting {
             }
             _ => ROOTS
                 .iter()
-                .filter(|it| it.1 == target)
+                .filter(|it| it.1 == target && super::numbers_of(it.0).is_none())
                 .flat_map(|(root, _)| all(&named(root), &tree))
                 .collect(),
         }

@@ -21,7 +21,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         }
         let report = draft.record(session as usize % domains.len());
         for _ in 0..ASKED {
-            let fact = if draws.chance(draft.numbers.assumed.subject_share_domains) {
+            let fact = if draws.chance(draft.numbers.fitted.subject_share_domains) {
                 draft.subject(report, true)
             } else {
                 let value = figure(&mut draws);

@@ -1,5 +1,5 @@
 //! How a question is answered: from what is recalled,
-//! by a model that does not use all of it; with the same draws for every oracle.
+//! by a model that does not use all of it; with the same draws for every oracle, unless the load asks for others.
 
 use super::recall::View;
 use super::{Answer, Oracle, Run, asking};
@@ -60,7 +60,7 @@ impl Run<'_> {
             };
             let is_right = self.is_stated(fact, &view, oracle, n_beside, asked);
             // Where the target is not stated, the model states what stands there instead.
-            let is_confused = !is_right && n_beside > 0 && self.uses(fact, 0, asked);
+            let is_confused = !is_right && n_beside > 0 && self.uses(fact, 0, oracle, asked);
             Answer { is_right, is_confused, ..Answer::default() }
         })
     }
@@ -75,7 +75,7 @@ impl Run<'_> {
         let gold = self.player.stream.graph.total(total, at) as f64;
         Oracle::ALL.map(|oracle| {
             let is_counted = |nth: usize, fact: FactIx| match oracle {
-                Oracle::Context => self.uses(fact, 0, asked),
+                Oracle::Context => self.uses(fact, 0, oracle, asked),
                 _ if self.folds() => self.store.folded[total][nth],
                 _ => self.is_stated(fact, &view, oracle, 0, asked),
             };
@@ -118,7 +118,7 @@ impl Run<'_> {
         match oracle {
             Oracle::Context => true,
             Oracle::Read => self.store.holds(fact),
-            Oracle::None => self.store.holds(fact) && view.has(it.record, it.domain),
+            Oracle::None => self.store.holds(fact) && view.has(it.record, self.store.file_of(it.domain)),
         }
     }
 
@@ -134,15 +134,20 @@ impl Run<'_> {
         let said = self.player.stream.graph.facts[fact as usize].session;
         // In the first session the prompt holds the profile as it was given, where anything is kept at all.
         let is_said_now = said == asked.1 && (said > 0 || self.store.rules.store != SessionStore::Nothing);
-        (is_said_now || self.is_in_view(fact, view, oracle)) && self.uses(fact, n_beside, asked)
+        (is_said_now || self.is_in_view(fact, view, oracle)) && self.uses(fact, n_beside, oracle, asked)
     }
 
     /// Returns whether the model states a fact that it sees, beside others that could be confused with it.
-    fn uses(&self, fact: FactIx, n_beside: usize, asked: (usize, u32)) -> bool {
+    fn uses(&self, fact: FactIx, n_beside: usize, oracle: Oracle, asked: (usize, u32)) -> bool {
         let rules = &self.store.rules;
         let odds = 1.0 + rules.confusion(self.player.numbers) * n_beside as f64;
         let p = rules.utilisation() / odds;
-        p >= 1.0 || self.player.draws.use_of_fact.unit_of(asking(asked), fact.into()) < p
+        let draws = match oracle {
+            Oracle::Read if self.player.own_oracle_draws => &self.player.draws.use_with_retrieval,
+            Oracle::Context if self.player.own_oracle_draws => &self.player.draws.use_with_context,
+            _ => &self.player.draws.use_of_fact,
+        };
+        p >= 1.0 || draws.unit_of(asking(asked), fact.into()) < p
     }
 
     /// Returns the records of facts.

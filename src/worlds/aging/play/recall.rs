@@ -14,17 +14,17 @@ pub(super) enum View {
     All,
     /// These records alone.
     Records(Vec<RecordIx>),
-    /// The files of these domains alone.
-    Domains(Vec<u16>),
+    /// These files alone.
+    Files(Vec<u16>),
 }
 
 impl View {
     /// Returns whether a record of a domain is in view.
-    pub(super) fn has(&self, record: RecordIx, domain: u16) -> bool {
+    pub(super) fn has(&self, record: RecordIx, file: u16) -> bool {
         match self {
             Self::All => true,
             Self::Records(records) => records.contains(&record),
-            Self::Domains(domains) => domains.contains(&domain),
+            Self::Files(files) => files.contains(&file),
         }
     }
 }
@@ -39,7 +39,7 @@ impl Run<'_> {
         let is_files = rules.store == SessionStore::Files;
         let n = match rules.read {
             SessionRead::All => return View::All,
-            SessionRead::Last(n) if is_files => return View::Domains(self.last_domains(n)),
+            SessionRead::Last(n) if is_files => return View::Files(self.last_files(n)),
             SessionRead::Last(n) => {
                 let n = saturated::<usize>(n).min(self.store.records.len());
                 return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
@@ -51,11 +51,13 @@ impl Run<'_> {
         let noise = |place: u64| normal(draws.bits_of(place, self.store.order.into()));
         let fitted = self.player.numbers.fitted.similarity_margin;
         if is_files {
-            let domains = 0..ix(self.player.stream.graph.domains.len());
-            let domain = |it: &RecordIx| self.player.stream.graph.records[*it as usize].domain;
-            let wanted: Vec<u16> = needed.iter().map(domain).collect();
+            let domains: u16 = ix(self.player.stream.graph.domains.len());
+            let files = 0..=self.store.file_of(domains.saturating_sub(1));
+            let file =
+                |it: &RecordIx| self.store.file_of(self.player.stream.graph.records[*it as usize].domain);
+            let wanted: Vec<u16> = needed.iter().map(file).collect();
             let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
-            return View::Domains(best(domains.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
+            return View::Files(best(files.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
         }
         let crowds = matches!(rules.read, SessionRead::Top { crowding: true, .. });
         let confusable = self.player.numbers.assumed.confusable_margin;
@@ -69,16 +71,16 @@ impl Run<'_> {
         View::Records(best(scored.collect(), n))
     }
 
-    /// Returns the domains that were written last.
-    fn last_domains(&self, n: u64) -> Vec<u16> {
+    /// Returns the files that were written last.
+    fn last_files(&self, n: u64) -> Vec<u16> {
         let mut last = Vec::new();
         for record in self.store.records.iter().rev() {
-            let domain = self.player.stream.graph.records[*record as usize].domain;
+            let file = self.store.file_of(self.player.stream.graph.records[*record as usize].domain);
             if last.len() as u64 == n {
                 break;
             }
-            if !last.contains(&domain) {
-                last.push(domain);
+            if !last.contains(&file) {
+                last.push(file);
             }
         }
         last

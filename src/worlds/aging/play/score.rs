@@ -78,7 +78,7 @@ impl Run<'_> {
     /// Returns how far enough of the last session's keywords were cited.
     fn dependencies(&self, session: u32, first: usize) -> Option<f64> {
         let draws = &self.player.draws.cite;
-        let cites = self.player.numbers.assumed.cited_share;
+        let cites = self.player.numbers.fitted.cited_share;
         let is_drawn = |it: &Asked| draws.unit_of(it.probe as u64, session.into()) < cites;
         let is_cited = |it: &&Asked| it.answers[0].is_right && is_drawn(it);
         let n_all = self.scored(first).count() as f64;

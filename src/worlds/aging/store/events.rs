@@ -15,24 +15,51 @@ impl Store<'_> {
             Happening::Reindex => self.order += 1,
             Happening::ReduceBudget { words } => {
                 self.words = Some(*words);
-                self.recompact(session);
+                if self.rules.store == SessionStore::Files {
+                    self.prune();
+                } else {
+                    self.recompact(session);
+                }
             }
             Happening::MemoryCompaction { words } => self.truncate(*words),
             Happening::FlushHistory => self.flush(session),
             Happening::Recompact => self.recompact(session),
             Happening::Migration => self.rewrite(session),
+            Happening::MergeFiles => self.merge(session),
             Happening::PromptUpdate { prompt } => self.rules.prompt = Some(prompt.clone()),
             Happening::ModelRotation { model } => {
-                self.rules.model = Model::named(model).unwrap_or(self.rules.model);
+                if let Some(model) = Model::named(model) {
+                    self.rules.model = model;
+                }
             }
         }
     }
 
-    /// Makes a summary again; other memories have none.
+    /// Makes a summary again, or writes each file again; records are as they were said.
     fn recompact(&mut self, session: u32) {
         if let Some(spec) = self.rules.store.compaction().cloned() {
             self.summarise(&spec, session, None);
+        } else if self.rules.store == SessionStore::Files {
+            self.rewrite(session);
         }
+    }
+
+    /// Puts two files into one, which is written anew.
+    fn merge(&mut self, session: u32) {
+        if self.rules.store == SessionStore::Files {
+            self.n_merged += 1;
+            self.rewrite(session);
+        }
+    }
+
+    /// Takes the oldest statements out of files until the rest fits.
+    pub(super) fn prune(&mut self) {
+        let Some(words) = self.words else { return };
+        let n_most = words / self.numbers.assumed.words_per_statement.max(1);
+        self.exact.sort_unstable();
+        let n_kept = self.exact.iter().rev().zip(0..n_most).count();
+        let gone = self.exact[..self.exact.len() - n_kept].to_vec();
+        self.release(|it| gone.binary_search(&it).is_ok());
     }
 
     /// Loses a share: of records and histories the oldest, of a summary its end, which says what came last.
@@ -72,7 +99,7 @@ impl Store<'_> {
     /// Loses the history: a memory that is made from it keeps its summary.
     fn flush(&mut self, session: u32) {
         self.history_from = session;
-        if matches!(self.rules.store, SessionStore::History(_) | SessionStore::Files) {
+        if matches!(self.rules.store, SessionStore::History(_)) {
             return;
         }
         self.drop_exact();

@@ -1,7 +1,6 @@
 //! What one stream says of a memory: its curve, its answers, and what an event did to it.
 
 use super::{Observed, Played};
-use crate::worlds::aging::assumed::Numbers;
 use crate::worlds::aging::metric::chain::{self, Chained};
 use crate::worlds::aging::metric::curve::Curve;
 use crate::worlds::aging::metric::interference::{self, Binding};
@@ -74,8 +73,8 @@ impl Observed {
     /// Notes the scores that other benchmarks would take and that say little here: violated constraints (CVR), which only a
     /// profile has, and whether anything was looked up at all (LA).
     fn saturated(&mut self, played: Played<'_>) {
-        let Played { stream, log, .. } = played;
-        let share = Numbers::declared().assumed.violation_share;
+        let Played { stream, log, numbers, .. } = played;
+        let share = numbers.assumed.violation_share;
         let scored: Vec<&Asked> = log.asked.iter().filter(|it| stream.probes[it.probe].is_scored).collect();
         if stream.profile_records > 0 {
             let draws = stream.seed.stream("aging violation", 0);

@@ -46,6 +46,12 @@ const TYPES: [(&str, QuestionKind, StatementKind); 6] = [
 /// What ends the id of a question that has no answer.
 const ABSTENTION: &str = "_abs";
 
+/// Returns whether a text begins like such a file.
+#[must_use]
+pub fn is_one(front: &str) -> bool {
+    front.trim_start().starts_with('[') && front.contains("\"haystack_session")
+}
+
 /// Reads users.
 ///
 /// # Errors
