@@ -165,7 +165,7 @@ pub fn import_from(
     };
     let (format, mut transcripts) = match read {
         Ok(read) => read,
-        Err(problem) => return Ok(Err(vec![problem])),
+        Err(problem) => return Ok(Err(vec![*problem])),
     };
     let refused = losses.problems();
     if !refused.is_empty() {
@@ -187,16 +187,16 @@ pub fn import_from(
 }
 
 /// Reads the sessions of a text, with the name of its format.
-fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Diagnostic>> {
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Box<Diagnostic>>> {
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
         let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
-        return Ok(Err(problem));
+        return Ok(Err(Box::new(problem)));
     };
     let transcripts = (format.read)(&mut lines, losses);
     if let Some(line) = lines.too_long() {
-        return Ok(Err(too_long(line)));
+        return Ok(Err(Box::new(too_long(line))));
     }
     lines.finish(losses)?;
     Ok(Ok((format.name, transcripts)))
