@@ -199,7 +199,7 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read
     } else {
         read_lines(reader, losses)?
     };
-    Ok(read.map_err(|it| vec![it]).and_then(|(format, mut transcripts)| {
+    Ok(read.map_err(|it| vec![*it]).and_then(|(format, mut transcripts)| {
         let refused = losses.problems();
         transcripts.retain(|it| !it.exchanges.is_empty());
         if refused.is_empty() { Ok((format, transcripts)) } else { Err(refused) }
@@ -207,16 +207,16 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read
 }
 
 /// Reads the sessions of a text.
-fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Diagnostic>> {
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Box<Diagnostic>>> {
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
         let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
-        return Ok(Err(problem));
+        return Ok(Err(Box::new(problem)));
     };
     let transcripts = (format.read)(&mut lines, losses);
     if let Some(line) = lines.too_long() {
-        return Ok(Err(too_long(line)));
+        return Ok(Err(Box::new(too_long(line))));
     }
     lines.finish(losses)?;
     Ok(Ok((format, transcripts)))

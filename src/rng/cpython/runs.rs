@@ -30,7 +30,8 @@ impl Letters<'_> {
 }
 
 /// Tells by the high word of each pair whether it is above a bar; returns not so, if any is too near to tell.
-#[expect(clippy::needless_range_loop, reason = "a zip is a call for each text where it is not inlined")]
+///
+/// A loop over places, because a `zip` is a call for each text where it is not inlined.
 fn compare(pairs: &[[u32; 2]], bar: i32, above: &mut [u32]) -> bool {
     let mut near = 0;
     let n = above.len().min(pairs.len());

@@ -123,14 +123,14 @@ impl Trajectory {
         match step.source.0.as_ref() {
             "agent" if step.is_request() => self.reply(line, at_ms, step, losses),
             "agent" => {
-                self.assembler.said(line, at_ms, Part::of(Kind::Assistant, step.message.to_content()), false)
+                self.assembler.said(line, at_ms, Part::of(Kind::Assistant, step.message.to_content()), false);
             }
             "user" => self.assembler.said(line, at_ms, Part::of(Kind::User, step.message.to_content()), true),
             "system" if self.assembler.is_empty() => {
                 self.assembler.stable(Part::of(Kind::System, step.message.to_content()));
             }
             "system" => {
-                losses.add(line, "notes of the system between the steps, which no prompt is known to hold")
+                losses.add(line, "notes of the system between the steps, which no prompt is known to hold");
             }
             other => losses.add(line, format!("steps of the unknown source `{other}`")),
         }

@@ -363,8 +363,10 @@ impl<'s> Walk<'s> {
 mod tests {
     use super::*;
 
+    type Found = (String, usize, Option<String>);
+
     /// The pieces of a text, and what is told.
-    fn pieces(text: &str, opened: &[&str]) -> (Vec<(String, usize, Option<String>)>, Vec<String>) {
+    fn pieces(text: &str, opened: &[&str]) -> (Vec<Found>, Vec<String>) {
         let mut bytes = text.as_bytes();
         let mut lines = Lines::new(&mut bytes);
         let (mut found, mut losses) = (Vec::new(), Losses::default());
@@ -374,7 +376,7 @@ mod tests {
         (found, losses.in_order().iter().map(ToString::to_string).collect())
     }
 
-    fn piece(path: &str, line: usize, text: &str) -> (String, usize, Option<String>) {
+    fn piece(path: &str, line: usize, text: &str) -> Found {
         (path.to_owned(), line, Some(text.to_owned()).filter(|it| !it.is_empty()))
     }
 
@@ -433,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_document_on_one_line_may_be_longer_than_any_line() {
-        let elements = vec!["\"0123456789abcdef\""; 1000].join(",").repeat(1);
+        let elements = vec!["\"0123456789abcdef\""; 1000].join(",");
         let one = format!("{{\"list\":[{elements}");
         let n = 70 * (1 << 20) / elements.len();
         let mut bytes = one.as_bytes().to_vec();

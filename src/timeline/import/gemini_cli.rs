@@ -233,7 +233,7 @@ fn say(message: Message, assembler: &mut Assembler, losses: &mut Losses) {
                     }
                     Spoken::Result(named) => assembler.answered(line, at_ms, &named.call, named.part, losses),
                     Spoken::Call(named) => {
-                        assembler.said(line, at_ms, named.part.with_kind(Kind::User), true)
+                        assembler.said(line, at_ms, named.part.with_kind(Kind::User), true);
                     }
                 }
             }
@@ -279,7 +279,7 @@ fn answer(line: usize, record: Record<'_>, losses: &mut Losses) -> Answer {
         let Shaped::Object(call) = call else { continue };
         let id = if call.id.0.is_empty() { format!("{}/{nth}", record.id.0) } else { call.id.0.into_owned() };
         parts.push(Named::call(&id, &call.name.0, call.args.unwrap_or_default().0));
-        let mut part = Part::of(Kind::ToolResult, call.result.to_content());
+        let mut part = Part::of(Kind::ToolResult, call.result.into_content());
         call.name.0.as_ref().clone_into(&mut part.tool);
         results.push((milliseconds(&call.timestamp.0), Named { call: id, part }));
     }

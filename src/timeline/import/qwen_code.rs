@@ -156,7 +156,7 @@ fn gather(entries: Vec<Entry>, losses: &mut Losses) -> Transcript {
                             assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
                         }
                         Spoken::Result(named) => {
-                            assembler.answered(line, at_ms, &named.call, named.part, losses)
+                            assembler.answered(line, at_ms, &named.call, named.part, losses);
                         }
                         Spoken::Call(_) => {}
                     }

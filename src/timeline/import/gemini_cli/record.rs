@@ -202,7 +202,7 @@ impl PartRecord<'_> {
 
 impl Parts<'_> {
     /// Returns what all parts show together.
-    pub(in crate::floors::timeline::import) fn to_content(self) -> Content {
+    pub(in crate::floors::timeline::import) fn into_content(self) -> Content {
         let contents = self.0.into_iter().filter_map(|it| match it.spoken()? {
             Spoken::Said(content) | Spoken::Thought(content) => Some(content),
             Spoken::Call(named) | Spoken::Result(named) => {

@@ -37,36 +37,34 @@ pub(in crate::floors::timeline::import) fn begins(reader: &mut dyn BufRead) -> i
 pub(in crate::floors::timeline::import) fn read(
     reader: &mut dyn BufRead,
     losses: &mut Losses,
-) -> io::Result<Result<Vec<Transcript>, Diagnostic>> {
+) -> io::Result<Result<Vec<Transcript>, Box<Diagnostic>>> {
     let mut bytes = Vec::new();
     reader.take(ARCHIVE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > ARCHIVE_BYTES_MAX {
-        let problem = refused(format!("the archive is larger than {} GiB", ARCHIVE_BYTES_MAX >> 30));
-        return Ok(Err(
-            problem.help("write the log in parts, or convert it with `inspect log convert --to json`")
-        ));
+        let message = format!("the archive is larger than {} GiB", ARCHIVE_BYTES_MAX >> 30);
+        return Ok(Err(refused(
+            message,
+            "write the log in parts, or convert it with `inspect log convert --to json`",
+        )));
     }
     Ok(samples(&bytes, losses))
 }
 
-fn refused(message: String) -> Diagnostic {
-    Diagnostic::at("recording-unknown", "", message)
+fn refused(message: String, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at("recording-unknown", "", message).help(help))
 }
 
 #[cfg(not(feature = "archives"))]
-fn samples(_: &[u8], _: &mut Losses) -> Result<Vec<Transcript>, Diagnostic> {
-    let problem = refused("this build does not read archives".to_owned());
-    Err(problem
-        .help("build with the feature `archives`, or convert the log with `inspect log convert --to json`"))
+fn samples(_: &[u8], _: &mut Losses) -> Result<Vec<Transcript>, Box<Diagnostic>> {
+    let help = "build with the feature `archives`, or convert the log with `inspect log convert --to json`";
+    Err(refused("this build does not read archives".to_owned(), help))
 }
 
 #[cfg(feature = "archives")]
-fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Diagnostic> {
+fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Box<Diagnostic>> {
     let broken = |error: rawzip::Error| {
-        let problem = refused(format!("the archive is damaged: {error}"));
-        problem.help(
-            "copy the log again; an archive that was not closed can be repaired with `inspect log recover`",
-        )
+        let help = "copy the log again; `inspect log recover` repairs one that was not closed";
+        refused(format!("the archive is damaged: {error}"), help)
     };
     let archive = rawzip::ZipArchive::from_slice(bytes).map_err(broken)?;
     let (mut samples, mut number) = (Vec::new(), 0);
@@ -97,8 +95,8 @@ fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Diagnos
         }
     }
     if number > 0 && samples.is_empty() {
-        let problem = refused("the archive has no samples of an eval log".to_owned());
-        return Err(problem.help("unpack it first, and name the recordings in it"));
+        let help = "unpack it first, and name the recordings in it";
+        return Err(refused("the archive has no samples of an eval log".to_owned(), help));
     }
     Ok(super::transcripts(samples, losses))
 }

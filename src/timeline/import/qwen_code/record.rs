@@ -77,7 +77,7 @@ impl Record<'_> {
                 "model" => Kind::Assistant,
                 _ => Kind::User,
             };
-            Some(Part::of(kind, message.parts.unwrap_or_default().to_content()))
+            Some(Part::of(kind, message.parts.unwrap_or_default().into_content()))
         });
         parts.collect()
     }
