@@ -61,13 +61,15 @@ pub use undo::CompactedSession;
 #[rustfmt::skip]
 const FORMATS: &[Format] = &[
     usage_csv::FORMAT,
-    opencode::FORMAT,
-    gemini_cli::FORMAT,
+    // Its records have all that those of Claude Code have.
     qwen_code::FORMAT,
-    atif::FORMAT,
-    inspect_ai::FORMAT,
+    // What is found in the first line comes before what takes a look at all of the front.
     claude_code::FORMAT,
     codex::FORMAT,
+    opencode::FORMAT,
+    gemini_cli::FORMAT,
+    atif::FORMAT,
+    inspect_ai::FORMAT,
     dsh::FORMAT,
     kimi::FORMAT,
     pi::FORMAT,
