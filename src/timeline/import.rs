@@ -81,6 +81,9 @@ const FORMATS: &[Format] = &[
 /// The first bytes of every gzip file and of every zstd file, as text, with what unpacks it.
 const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
 
+/// How every SQLite file begins.
+const DATABASE: &str = "SQLite format 3";
+
 /// A format, and what was read of it.
 type Read = (&'static Format, Vec<transcript::Transcript>);
 
@@ -252,6 +255,11 @@ fn unknown(head: &str) -> Diagnostic {
     if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
         let problem = Diagnostic::at("recording-unknown", "", "the file is compressed");
         return problem.help(format!("unpack it first, for example with `{unpack}`"));
+    }
+    if head.starts_with(DATABASE) {
+        let problem = Diagnostic::at("recording-unknown", "", "the file is a database");
+        return problem
+            .help("export its sessions first, for example with `opencode export SESSION > session.json`");
     }
     if head.trim().is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");

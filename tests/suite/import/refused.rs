@@ -134,3 +134,11 @@ fn every_reference_file_is_read_or_refused_by_name() {
     }
     assert_eq!(others, [""; 0]);
 }
+
+#[test]
+fn a_database_is_refused_with_the_command_that_exports_its_sessions() {
+    let refused = import("SQLite format 3\0\u{10}\0", "test", &Assume::default(), &[]).unwrap_err();
+
+    assert_eq!(refused[0].message, "the file is a database");
+    assert!(refused[0].help.as_ref().unwrap().contains("opencode export"), "{refused:?}");
+}
