@@ -69,7 +69,7 @@ fn check_one(
         let is_sum = kind == Kind::Scenario && name == ALL;
         let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).collect();
         let path = catalog.named_by(origin, kind, name);
-        if is_sum || own.contains(name) || own.iter().any(|it| is_file(catalog, kind, it, &path)) {
+        if is_sum || own.contains(name) || is_file(catalog, kind, &own, &path) {
             continue;
         }
         let known = names(catalog, kind, &own);
@@ -129,10 +129,10 @@ fn check_stages(
     }
 }
 
-/// Returns whether a path of a suite leads to the file that a guard names.
-fn is_file(catalog: &Catalog, kind: Kind, own: &str, wanted: &str) -> bool {
-    let origin = |it| catalog.find(kind, it).ok();
-    origin(own).zip(origin(wanted)).is_some_and(|(own, wanted)| own.is_same(&wanted))
+/// Returns whether one of a suite's paths leads to the file that a guard names.
+fn is_file(catalog: &Catalog, kind: Kind, own: &[String], wanted: &str) -> bool {
+    let Ok(wanted) = catalog.find(kind, wanted) else { return false };
+    own.iter().any(|it| catalog.find(kind, it).is_ok_and(|it| it.is_same(&wanted)))
 }
 
 /// Returns what the inputs of a suite are called: as the suite does, and as they do themselves.

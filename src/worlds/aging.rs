@@ -26,5 +26,5 @@ pub use play::{Answer, Asked, Log, Oracle, Player, SessionLog};
 pub use question::Question;
 pub use rules::Rules;
 pub use stream::{Aging, Stream};
-pub use summary::{LAGS, NAMES, Numbered, Observed, Played, Summary};
+pub use summary::{LAGS, NAMES, Numbered, Observed, Played, Scores, Summary};
 pub(super) use world::WORLD;

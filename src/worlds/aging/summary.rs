@@ -3,8 +3,10 @@
 mod observe;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 use super::assumed::Numbers;
@@ -35,17 +37,65 @@ pub struct Played<'a> {
     pub event: Option<u32>,
 }
 
+/// What a number is called before it is summed up: some are noted for each question, so nothing is written out yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Name {
+    Alone(&'static str),
+    Of(&'static str, &'static str),
+    Nth(&'static str, u32),
+}
+
+impl From<&'static str> for Name {
+    fn from(name: &'static str) -> Self {
+        Self::Alone(name)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone(name) => to.write_str(name),
+            Self::Of(group, member) => write!(to, "{group}.{member}"),
+            Self::Nth(group, nth) => write!(to, "{group}.{nth}"),
+        }
+    }
+}
+
 /// What was observed over streams, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
     /// Numbers by name, one a stream or one a question.
-    values: IndexMap<String, Vec<f64>>,
-    /// By place in the curve: the scores of the streams.
-    curve: Vec<Vec<f64>>,
+    values: IndexMap<Name, Vec<f64>, FxBuildHasher>,
+    curve: Scores,
     /// By session: how many questions there were, and how many were answered with each oracle.
     ladders: BTreeMap<u32, ([f64; 3], u32)>,
     /// How many half-lives are infinite.
     infinite: u64,
+}
+
+/// By place in the curve: the scores of the streams.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores(Vec<Vec<f64>>);
+
+impl Scores {
+    /// Takes the scores of one stream.
+    #[must_use]
+    pub fn of(log: &Log) -> Self {
+        Self(log.sessions.iter().map(|it| it.score.into_iter().collect()).collect())
+    }
+
+    /// Adds those of other streams.
+    pub fn add(&mut self, other: Self) {
+        let n = self.0.len().max(other.0.len());
+        self.0.resize_with(n, Vec::new);
+        self.0.iter_mut().zip(other.0).for_each(|(own, more)| own.extend(more));
+    }
+
+    /// Returns the mean score by session.
+    #[must_use]
+    pub fn means(&self) -> Vec<Option<f64>> {
+        self.0.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
+    }
 }
 
 /// The numbers of a memory over all streams.
@@ -89,12 +139,12 @@ pub struct Summary {
 
 impl Observed {
     /// Notes a number.
-    fn note(&mut self, name: impl Into<String>, value: f64) {
+    fn note(&mut self, name: impl Into<Name>, value: f64) {
         self.values.entry(name.into()).or_default().push(value);
     }
 
     /// Notes a number, if there is one.
-    fn note_some(&mut self, name: &str, value: Option<f64>) {
+    fn note_some(&mut self, name: &'static str, value: Option<f64>) {
         if let Some(value) = value {
             self.note(name, value);
         }
@@ -105,11 +155,7 @@ impl Observed {
         for (name, values) in other.values {
             self.values.entry(name).or_default().extend(values);
         }
-        let n = self.curve.len().max(other.curve.len());
-        self.curve.resize_with(n, Vec::new);
-        for (own, more) in self.curve.iter_mut().zip(other.curve) {
-            own.extend(more);
-        }
+        self.curve.add(other.curve);
         for (session, (right, n)) in other.ladders {
             let own = self.ladders.entry(session).or_default();
             own.0.iter_mut().zip(right).for_each(|(own, more)| *own += more);
@@ -122,19 +168,13 @@ impl Observed {
     #[must_use]
     pub fn less(&self, other: &Self) -> Numbered {
         // A session before anything is asked has no score in any stream.
-        let n_streams = self.curve.iter().map(Vec::len).max().unwrap_or(0);
-        let of = |(name, own): (&String, &Vec<f64>)| {
+        let n_streams = self.curve.0.iter().map(Vec::len).max().unwrap_or(0);
+        let of = |(name, own): (&Name, &Vec<f64>)| {
             let base = other.values.get(name).filter(|it| [it.len(), own.len()] == [n_streams; 2])?;
             let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();
-            Some((name.clone(), Statistic::new(differences.into_iter())?))
+            Some((name.to_string(), Statistic::new(differences.into_iter())?))
         };
         self.values.iter().filter_map(of).collect()
-    }
-
-    /// Returns the mean score by session.
-    #[must_use]
-    pub fn means(&self) -> Vec<Option<f64>> {
-        self.curve.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
     }
 
     /// Returns the accuracies by session.
@@ -152,17 +192,18 @@ impl Observed {
     #[must_use]
     pub fn summary(&self, has_retrieval: bool) -> Summary {
         let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
-        let mut numbers: Numbered = self
-            .values
-            .iter()
-            .filter_map(|(name, it)| Some((name.clone(), ranged(name, statistic(it)?))))
-            .collect();
+        let named = |(name, it): (&Name, &Vec<f64>)| {
+            let name = name.to_string();
+            let number = ranged(&name, statistic(it)?);
+            Some((name, number))
+        };
+        let mut numbers: Numbered = self.values.iter().filter_map(named).collect();
         let place = |name: &String| NAMES.iter().position(|it| it == name).unwrap_or(NAMES.len());
         numbers.sort_by(|one, _, other, _| place(one).cmp(&place(other)).then_with(|| one.cmp(other)));
         Summary {
             half_life_infinite: self.infinite,
             numbers,
-            curve: self.curve.iter().map(|it| Some(statistic(it)?.within(SHARE))).collect(),
+            curve: self.curve.0.iter().map(|it| Some(statistic(it)?.within(SHARE))).collect(),
             attribution: Attribution::new(&self.ladders(), has_retrieval),
             ..Summary::default()
         }

@@ -17,7 +17,7 @@ use crate::take::{
 };
 use crate::worlds::aging::cost::Requests;
 use crate::worlds::aging::generate::Pressure;
-use crate::worlds::aging::{Aging, Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use crate::worlds::aging::{Aging, Model, Numbers, Observed, Played, Player, Rules, Scores, Stream, Summary};
 use crate::worlds::chats::{self, Chats, Writing};
 use crate::worlds::replay::{self, Replay};
 use crate::worlds::{Registered, aging};
@@ -72,8 +72,8 @@ fn paths(load: &AgingLoad) -> Vec<(String, String)> {
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
 pub(super) struct Observations {
     pub(super) policies: Vec<Observed>,
-    floor: Observed,
-    ceiling: Observed,
+    floor: Scores,
+    ceiling: Scores,
 }
 
 impl World for Aging {
@@ -187,8 +187,8 @@ impl Aging {
         });
         let mut all = Observations {
             policies: vec![Observed::default(); load.policies.len()],
-            floor: Observed::default(),
-            ceiling: Observed::default(),
+            floor: Scores::default(),
+            ceiling: Scores::default(),
         };
         for one in of_trials {
             all.policies.iter_mut().zip(one.policies).for_each(|(own, more)| own.add(more));
@@ -204,18 +204,16 @@ impl Aging {
         let calm = (!self.events().is_empty()).then(|| Player::new(self, stream, false));
         let first = self.events().iter().map(|it| it.session).min();
         let event = first.and_then(|it| u32::try_from(it).ok());
-        let played = |log: &Log, control: Option<&Log>| {
-            Observed::new(Played { stream, numbers: &self.numbers, log, control, event })
-        };
         let of_policy = |policy: &Arc<Policy>| {
             let control = calm.as_ref().map(|it| it.policy(policy, &self.model));
-            played(&player.policy(policy, &self.model), control.as_ref())
+            let (log, control) = (&player.policy(policy, &self.model), control.as_ref());
+            Observed::new(Played { stream, numbers: &self.numbers, log, control, event })
         };
-        let quiet = Player::new(self, stream, false);
+        let quiet = calm.as_ref().unwrap_or(&player);
         Observations {
             policies: load.policies.iter().map(of_policy).collect(),
-            floor: played(&quiet.play(Rules::new(None, Arc::clone(&self.model))), None),
-            ceiling: played(&quiet.play(Rules::ceiling(Arc::clone(&self.model))), None),
+            floor: Scores::of(&quiet.play(Rules::new(None, Arc::clone(&self.model)))),
+            ceiling: Scores::of(&quiet.play(Rules::ceiling(Arc::clone(&self.model)))),
         }
     }
 

@@ -75,9 +75,12 @@ fn chains_have_the_recalls_that_agingbench_gives() {
         ours.iter().for_each(|(key, it)| assert_near(Some(*it), &given[key.to_string()], 5e-5 + 1e-9, what));
     }
     for it in fixture("chains") {
-        let rows = it["rows"].as_array().unwrap().iter();
-        let all: Vec<Chained> = rows
-            .map(|row| {
+        let rows = it["rows"].as_array().unwrap();
+        let stated: Vec<Vec<bool>> = rows.iter().map(|row| flags(&row["hops"])).collect();
+        let all: Vec<Chained<'_>> = rows
+            .iter()
+            .zip(&stated)
+            .map(|(row, hops)| {
                 let relation = match row["relation"].as_str().unwrap() {
                     "compare" => Relation::Compare,
                     "trend" => Relation::Trend,
@@ -87,7 +90,7 @@ fn chains_have_the_recalls_that_agingbench_gives() {
                     relation,
                     depth: u16::try_from(row["depth"].as_u64().unwrap()).unwrap(),
                     span: u32::try_from(row["span"].as_u64().unwrap()).unwrap(),
-                    hops: flags(&row["hops"]),
+                    hops,
                     needs_version: relation == Relation::Trend,
                     is_stale: row["stale"].as_bool().unwrap(),
                 }

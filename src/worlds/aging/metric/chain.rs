@@ -6,8 +6,8 @@ use super::mean;
 use crate::worlds::graph::Relation;
 
 /// A question over several facts, and which of them were stated.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chained {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chained<'a> {
     /// What it does with them.
     pub relation: Relation,
     /// The longest chain of versions among them.
@@ -15,14 +15,14 @@ pub struct Chained {
     /// From the first session that said one to the last.
     pub span: u32,
     /// Whether each was stated.
-    pub hops: Vec<bool>,
+    pub hops: &'a [bool],
     /// Whether some version after the first was needed.
     pub needs_version: bool,
     /// Whether an old version was stated.
     pub is_stale: bool,
 }
 
-impl Chained {
+impl Chained<'_> {
     /// Returns the share of its facts that were stated, as the code scores it.
     #[must_use]
     pub fn share(&self) -> f64 {
@@ -38,9 +38,9 @@ impl Chained {
 
 /// Returns means of a number of questions by a key.
 fn by<K: Ord>(
-    all: &[Chained],
-    key: impl Fn(&Chained) -> K,
-    number: impl Fn(&Chained) -> f64,
+    all: &[Chained<'_>],
+    key: impl Fn(&Chained<'_>) -> K,
+    number: impl Fn(&Chained<'_>) -> f64,
 ) -> BTreeMap<K, f64> {
     let mut groups: BTreeMap<K, Vec<f64>> = BTreeMap::new();
     for it in all.iter().filter(|it| it.relation != Relation::Standalone) {
@@ -51,19 +51,19 @@ fn by<K: Ord>(
 
 /// Returns recall by version depth.
 #[must_use]
-pub fn by_depth(all: &[Chained]) -> BTreeMap<u16, f64> {
-    by(all, |it| it.depth, Chained::share)
+pub fn by_depth(all: &[Chained<'_>]) -> BTreeMap<u16, f64> {
+    by(all, |it| it.depth, |it| it.share())
 }
 
 /// Returns recall by span, the share of facts stated.
 #[must_use]
-pub fn by_span(all: &[Chained]) -> BTreeMap<u32, f64> {
-    by(all, |it| it.span, Chained::share)
+pub fn by_span(all: &[Chained<'_>]) -> BTreeMap<u32, f64> {
+    by(all, |it| it.span, |it| it.share())
 }
 
 /// Returns recall by hop, over questions of two facts or more.
 #[must_use]
-pub fn by_hop(all: &[Chained]) -> BTreeMap<usize, f64> {
+pub fn by_hop(all: &[Chained<'_>]) -> BTreeMap<usize, f64> {
     let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for it in all.iter().filter(|it| it.hops.len() >= 2) {
         for (hop, is_stated) in it.hops.iter().enumerate() {
@@ -88,7 +88,7 @@ pub fn pattern(by_hop: &BTreeMap<usize, f64>) -> &'static str {
 /// Returns of questions about a changed fact the share that states the current version and no old one, or
 /// none if nothing asks.
 #[must_use]
-pub fn version_accuracy(all: &[Chained]) -> Option<f64> {
+pub fn version_accuracy(all: &[Chained<'_>]) -> Option<f64> {
     let tests = all.iter().filter(|it| it.relation == Relation::Trend && it.needs_version);
     let is_right = |it: &Chained| it.hops.last() == Some(&true) && !it.is_stale;
     mean(tests.map(|it| f64::from(u8::from(is_right(it)))))
@@ -98,8 +98,8 @@ pub fn version_accuracy(all: &[Chained]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn chained(relation: Relation, depth: u16, span: u32, hops: &[bool]) -> Chained {
-        Chained { relation, depth, span, hops: hops.to_vec(), needs_version: depth > 1, is_stale: false }
+    fn chained(relation: Relation, depth: u16, span: u32, hops: &[bool]) -> Chained<'_> {
+        Chained { relation, depth, span, hops, needs_version: depth > 1, is_stale: false }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What one stream says of a memory: its curve, its answers, and what an event did to it.
 
-use super::{Observed, Played};
+use super::{Name, Observed, Played, Scores};
 use crate::worlds::aging::metric::chain::{self, Chained};
 use crate::worlds::aging::metric::curve::Curve;
 use crate::worlds::aging::metric::interference::{self, Binding};
@@ -91,7 +91,7 @@ impl Observed {
     fn curve(&mut self, log: &Log) {
         let scores: Vec<Option<f64>> = log.sessions.iter().map(|it| it.score).collect();
         let curve = Curve::of(&scores);
-        self.curve = scores.iter().map(|it| it.iter().copied().collect()).collect();
+        self.curve = Scores::of(log);
         self.note_some("m0", curve.first());
         self.note_some("final", curve.last());
         self.note_some("mean", curve.mean());
@@ -134,20 +134,20 @@ impl Observed {
             self.note("chain_recall", it.share());
             let is_whole = f64::from(u8::from(it.is_whole()));
             self.note("chain_recall_all_hops", is_whole);
-            self.note(format!("span.{}", it.span), it.share());
-            self.note(format!("span_all_hops.{}", it.span), is_whole);
-            self.note(format!("depth.{}", it.depth), it.share());
+            self.note(Name::Nth("span", it.span), it.share());
+            self.note(Name::Nth("span_all_hops", it.span), is_whole);
+            self.note(Name::Nth("depth", it.depth.into()), it.share());
             for (name, ..) in SPANS.iter().filter(|(_, from, to)| (*from..=*to).contains(&it.span)) {
-                self.note(format!("span_all_hops.{name}"), is_whole);
-                self.note(format!("span.{name}"), it.share());
+                self.note(Name::Of("span_all_hops", name), is_whole);
+                self.note(Name::Of("span", name), it.share());
             }
-            for (hop, is_stated) in it.hops.iter().enumerate() {
-                self.note(format!("hop.{hop}"), f64::from(u8::from(*is_stated)));
+            for (hop, is_stated) in (0..).zip(it.hops) {
+                self.note(Name::Nth("hop", hop), f64::from(u8::from(*is_stated)));
             }
         }
         let n_long = all.iter().filter(|it| it.span >= 5).count();
-        self.note("probes.chain", all.len() as f64);
-        self.note("probes.long_span", n_long as f64);
+        self.note(Name::Of("probes", "chain"), all.len() as f64);
+        self.note(Name::Of("probes", "long_span"), n_long as f64);
         self.note_some("version_accuracy", chain::version_accuracy(&all));
     }
 
@@ -163,7 +163,7 @@ impl Observed {
             let fact = &stream.graph.facts[fact as usize];
             let lag = asked.session.saturating_sub(fact.session);
             for (name, ..) in LAGS.iter().filter(|(_, from, to)| (*from..=*to).contains(&lag)) {
-                self.note(format!("lag.{name}"), is_right);
+                self.note(Name::Of("lag", name), is_right);
             }
             if fact.version > 1 {
                 revised.push(is_right);
@@ -240,9 +240,9 @@ fn stated(played: Played<'_>, oracle: usize) -> Vec<totals::Stated> {
 }
 
 /// Returns the questions over several facts.
-fn chained(played: Played<'_>) -> Vec<Chained> {
+fn chained<'a>(played: Played<'a>) -> Vec<Chained<'a>> {
     let stream = played.stream;
-    let of = |asked: &Asked| {
+    let of = |asked: &'a Asked| {
         let Ask::Chain(edge) = stream.probes[asked.probe].ask else { return None };
         let edge = &stream.graph.edges[edge as usize];
         let sessions = edge.facts.iter().map(|it| stream.graph.facts[*it as usize].session);
@@ -251,7 +251,7 @@ fn chained(played: Played<'_>) -> Vec<Chained> {
             relation: edge.relation,
             depth: edge.chain_depth,
             span,
-            hops: asked.answers[0].hops.clone(),
+            hops: &asked.answers[0].hops,
             needs_version: edge.relation == Relation::Trend && edge.chain_depth > 1,
             is_stale: asked.answers[0].is_stale,
         })
