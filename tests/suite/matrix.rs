@@ -11,8 +11,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 9] =
-    ["run", "rows", "compare", "check", "sweep", "tune", "sensitivity", "explain", "import"];
+const COMMANDS: [&str; 11] =
+    ["run", "rows", "compare", "check", "sweep", "tune", "sensitivity", "explain", "import", "export", "fit"];
 
 /// A kind of load: small, with two policies for it.
 struct Kind {
@@ -139,6 +139,12 @@ impl Kind {
             }
             "explain" => [&["explain", "--policy", candidate, "--request", "2"][..], &scenario].concat(),
             "import" => vec!["import", self.scenario],
+            "export" => {
+                let [to, profile] = [["--format", "mooncake"], ["--profile", self.profile]];
+                [&["export", self.scenario, "--policy", candidate][..], &to, &profile].concat()
+            }
+            // What an agent answered is a table of its own: any other load is no such table.
+            "fit" => vec!["fit", self.scenario, "--policy", candidate],
             _ => vec!["check", "--suite", "suite.toml", "--snapshots", "kept"],
         };
         if command == "check" {
@@ -152,9 +158,9 @@ impl Kind {
             );
             fs::write(folder.join("suite.toml"), suite).unwrap();
         }
-        let takes_sets = !matches!(command, "check" | "import");
+        let takes_sets = !matches!(command, "check" | "import" | "fit");
         let sets = self.set.iter().filter(|_| takes_sets).flat_map(|it| ["--set", it]);
-        let runs_programs = self.name == "process" && command != "import";
+        let runs_programs = self.name == "process" && !matches!(command, "import" | "fit");
         let programs = runs_programs.then_some("--allow-process");
         of.into_iter().chain(sets).chain(programs).map(str::to_owned).collect()
     }

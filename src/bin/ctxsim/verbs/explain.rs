@@ -88,11 +88,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
     args.output.check(catalog.files())?;
-    let mut loads = Vec::new();
-    for entry in &plan.scenarios {
-        loads.extend(plan.open(entry)?);
-    }
-    let load = session(&loads, &args.sessions(), args.session.as_deref())?;
+    let load = &session(&plan, &args.sessions(), args.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
     let timeline = match load.timeline() {
@@ -132,29 +128,31 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     args.output.put(catalog.files(), format, &text)
 }
 
-/// Returns the requested session: the only one, or the one named.
-pub(crate) fn session<'a>(
-    loads: &'a [Load],
-    given: &[String],
-    named: Option<&str>,
-) -> Result<&'a Load, Error> {
-    let names = || loads.iter().map(|it| it.name.as_str());
+/// Opens the requested session of a plan: the only one, or the one named.
+pub(crate) fn session(plan: &Plan, given: &[String], named: Option<&str>) -> Result<Load, Error> {
+    let mut loads = Vec::new();
+    for entry in &plan.scenarios {
+        loads.extend(plan.open(entry)?);
+    }
+    let given = given.join(", ");
     let Some(name) = named else {
-        return match loads {
-            [only] => Ok(only),
-            all => Err(refused(
-                format!("{} has {} sessions: choose one", given.join(", "), all.len()),
-                &format!("add `--session NAME`; the sessions are: {}", first(names())),
-            )),
-        };
+        if loads.len() == 1 {
+            return Ok(loads.swap_remove(0));
+        }
+        let n = loads.len();
+        let names = loads.iter().map(|it| it.name.as_str());
+        let help = format!("add `--session NAME`; the sessions are: {}", first(names));
+        return Err(refused(format!("{given} has {n} sessions: choose one"), &help));
     };
-    loads.iter().find(|it| it.name == name).ok_or_else(|| {
-        let help = match ctxsim::diag::nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the sessions are: {}", first(names())),
-        };
-        refused(format!("{} has no session `{name}`", given.join(", ")), &help)
-    })
+    if let Some(at) = loads.iter().position(|it| it.name == name) {
+        return Ok(loads.swap_remove(at));
+    }
+    let names = || loads.iter().map(|it| it.name.as_str());
+    let help = match ctxsim::diag::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the sessions are: {}", first(names())),
+    };
+    Err(refused(format!("{given} has no session `{name}`"), &help))
 }
 
 /// Returns the first few of some names.

@@ -65,11 +65,7 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
     let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
     args.output.check(catalog.files())?;
-    let mut loads = Vec::new();
-    for entry in &plan.scenarios {
-        loads.extend(plan.open(entry)?);
-    }
-    let load = session(&loads, std::slice::from_ref(&args.path), args.session.as_deref())?;
+    let load = session(&plan, std::slice::from_ref(&args.path), args.session.as_deref())?;
     let Some(timeline) = load.timeline() else {
         return Err(refused(
             format!("{} is not one session", load.name),
