@@ -67,6 +67,8 @@ pub struct Observed {
     /// Numbers by name, one a stream or one a question.
     values: IndexMap<Name, Vec<f64>, FxBuildHasher>,
     curve: Scores,
+    /// The same of violated constraints, where a profile states any.
+    violations: Scores,
     /// By session: how many questions there were, and how many were answered with each oracle.
     ladders: BTreeMap<u32, ([f64; 3], u32)>,
     /// How many half-lives are infinite.
@@ -81,7 +83,7 @@ impl Scores {
     /// Takes the scores of one stream.
     #[must_use]
     pub fn of(log: &Log) -> Self {
-        Self(log.sessions.iter().map(|it| it.score.into_iter().collect()).collect())
+        log.sessions.iter().map(|it| it.score).collect()
     }
 
     /// Adds those of other streams.
@@ -95,6 +97,17 @@ impl Scores {
     #[must_use]
     pub fn means(&self) -> Vec<Option<f64>> {
         self.0.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
+    }
+
+    /// Returns the mean score by session with its interval.
+    fn statistics(&self) -> Vec<Option<Statistic>> {
+        self.0.iter().map(|it| Some(Statistic::new(it.iter().copied())?.within(SHARE))).collect()
+    }
+}
+
+impl FromIterator<Option<f64>> for Scores {
+    fn from_iter<I: IntoIterator<Item = Option<f64>>>(scores: I) -> Self {
+        Self(scores.into_iter().map(|it| it.into_iter().collect()).collect())
     }
 }
 
@@ -118,6 +131,8 @@ pub struct Summary {
     pub numbers: Numbered,
     /// The score by session.
     pub curve: Vec<Option<Statistic>>,
+    /// The share of answers that violate a constraint, by session; empty where no profile states any.
+    pub violations: Vec<Option<Statistic>>,
     /// The curve of a memory that keeps nothing: the floor.
     pub floor: Vec<Option<f64>>,
     /// The curve of one that keeps everything: the ceiling.
@@ -156,6 +171,7 @@ impl Observed {
             self.values.entry(name).or_default().extend(values);
         }
         self.curve.add(other.curve);
+        self.violations.add(other.violations);
         for (session, (right, n)) in other.ladders {
             let own = self.ladders.entry(session).or_default();
             own.0.iter_mut().zip(right).for_each(|(own, more)| *own += more);
@@ -203,7 +219,8 @@ impl Observed {
         Summary {
             half_life_infinite: self.infinite,
             numbers,
-            curve: self.curve.0.iter().map(|it| Some(statistic(it)?.within(SHARE))).collect(),
+            curve: self.curve.statistics(),
+            violations: self.violations.statistics(),
             attribution: Attribution::new(&self.ladders(), has_retrieval),
             ..Summary::default()
         }

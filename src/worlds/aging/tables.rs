@@ -33,9 +33,11 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     grids
 }
 
-/// Returns the scores by session.
+/// Returns the scores by session, and where constraints can be violated, how often they are beside the scores: an agent can go
+/// on complying while what it knows is lost.
 pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
-    aged(runs).chunk_by(is_group).map(by_session).collect()
+    let of = |it: &[Aged<'_>]| [Some(by_session(it)), violations(it)];
+    aged(runs).chunk_by(is_group).flat_map(of).flatten().collect()
 }
 
 fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
@@ -44,19 +46,30 @@ fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
 
 /// Returns the curves of the policies of a scenario.
 fn by_session(runs: &[Aged<'_>]) -> Curves {
-    let n_places = runs.iter().map(|it| it.1.curve.len()).max().unwrap_or(0);
-    let curves = runs.iter().map(|(run, it)| Curve {
-        policy: run.policy.clone(),
-        name: run.policy.clone(),
-        numbers: it.curve.clone(),
-    });
-    Curves {
-        axis: Places::Session,
-        title: title(runs),
-        subject: subject(runs),
-        places: (0..n_places).map(|it| it.to_string()).collect(),
-        curves: curves.collect(),
-    }
+    let one = |(run, it): &Aged<'_>| curve(run, &run.policy, &it.curve);
+    drawn(title(runs), runs, runs.iter().map(one).collect())
+}
+
+/// Returns scores and violated constraints in one picture, where a scenario has constraints.
+fn violations(runs: &[Aged<'_>]) -> Option<Curves> {
+    let both = |(run, it): &Aged<'_>| {
+        let violated = format!("{}: violations", run.policy);
+        [curve(run, &run.policy, &it.curve), curve(run, &violated, &it.violations)]
+    };
+    let has_any = runs.iter().any(|it| !it.1.violations.is_empty());
+    let title = || format!("Score and violated constraints: {}", subject(runs));
+    has_any.then(|| drawn(title(), runs, runs.iter().flat_map(both).collect()))
+}
+
+fn curve(run: &Run, name: &str, numbers: &[Option<Statistic>]) -> Curve {
+    Curve { policy: run.policy.clone(), name: name.to_owned(), numbers: numbers.to_vec() }
+}
+
+/// Returns curves over the sessions of a scenario.
+fn drawn(title: String, runs: &[Aged<'_>], curves: Vec<Curve>) -> Curves {
+    let n_places = curves.iter().map(|it| it.numbers.len()).max().unwrap_or(0);
+    let places = (0..n_places).map(|it| it.to_string()).collect();
+    Curves { axis: Places::Session, title, subject: subject(runs), places, curves }
 }
 
 /// Returns what the curves of a scenario show.

@@ -103,6 +103,10 @@ fn violations_stay_near_none_while_precision_falls() {
 
     assert!(all.mean("violation_rate").unwrap() < 0.05);
     assert!(all.mean("m0").unwrap() > 0.9 && all.mean("final").unwrap() < 0.5);
+    let by_session: Vec<f64> = all.violations.iter().flatten().map(|it| it.mean).collect();
+    assert_eq!(by_session.len(), 10, "every session asks for the constraints");
+    let mean = by_session.iter().sum::<f64>() / 10.0;
+    assert!((mean - all.mean("violation_rate").unwrap()).abs() < 1e-9);
 }
 
 #[test]

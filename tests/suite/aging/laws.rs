@@ -5,7 +5,8 @@ use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
 use ctxsim::worlds::aging::generate::GENERATORS;
-use ctxsim::worlds::graph::{Graph, Says};
+use ctxsim::worlds::aging::stream::Ask;
+use ctxsim::worlds::graph::{Graph, Relation, Says};
 
 use super::{event, load, memory, model, play, stream, summary};
 
@@ -20,6 +21,22 @@ fn every_generator_makes_as_many_sessions_as_are_asked_for_and_a_sound_graph() {
                 assert_eq!(stream.graph.check(), Ok(()), "{generator}");
             }
         }
+    }
+}
+
+#[test]
+fn a_question_for_one_fact_stands_in_the_graph_as_an_edge_of_its_own() {
+    for name in ["s1_200", "s2_10", "s4_12", "s5_10", "s6_12", "s7_10"] {
+        let stream = stream(&load(name), 0);
+        let asked = stream.probes.iter().filter_map(|it| match &it.ask {
+            Ask::Any { facts, .. } if facts.len() == 1 => Some((it.from, facts[0])),
+            _ => None,
+        });
+        let alone = stream.graph.edges.iter().filter(|it| it.relation == Relation::Standalone);
+        let [mut asked, mut edges] =
+            [asked.collect::<Vec<_>>(), alone.map(|it| (it.session, it.facts[0])).collect()];
+        [&mut asked, &mut edges].into_iter().for_each(|it| it.sort_unstable());
+        assert!(!asked.is_empty() && asked == edges, "{name}");
     }
 }
 

@@ -117,8 +117,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Asks something in each session from one on, until one.
+    /// Asks something in each session from one on, until one; a question for one fact depends on that fact alone.
     pub fn ask(&mut self, from: u32, until: u32, ask: Ask, is_scored: bool) {
+        if let Ask::Any { facts, .. } = &ask
+            && let [fact] = facts[..]
+        {
+            self.stream.graph.depend(from, Relation::Standalone, vec![fact]);
+        }
         self.stream.probes.push(Probe { from, until, ask, is_scored });
     }
 

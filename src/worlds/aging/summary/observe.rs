@@ -79,7 +79,10 @@ impl Observed {
         if stream.profile_records > 0 {
             let draws = stream.seed.stream("aging violation", 0);
             let violates = |it: &&Asked| draws.nth(it.session.into(), it.probe as u64).unit() < share;
-            self.note_some("violation_rate", mean(scored.iter().map(|it| f64::from(u8::from(violates(it))))));
+            let rate = |it: &[&Asked]| mean(it.iter().map(|it| f64::from(u8::from(violates(it)))));
+            self.note_some("violation_rate", rate(&scored));
+            let by_session = scored.chunk_by(|one, other| one.session == other.session);
+            self.violations = by_session.map(rate).collect();
         }
         if stream.scoring == Scoring::Dependencies {
             let of_session = |it: &[&Asked]| f64::from(u8::from(it.iter().any(|it| it.answers[0].is_right)));
