@@ -47,7 +47,7 @@ fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
 /// Returns the curves of the policies of a scenario.
 fn by_session(runs: &[Aged<'_>]) -> Curves {
     let one = |(run, it): &Aged<'_>| curve(run, &run.policy, &it.curve);
-    drawn(title(runs), runs, runs.iter().map(one).collect())
+    drawn(format!("Aging by {}", metric(runs)), runs, runs.iter().map(one).collect())
 }
 
 /// Returns scores and violated constraints in one picture, where a scenario has constraints.
@@ -57,8 +57,9 @@ fn violations(runs: &[Aged<'_>]) -> Option<Curves> {
         [curve(run, &run.policy, &it.curve), curve(run, &violated, &it.violations)]
     };
     let has_any = runs.iter().any(|it| !it.1.violations.is_empty());
-    let title = || format!("Score and violated constraints: {}", subject(runs));
-    has_any.then(|| drawn(title(), runs, runs.iter().flat_map(both).collect()))
+    has_any.then(|| {
+        drawn("Score and violated constraints".to_owned(), runs, runs.iter().flat_map(both).collect())
+    })
 }
 
 fn curve(run: &Run, name: &str, numbers: &[Option<Statistic>]) -> Curve {
@@ -74,8 +75,11 @@ fn drawn(title: String, runs: &[Aged<'_>], curves: Vec<Curve>) -> Curves {
 
 /// Returns what the curves of a scenario show.
 fn title(runs: &[Aged<'_>]) -> String {
-    let metric = runs.first().map_or("", |it| it.1.metric.as_str());
-    format!("Aging by {metric}: {}", subject(runs))
+    format!("Aging by {}: {}", metric(runs), subject(runs))
+}
+
+fn metric<'r>(runs: &[Aged<'r>]) -> &'r str {
+    runs.first().map_or("", |it| it.1.metric.as_str())
 }
 
 /// Returns whether two runs are of one scenario and profile.
