@@ -32,5 +32,4 @@ pub use self::scenario::{Level, Scenario, ScenarioBuilder, Trace, Turn};
 pub use self::sensitivity::Sensitivity;
 pub use self::usd::Usd;
 pub use crate::cache::own::{Division as CacheUse, OwnRule as CacheRule, Prefix, Request as CacheRequest};
-pub use crate::own::edits::{EditError, Editor, Moment, Projector, Slot};
 pub use crate::own::{BoxError, Cx, Entry, ItemId, Kind, Knows, Lasts, Memory, ModelCall, Part, Text, View};

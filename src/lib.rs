@@ -26,8 +26,7 @@
 #![doc = include_str!("../examples/own_compaction.rs")]
 //! ```
 //!
-//! A [`Projector`] edits slot by slot at every moment instead, [`Memory`] recalls something in each request, and [`Code::process`] asks a
-//! program in any language. Code that fails ends its run with an error that names the policy and the request; other runs continue.
+//! A [`Memory`] recalls something in each request, and [`Code::process`] asks a program in any language. Code that fails ends its run with an error that names the policy and the request; other runs continue.
 //!
 //! # A guard in the agent's tests
 //!

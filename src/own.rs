@@ -1,10 +1,9 @@
-//! Policies that are code outside this crate: a library user's views and edits, and programs in any language.
+//! Policies that are code outside this crate: a library user's views, and programs in any language.
 //!
 //! [`Own`] is the factory that a checked policy carries ([`crate::input::policy::OwnCode`]): for each run it makes a [`Projector`], and
 //! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
 
 mod book;
-pub mod edits;
 pub(crate) mod guarded;
 mod place;
 pub mod process;
@@ -71,18 +70,6 @@ impl Own {
         Self::new(
             name,
             Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guarded::made(|| make(it))))),
-        )
-    }
-
-    /// Creates a policy of a name from code that edits slot by slot.
-    pub fn edits<E: edits::Projector + 'static>(
-        name: &str,
-        make: impl Fn(Made<'_>) -> E + Send + Sync + 'static,
-    ) -> Self {
-        let called: Arc<str> = name.into();
-        Self::new(
-            name,
-            Arc::new(move |it| Box::new(edits::Edited::new(&called, it, guarded::made(|| Ok(make(it)))))),
         )
     }
 

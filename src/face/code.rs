@@ -10,7 +10,6 @@ use crate::face::{Layout, Recovery, Trace};
 use crate::input::policy::OwnCode;
 use crate::input::text::decode::encode;
 use crate::input::{Format, PolicyFile};
-use crate::own::edits::Projector;
 use crate::own::process::Process as Inner;
 use crate::own::{Memory, Own, View};
 
@@ -75,15 +74,6 @@ impl Code {
         make: impl Fn(Trace<'_>) -> V + Send + Sync + 'static,
     ) -> Self {
         Self::new(Own::view(name.as_ref(), move |it| Ok(make(Trace::of(it)))))
-    }
-
-    /// Creates a policy from a function that makes a [`Projector`], which edits the prompt slot by slot at every moment.
-    #[must_use]
-    pub fn edit<P: Projector + 'static>(
-        name: impl AsRef<str>,
-        make: impl Fn(Trace<'_>) -> P + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(Own::edits(name.as_ref(), move |it| make(Trace::of(it))))
     }
 
     /// Creates a policy from a program that is asked over its standard input and output, using the protocol `ctxsim.policy/1`.

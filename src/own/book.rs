@@ -163,16 +163,6 @@ impl<'t> Book<'t> {
         self.gone.clear();
     }
 
-    /// Returns an entry by its number; both numbers and slots rise.
-    pub(super) fn find(&self, id: ItemId) -> Option<&Known> {
-        Some(&self.known[self.known.binary_search_by_key(&id, |it| it.id).ok()?])
-    }
-
-    /// Returns the number of a slot's entry.
-    pub(super) fn id_at(&self, slot: SlotIx) -> Option<ItemId> {
-        Some(self.known[self.known.binary_search_by_key(&slot, |it| it.slot).ok()?].id)
-    }
-
     pub(super) fn made(&self) -> Made<'t> {
         self.made
     }

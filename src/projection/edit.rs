@@ -171,11 +171,6 @@ impl<'p, 't> Editor<'p, 't> {
         self.note_edit(index, before);
     }
 
-    /// Takes the first edit that could not be made, so that code can go on.
-    pub(crate) fn take_fault(&mut self) -> Option<EditFault> {
-        self.log.fault.take()
-    }
-
     /// Notes that everything behind the first edited slot was worked on, for caches that do not look at content.
     pub(crate) fn note_first_edit(&mut self) {
         if let Some(first) = self.log.change().first_slot {

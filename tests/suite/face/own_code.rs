@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Editor, Entry, ItemId, Kind,
-    Knows, Layout, Memory, ModelCall, Moment, Part, Policy, Profile, RunId, Text, View,
+    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Knows,
+    Layout, Memory, ModelCall, Part, Policy, Profile, RunId, Text, View,
 };
 use proptest::prelude::*;
 
@@ -209,21 +209,19 @@ fn a_memory_in_code_stands_where_the_layout_puts_it() {
 }
 
 #[test]
-fn edits_slot_by_slot_are_seen_by_every_kind_of_cache_rule() {
-    let leaves_out = |_: ctxsim::Trace<'_>| {
-        |at: Moment, _: &Cx<'_>, edit: &mut Editor<'_>| -> Result<(), BoxError> {
-            let results = edit.slots().filter(|it| it.is_raw && it.entry.call.is_some() && !it.is_active);
-            let ids: Vec<ItemId> = results.map(|it| it.entry.id).collect();
-            if at == Moment::Request {
-                for id in ids {
-                    edit.rewrite(id, "gone")?;
-                }
-            }
-            Ok(())
+fn a_result_in_other_words_breaks_the_prefix_under_every_kind_of_cache_rule() {
+    let clears = |_: ctxsim::Trace<'_>| {
+        |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
+            let last = history.iter().rposition(|it| it.kind == Kind::User).unwrap_or(0);
+            let part = |(nth, it): (usize, &Entry<'_>)| match it.call.is_some() && nth < last {
+                true => Part::rewrite(it.id, "gone"),
+                false => Part::keep(it.id),
+            };
+            Ok(history.iter().enumerate().map(part).collect())
         }
     };
     for profile in [PROFILE, "openai/gpt-5.4", "duckagent/openai-gpt-5.4", "deepseek/deepseek-v4-flash"] {
-        let own = Code::edit("own", leaves_out);
+        let own = Code::view("own", clears);
         let plan = Comparison::new().scenario(SESSION).profile(profile).policy(own).plan().unwrap();
         let rows = plan.stream(|_| Rows::default()).unwrap().remove(0).1.0;
         let broken: Vec<usize> = (1..rows.len()).filter(|it| rows[*it].edits > 0).collect();
@@ -334,28 +332,6 @@ fn cache_rules_in_code_stay_with_their_profile_where_a_file_has_the_same_name() 
     assert!(file.cache_read() > 0);
 }
 
-#[test]
-fn an_entry_that_is_left_out_cannot_be_rewritten() {
-    let tried: Arc<Mutex<Vec<String>>> = Arc::default();
-    let noted = Arc::clone(&tried);
-    let code = Code::edit("tries", move |_: ctxsim::Trace<'_>| {
-        let noted = Arc::clone(&noted);
-        move |_: Moment, _: &Cx<'_>, edit: &mut Editor<'_>| -> Result<(), BoxError> {
-            let old = edit.slots().find(|it| it.is_raw && it.entry.call.is_some() && !it.is_active);
-            let Some(id) = old.map(|it| it.entry.id) else { return Ok(()) };
-            edit.leave_out(id)?;
-            let tokens = edit.tokens();
-            noted.lock().unwrap().push(edit.rewrite(id, "back again").unwrap_err().to_string());
-            assert_eq!(edit.tokens(), tokens);
-            Ok(())
-        }
-    });
-    comparison().policy(code).run().unwrap().all_passed().unwrap();
-
-    let tried = tried.lock().unwrap();
-    assert!(!tried.is_empty() && tried.iter().all(|it| it.contains("is not shown")), "{tried:?}");
-}
-
 fn bytes(n: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..n)
 }
@@ -377,9 +353,9 @@ fn a_view_that_breaks_the_rules_fails_by_name() {
 }
 
 #[test]
-fn edits_that_cannot_be_made_change_nothing() {
+fn a_cache_that_divides_prompts_as_it_likes_fails_by_name_or_is_billed() {
     hold(2, bytes(300), |bytes| {
-        code::edits(&bytes);
+        code::cache(&bytes);
         Ok(())
     });
 }

@@ -1,12 +1,12 @@
-//! Own code driven by bytes: views, edits and cache rules that answer anything, held against a naive count of what was sent.
+//! Own code driven by bytes: views and cache rules that answer anything, held against a naive count of what was sent.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Code, Comparison, Cx, Editor, Entry, ItemId, Kind, Lasts,
-    ModelCall, Moment, Part, Profile, RequestRow, Role, Scenario, Sink, Text, View,
+    BoxError, CacheRequest, CacheRules, CacheUse, Code, Comparison, Cx, Entry, ItemId, Kind, Lasts,
+    ModelCall, Part, Profile, RequestRow, Role, Scenario, Sink, Text, View,
 };
 
 /// Numbers drawn from bytes; behind the last byte all are 0.
@@ -210,38 +210,15 @@ pub(crate) fn view(bytes: &[u8], breaks_rules: bool) {
     }
 }
 
-/// Plays edits that bytes drive, valid or not, under a cache that divides prompts as bytes say.
-pub(crate) fn edits(bytes: &[u8]) {
+/// Plays a history that is kept whole, under a cache that divides prompts as bytes say.
+pub(crate) fn cache(bytes: &[u8]) {
     let mut choices = Choices(bytes.to_vec(), 0);
     let (scenario, _) = session(&mut choices);
-    let (of_edits, mut of_cache) = (choices.clone(), choices.clone());
+    let mut of_cache = choices.clone();
     let is_honest = of_cache.next(2) == 0;
-    let code = Code::edit("driven", move |_| {
-        let mut choices = of_edits.clone();
-        move |_: Moment, _: &Cx<'_>, edit: &mut Editor<'_>| -> Result<(), BoxError> {
-            let entries: Vec<Entry<'_>> = Vec::new();
-            let ids: Vec<ItemId> = edit.slots().map(|it| it.entry.id).collect();
-            let id = |choices: &mut Choices| {
-                let at = choices.next(u32::try_from(ids.len())? + 1) as usize;
-                Ok::<ItemId, BoxError>(ids.get(at).copied().unwrap_or(choices.id(&entries)))
-            };
-            for _ in 0..choices.next(4) {
-                // What cannot be made is an error, and leaves the prompt as it was.
-                let before = edit.tokens();
-                let made = match choices.next(4) {
-                    0 => edit.keep(id(&mut choices)?),
-                    1 => edit.rewrite(id(&mut choices)?, choices.text()),
-                    2 => edit.leave_out(id(&mut choices)?),
-                    _ => {
-                        let ids = [id(&mut choices)?, id(&mut choices)?];
-                        edit.summarise(ids, choices.text(), Some(ModelCall::new(10, 10)))
-                    }
-                };
-                assert!(made.is_ok() || edit.tokens() == before);
-                let sum: u64 = edit.slots().map(|it| u64::from(it.tokens)).sum();
-                assert_eq!(sum, edit.tokens());
-            }
-            Ok(())
+    let code = Code::view("driven", |_| {
+        |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
+            Ok(history.iter().map(|it| Part::keep(it.id)).collect())
         }
     });
     let rules = CacheRules::custom(move || {

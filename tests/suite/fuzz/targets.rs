@@ -65,7 +65,7 @@ fn recording(bytes: &[u8]) {
 fn own(bytes: &[u8]) {
     code::view(bytes, false);
     code::view(bytes, true);
-    code::edits(bytes);
+    code::cache(bytes);
 }
 
 /// Reads chats in the shape of LongMemEval, and plays them.
