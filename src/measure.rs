@@ -156,30 +156,7 @@ impl Tally {
     /// Adds a run of the same policy under the same profile: sums, maxima, and the first failure.
     pub fn add(&mut self, other: &Self) {
         self.n_runs = self.n_runs.saturating_add(other.n_runs);
-        add_requests(&mut self.sums.main, &other.sums.main);
-        add_requests(&mut self.sums.summariser, &other.sums.summariser);
-        add_requests(&mut self.sums.keep_alive, &other.sums.keep_alive);
-        self.sums.compactions += other.sums.compactions;
-        let (needs, more) = (&mut self.sums.needs, &other.sums.needs);
-        needs.calls += more.calls;
-        needs.repeats += more.repeats;
-        needs.fetched += more.fetched;
-        needs.failed += more.failed;
-        needs.sent_calls += more.sent_calls;
-        needs.sent_fetched += more.sent_fetched;
-        needs.refetched += more.refetched;
-        needs.weight += more.weight;
-        needs.met += more.met;
-        let (stored, more) = (&mut self.sums.stored, &other.sums.stored);
-        stored.n += more.n;
-        stored.tokens += more.tokens;
-        stored.token_ms += more.token_ms;
-        let (memory, more) = (&mut self.sums.memory, &other.sums.memory);
-        memory.writes = memory.writes.saturating_add(more.writes);
-        memory.write_tokens = memory.write_tokens.saturating_add(more.write_tokens);
-        memory.reads = memory.reads.saturating_add(more.reads);
-        memory.read_tokens = memory.read_tokens.saturating_add(more.read_tokens);
-        memory.waits = memory.waits.saturating_add(more.waits);
+        self.sums += other.sums;
         add_outcome(&mut self.outcome, &other.outcome);
         let own = self.interval();
         let more = other.interval();
@@ -280,15 +257,6 @@ fn pressure(prompt: Tokens, limit: Tokens) -> Option<f64> {
 pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
     let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
     differs(f64::lt) && differs(f64::gt)
-}
-
-/// Adds requests: sums and maxima.
-fn add_requests(sums: &mut RequestSums, more: &RequestSums) {
-    sums.n += more.n;
-    sums.tokens += more.tokens;
-    sums.prompt_max = sums.prompt_max.max(more.prompt_max);
-    sums.output_max = sums.output_max.max(more.output_max);
-    sums.items += more.items;
 }
 
 /// Adds outcomes; the first failure is kept.

@@ -9,6 +9,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use narrow::{Whole, ix, or_unlimited, saturated};
 
+/// Has sums added field by field; what stands behind `max` keeps the larger one.
+macro_rules! sums {
+    ($type:ty: $($field:ident),+ $(; max $($most:ident),+)?) => {
+        impl std::ops::AddAssign for $type {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)+
+                $($(self.$most = self.$most.max(other.$most);)+)?
+            }
+        }
+    };
+}
+
+pub(crate) use sums;
+
 /// A number of tokens: plain and unsigned, because every formula of the engine uses it.
 pub type Tokens = u64;
 

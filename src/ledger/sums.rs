@@ -1,7 +1,7 @@
 //! A ledger folded to the sums that prices need.
 
 use super::{ExplicitCacheRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, sums};
 use crate::timeline::Level;
 
 /// Sums of the requests of one role.
@@ -94,6 +94,12 @@ pub struct Sums {
     /// The calls of memories.
     pub memory: MemorySums,
 }
+
+sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
+sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met);
+sums!(ExplicitCacheSums: n, tokens, token_ms);
+sums!(MemorySums: writes, write_tokens, reads, read_tokens, waits);
+sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory);
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.

@@ -7,7 +7,7 @@ use super::{Report, Skipped};
 use crate::calibrate::{Calibration, Class};
 use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, sums};
 
 /// A recorded session that was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,18 +67,9 @@ impl BillCheck {
         };
         (check.requests > 0).then_some(check)
     }
-
-    /// Adds those of another session.
-    pub fn add(&mut self, more: &Self) {
-        self.requests += more.requests;
-        self.exact += more.exact;
-        self.close += more.close;
-        self.token_error += more.token_error;
-        self.read_tokens += more.read_tokens;
-        self.predicted_usd += more.predicted_usd;
-        self.billed_usd += more.billed_usd;
-    }
 }
+
+sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd);
 
 impl Report {
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
@@ -93,7 +84,7 @@ impl Report {
     pub fn bill(&self) -> Option<BillCheck> {
         let bills = self.sessions.iter().filter_map(|it| it.bill);
         bills.reduce(|mut all, it| {
-            all.add(&it);
+            all += it;
             all
         })
     }

@@ -47,7 +47,7 @@ impl Trust {
             let (n, sum) = sources.entry(&run.profile).or_default();
             *n += 1;
             if let Some(bill) = &session.bill {
-                sum.get_or_insert_default().add(bill);
+                *sum.get_or_insert_default() += *bill;
             }
         }
         let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| Source {

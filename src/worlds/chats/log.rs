@@ -3,6 +3,7 @@
 use super::users::QuestionKind;
 use crate::input::policy::memory::ServiceCall;
 use crate::ledger::Loss;
+use crate::quantity::sums;
 
 /// What happened at some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,16 +165,9 @@ impl Phase {
     }
 }
 
-impl Storage {
-    /// Adds what is held for another user.
-    pub fn add(&mut self, other: &Self) {
-        self.entries += other.entries;
-        self.shards += other.shards;
-        self.entry_words += other.entry_words;
-        self.shard_words += other.shard_words;
-        self.document_words += other.document_words;
-    }
+sums!(Storage: entries, shards, entry_words, shard_words, document_words);
 
+impl Storage {
     /// Returns all words.
     #[must_use]
     pub fn words(&self) -> u64 {

@@ -270,7 +270,7 @@ impl Desk<'_, '_> {
         // A user whose sessions are over keeps what the service holds, while others go on.
         let is_last = own + 1 == self.user.sessions.len();
         let until = if is_last { self.log.storage.len() } else { own + 1 };
-        self.log.storage[own..until].iter_mut().for_each(|it| it.add(&held));
+        self.log.storage[own..until].iter_mut().for_each(|it| *it += held);
         self.state.session += 1;
     }
 
