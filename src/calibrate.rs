@@ -65,6 +65,8 @@ pub struct Calibration {
     pub predicted_cost: Cost,
     /// The billed cost of their input at the same prices.
     pub billed_cost: Cost,
+    /// The sum of the differences between the two, request by request, so that none hides another.
+    pub gross_error: Cost,
     /// Its compactions, each with its predictions and what followed.
     pub compactions: Vec<Aftermath>,
 }
@@ -107,6 +109,7 @@ impl Calibration {
         if let (Some(predicted), Some(billed)) = (input(row.usage), input(as_billed)) {
             self.predicted_cost += predicted;
             self.billed_cost += billed;
+            self.gross_error += predicted.apart(billed);
         }
     }
 
@@ -115,6 +118,7 @@ impl Calibration {
         self.pairs.extend(&other.pairs);
         self.predicted_cost += other.predicted_cost;
         self.billed_cost += other.billed_cost;
+        self.gross_error += other.gross_error;
         self.compactions.extend_from_slice(&other.compactions);
     }
 

@@ -197,6 +197,12 @@ impl Cost {
         amount.scaled(12).map(|it| Self(u128::from(it)))
     }
 
+    /// Returns how far two amounts are apart.
+    #[must_use]
+    pub fn apart(self, other: Self) -> Self {
+        Self(self.0.abs_diff(other.0))
+    }
+
     /// Returns the nearest float of US dollars, for display and expected values.
     #[must_use]
     pub fn usd(self) -> f64 {

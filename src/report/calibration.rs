@@ -60,6 +60,7 @@ fn summary(it: &Calibration) -> Value {
         "billed_write_tokens": written[1],
         "predicted_input_usd": it.predicted_cost.usd(),
         "billed_input_usd": it.billed_cost.usd(),
+        "gross_error_usd": it.gross_error.usd(),
         "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
     }
 }
@@ -162,18 +163,33 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
 /// Returns the predicted and billed totals.
 fn sums(it: &Calibration) -> String {
     let [read, written] = it.sums();
-    let tokens = |name: &str, [predicted, billed]: [Tokens; 2]| {
-        let difference = difference(predicted as f64, billed as f64);
-        [name.to_owned(), predicted.to_string(), billed.to_string(), difference]
+    let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
+        let [own, bill] = shown;
+        [name.to_owned(), own, bill, difference(predicted, billed), share(gross, billed)]
     };
-    let [predicted, billed] = [it.predicted_cost, it.billed_cost].map(|it| it.usd());
-    let usd = [predicted, billed].map(|it| format!("{it:.4}"));
+    let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&Pair) -> Tokens| {
+        let gross: Tokens = it.pairs.iter().map(gross).sum();
+        row(
+            name,
+            [predicted, billed].map(|it| it.to_string()),
+            [predicted, billed, gross].map(|it| it as f64),
+        )
+    };
+    let usd = [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
     let rows = [
-        tokens("read", read),
-        tokens("written", written),
-        ["input USD".to_owned(), usd[0].clone(), usd[1].clone(), difference(predicted, billed)],
+        tokens("read", read, |it| it.predicted.read.abs_diff(it.billed.cache_read)),
+        tokens("written", written, |it| {
+            (it.predicted.write[0] + it.predicted.write[1]).abs_diff(it.billed.cache_write)
+        }),
+        row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
-    whole(&Grid::new("", 1, &["", "predicted", "billed", "difference"], rows))
+    let head = ["", "predicted", "billed", "difference", "by request"];
+    whole(&Grid::new("", 1, &head, rows))
+}
+
+/// Returns the differences of all requests, whatever their sign, in percent of the bill.
+fn share(gross: f64, billed: f64) -> String {
+    if billed > 0.0 { format!("{:.2}%", gross / billed * 100.0) } else { "–".to_owned() }
 }
 
 /// Returns the difference between a prediction and a bill, in percent of the bill.

@@ -49,6 +49,8 @@ pub struct BillCheck {
     pub predicted_usd: f64,
     /// The billed cost of input.
     pub billed_usd: f64,
+    /// The sum of the differences between the two, request by request, in US dollars.
+    pub gross_error_usd: f64,
 }
 
 impl BillCheck {
@@ -64,12 +66,13 @@ impl BillCheck {
             read_tokens: found.pairs.iter().map(|it| it.billed.cache_read).sum(),
             predicted_usd: found.predicted_cost.usd(),
             billed_usd: found.billed_cost.usd(),
+            gross_error_usd: found.gross_error.usd(),
         };
         (check.requests > 0).then_some(check)
     }
 }
 
-sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd);
+sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
 
 impl Report {
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
@@ -131,10 +134,12 @@ impl Report {
         }
         lines.extend(self.bill().map(|it| {
             let dollars = predicted_against(it.predicted_usd, it.billed_usd);
+            let gross = percent(it.gross_error_usd / it.billed_usd.max(f64::MIN_POSITIVE));
             let n = it.requests as f64;
             format!(
                 "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
-                    at least closely on {}; cache-read tokens are off by {}, and {dollars}.",
+                    at least closely on {}; request by request, cache-read tokens are off by {} and input cost \
+                    by {gross}, and in sum {dollars}.",
                 percent(it.exact as f64 / n),
                 percent(it.close as f64 / n),
                 percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
