@@ -41,6 +41,19 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
+/// Returns what is wrong with a policy by construction, though it runs; nothing of any other input.
+///
+/// # Errors
+/// The policy cannot be read or checked.
+pub fn lints(catalog: &Catalog, kind: Kind, name: &str) -> Result<Vec<Diagnostic>, Error> {
+    if kind != Kind::Policy {
+        return Ok(Vec::new());
+    }
+    let policy = catalog.policy(name)?;
+    let checked = checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
+    Ok(policy.locate(checked.lints()))
+}
+
 /// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.
 ///
 /// # Errors

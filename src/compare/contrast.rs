@@ -25,7 +25,7 @@ use crate::timeline::Timeline;
 /// The most requests kept per load: no more are shown in all.
 const REQUESTS_KEPT: usize = 5;
 /// Fields of a policy that do not affect its behaviour.
-const SILENT: [&str; 5] = ["name", "about", "base", "sources", "as_of"];
+const SILENT: [&str; 6] = ["name", "about", "base", "sources", "as_of", "allows"];
 
 /// Returns what names each policy on a command line, with what is overridden.
 pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs, and some wait")]
 
-mod aging;
 mod agents;
+mod aging;
 mod block_trace;
 mod cache;
 mod calibrate;
@@ -30,6 +30,7 @@ mod identity;
 mod import;
 mod inputs;
 mod laws;
+mod lints;
 mod live_grid;
 mod matrix;
 mod memory;

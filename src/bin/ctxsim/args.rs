@@ -238,6 +238,9 @@ pub(crate) struct ValidateArgs {
     /// Start the programs that policies name, and check that they follow the protocol
     #[arg(long)]
     pub(crate) allow_process: bool,
+    /// End with exit code 2 if a policy is warned of, too
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// The arguments of `show`.

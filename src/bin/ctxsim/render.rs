@@ -18,16 +18,28 @@ pub(crate) fn error(catalog: &Catalog, error: &Error) {
 
 /// Prints problems to standard error.
 pub(crate) fn problems(catalog: &Catalog, problems: &[Diagnostic]) {
-    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it)).collect();
+    told(catalog, problems, &Level::ERROR);
+}
+
+/// Prints what is no error to standard error.
+pub(crate) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
+    told(catalog, warnings, &Level::WARNING);
+}
+
+fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
+    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it, level)).collect();
     anstream::eprintln!("{}", drawn.join("\n\n"));
 }
 
 /// Returns one problem as text.
-fn diagnostic(catalog: &Catalog, problem: &Diagnostic) -> String {
+fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
-    let mut group =
-        Level::ERROR.primary_title(problem.message.as_str()).id(problem.code).elements([] as [Origin<'_>; 0]);
+    let mut group = level
+        .clone()
+        .primary_title(problem.message.as_str())
+        .id(problem.code)
+        .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
             let mark = AnnotationKind::Primary.span(first_line(text, span)).label(place.field.as_str());

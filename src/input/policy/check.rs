@@ -13,11 +13,11 @@ mod summary;
 use indexmap::IndexMap;
 
 use self::size::Resolver;
-use super::apply;
 use super::{
     Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow,
     Template,
 };
+use super::{apply, lint};
 use crate::diag::{Problems, nearest};
 
 /// The most stages and steps of a policy; each one is the author of its edits.
@@ -26,6 +26,7 @@ const RUNGS_MAX: usize = 250;
 /// Checks a policy that has already been merged with its bases.
 pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let stages = stages(&mut file, problems);
+    lint::check_allowances(&file.allows, problems);
     if let Some(memory) = &file.memory {
         problems.within(format_args!("memory.{}", memory.kind()), |to| memory::check(memory, to));
     }

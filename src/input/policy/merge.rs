@@ -3,7 +3,7 @@
 use super::{Moment, PolicyFile, StageField, StageFile};
 
 impl PolicyFile {
-    /// Merges this policy with its base: `params`, `settable`, `tables`, `ladders` and `templates` by key, `stages` by
+    /// Merges this policy with its base: `allows`, `params`, `settable`, `tables`, `ladders` and `templates` by key, `stages` by
     /// name and then field by field, and every other field as a whole.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
@@ -23,6 +23,7 @@ impl PolicyFile {
         merged.memory = self.memory.or(merged.memory);
         merged.code = self.code.or(merged.code);
         merged.process = self.process.or(merged.process);
+        merged.allows.extend(self.allows);
         merged.params.extend(self.params);
         if let Some(settable) = self.settable {
             merged.settable.get_or_insert_default().extend(settable);

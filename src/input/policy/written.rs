@@ -53,6 +53,9 @@ pub struct PolicyFile {
     /// The policy to start from; this file overrides its fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// What `ctxsim validate` would warn of and this file does on purpose: the warning's code and the reason.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub allows: IndexMap<String, String>,
     /// Named sizes that a scenario, a suite or `--set` may override.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub params: IndexMap<String, Size>,
@@ -107,6 +110,7 @@ impl PolicyFile {
             as_of: None,
             apply: None,
             base: None,
+            allows: IndexMap::new(),
             params: IndexMap::new(),
             settable: None,
             tables: IndexMap::new(),

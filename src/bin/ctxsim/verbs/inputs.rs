@@ -7,11 +7,13 @@ use ctxsim::catalog::{Catalog, Files, Kind, input_files, kind_of};
 use ctxsim::compare::{self, check};
 use ctxsim::diag::{Diagnostic, nearest};
 use ctxsim::error::Error;
+use ctxsim::grid::numbers;
 use ctxsim::input::Format;
 use ctxsim::timeline::import;
 
 use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output::{self, Remark};
+use crate::render;
 
 /// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
@@ -181,13 +183,16 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
 
 /// Checks inputs and reports every problem in all of them.
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
-    let mut problems = Vec::new();
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let mut n_checked = 0_usize;
     let mut n_programs = 0_usize;
-    let mut take = |result: Result<Programs, Error>| {
+    let mut take = |result: Result<Checked, Error>| {
         n_checked += 1;
         match result {
-            Ok(Programs { not_run }) => n_programs += not_run,
+            Ok(Checked { not_run, warnings: more }) => {
+                n_programs += not_run;
+                warnings.extend(more);
+            }
             Err(Error::Invalid(more)) => problems.extend(more),
             Err(other) => problems.push(other.into_problem()),
         }
@@ -212,12 +217,22 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
             take(check_file(catalog, path, args.allow_process));
         }
     }
+    if args.strict {
+        problems.append(&mut warnings);
+    }
     if !problems.is_empty() {
         return Err(problems.into());
+    }
+    if !warnings.is_empty() {
+        render::warnings(catalog, &warnings);
     }
     let valid = match n_checked {
         1 => "1 input is valid".to_owned(),
         n => format!("{n} inputs are valid"),
+    };
+    let valid = match warnings.len() {
+        0 => valid,
+        n => format!("{valid}, with {}", numbers::counted(n, "warning")),
     };
     output::print(&match n_programs {
         0 => format!("{valid}\n"),
@@ -234,7 +249,7 @@ fn no_inputs(folder: &Path) -> Diagnostic {
 }
 
 /// Checks everything that a catalog names.
-fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<Programs, Error>)) {
+fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<Checked, Error>)) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
             take(check_one(catalog, kind, name, starts));
@@ -247,7 +262,7 @@ fn check_below(
     catalog: &Catalog,
     folder: &Path,
     starts: bool,
-    take: &mut impl FnMut(Result<Programs, Error>),
+    take: &mut impl FnMut(Result<Checked, Error>),
 ) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
@@ -259,22 +274,23 @@ fn check_below(
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<Programs, Error> {
+fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<Checked, Error> {
     let kind = kind_of(path)?;
     check_one(catalog, kind, &path.to_string_lossy(), starts)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<Programs, Error> {
+fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<Checked, Error> {
     check::check(catalog, kind, name)?;
     if starts {
         check::try_out(catalog, kind, name)?;
     }
     let has_program = kind == Kind::Policy && catalog.policy(name)?.spec.process.is_some();
-    Ok(Programs { not_run: usize::from(has_program && !starts) })
+    Ok(Checked { not_run: usize::from(has_program && !starts), warnings: check::lints(catalog, kind, name)? })
 }
 
-/// How many programs of checked policies did not run.
-struct Programs {
+/// What is known of a valid input: how many programs did not run, and what is wrong with it by construction.
+struct Checked {
     not_run: usize,
+    warnings: Vec<Diagnostic>,
 }

@@ -1,0 +1,54 @@
+//! What `validate` warns of: each rule finds its broken policy and leaves the mended one alone.
+
+use std::path::Path;
+use std::process::Command;
+
+use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::compare::check::lints;
+use ctxsim::input::policy::lint::LINTS;
+
+fn codes(catalog: &Catalog, name: &str) -> Vec<&'static str> {
+    lints(catalog, Kind::Policy, name).unwrap().iter().map(|it| it.code).collect()
+}
+
+#[test]
+fn each_warning_finds_its_broken_policy_and_not_the_mended_one() {
+    let catalog = Catalog::bundled();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lints");
+    for lint in &LINTS {
+        let file = |kind: &str| folder.join(format!("{}.{kind}.ron", lint.code)).display().to_string();
+        assert_eq!(codes(&catalog, &file("broken")), [lint.code]);
+        assert_eq!(codes(&catalog, &file("mended")), Vec::<&str>::new(), "{}", lint.code);
+    }
+}
+
+#[test]
+fn bundled_policies_are_warned_of_nothing_that_their_files_do_not_allow_with_a_reason() {
+    let catalog = Catalog::bundled();
+    for name in catalog.names(Kind::Policy) {
+        assert_eq!(codes(&catalog, name), Vec::<&str>::new(), "{name}");
+        for (code, reason) in &catalog.policy(name).unwrap().spec.allows {
+            assert!(reason.len() > 10, "{name} allows {code} without a reason");
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_is_warned_of_is_valid_unless_it_is_held_to_warnings_too() {
+    let validate = |more: &[&str]| {
+        let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        ctxsim.args(["validate", "tests/lints/trigger-is-target.broken.ron"]).args(more);
+        let output = ctxsim.current_dir(env!("CARGO_MANIFEST_DIR")).env("NO_COLOR", "1").output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+
+    let (code, text) = validate(&[]);
+    assert_eq!(code, Some(0));
+    assert!(
+        text.contains("warning[trigger-is-target]") && text.contains("1 input is valid, with 1 warning"),
+        "{text}"
+    );
+    let (code, text) = validate(&["--strict"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("error[trigger-is-target]"), "{text}");
+}
