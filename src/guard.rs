@@ -163,13 +163,9 @@ impl Judge<'_> {
                     let found = found.and_then(|it| limit.map(|limit| (it, limit)));
                     let holds =
                         found.as_ref().is_ok_and(|(it, limit)| compare(&self.end(it, is_lower), limit));
-                    verdicts.push(self.verdict(
-                        own,
-                        metric,
-                        found.map(|it| it.0),
-                        format!("{word} {}", in_words(bound)),
-                        holds,
-                    ));
+                    let bound = format!("{word} {}", in_words(bound));
+                    let verdict = self.verdict(own, metric, found.map(|it| it.0), bound, holds);
+                    verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 Rule::MaxIncrease(share) => {
                     let found = self.increase(own, metric);
@@ -178,6 +174,7 @@ impl Judge<'_> {
                     let bound = format!("at most {} against {over}", change(share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
+                        is_better_higher: Some(false),
                         ..self.verdict(own, metric, found, bound, holds)
                     });
                 }
@@ -188,6 +185,7 @@ impl Judge<'_> {
                     let bound = format!("at least {} against {over}", change(-share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
+                        is_better_higher: Some(true),
                         ..self.verdict(own, metric, found, bound, holds)
                     });
                 }
@@ -239,6 +237,7 @@ impl Judge<'_> {
             value: found.as_ref().ok().map(|it| it.value),
             interval: found.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
             is_change: false,
+            is_better_higher: None,
             bound,
             holds,
             reason: found.err(),

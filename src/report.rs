@@ -19,6 +19,7 @@ pub mod markdown;
 pub mod metric;
 mod names;
 pub mod places;
+pub mod ratchet;
 mod reasons;
 mod remembered;
 mod resets;

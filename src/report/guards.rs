@@ -33,6 +33,9 @@ pub struct GuardVerdict {
     /// Whether the number is a relative change.
     #[serde(skip)]
     pub is_change: bool,
+    /// Whether a higher number is better, by the side of the bound on which it must be; unknown of stages that must fire.
+    #[serde(skip)]
+    pub is_better_higher: Option<bool>,
     /// The requirement.
     pub bound: String,
     /// Whether it holds.
@@ -146,6 +149,7 @@ mod tests {
             value: None,
             interval: None,
             is_change: false,
+            is_better_higher: Some(true),
             bound: "above 0.5".to_owned(),
             holds: false,
             reason: Some("no fact is said in passing".to_owned()),

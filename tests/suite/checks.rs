@@ -56,6 +56,44 @@ fn told(output: &Output) -> String {
     String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+#[test]
+fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blessed() {
+    let folder = folder();
+    let path = folder.path();
+    let kept = path.join("snapshots/suite/ratchet.toml");
+    let trigger = |tokens: &str| fs::write(path.join("mine.ron"), POLICY.replace("40_000", tokens)).unwrap();
+    let ratchet = |args: &[&str]| {
+        let output = check(path, args);
+        (output.status.code(), told(&output), fs::read_to_string(&kept).unwrap())
+    };
+
+    trigger("60_000");
+    let (code, text, first) = ratchet(&["--ratchet"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(first.contains("guard = \"evidence stays\"") && !first.contains("it clears"), "{first}");
+    // A lower trigger clears more, so less evidence stays; it is still above the guard's own bound.
+    trigger("40_000");
+    let (code, text, after) = ratchet(&["--ratchet"]);
+    assert_eq!((code, &after), (Some(1), &first), "{text}");
+    assert!(
+        text.contains("evidence stays (ratchet)") && text.contains("is not as good as the best so far"),
+        "{text}"
+    );
+    assert_eq!(ratchet(&["--ratchet=50%"]).0, Some(0));
+    let (code, _, loosened) = ratchet(&["--ratchet", "--bless"]);
+    assert!(code == Some(0) && loosened != first);
+    // What is better is kept, and cannot be lost again.
+    trigger("90_000");
+    let (code, text, better) = ratchet(&["--ratchet"]);
+    assert!(code == Some(0) && better != loosened, "{text}");
+    trigger("60_000");
+    assert_eq!(ratchet(&["--ratchet"]).0, Some(1));
+    fs::write(&kept, "best = 3\n").unwrap();
+    let (code, text, _) = ratchet(&["--ratchet"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("ratchet.toml:1:8"), "{text}");
+}
+
 /// Returns the snapshots of the suite and those that wait for a review.
 fn kept(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
 //! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
 
+mod ratchet;
 mod snapshots;
 
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use ctxsim::report::Report;
 use ctxsim::report::checkup::{self, CheckUp, github, junit, sarif};
 use ctxsim::take::FailedRuns;
 
-use crate::args::{ProcessArgs, WidthArgs, number};
+use crate::args::{ProcessArgs, WidthArgs, number, share};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
 use crate::verbs::run::{table_width, unwritable, with_progress};
@@ -25,11 +26,15 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   ctxsim check                                every suite in your folders
   ctxsim check --suite mine --bless           accept the current numbers of one suite
+  ctxsim check --ratchet=1%                   no guarded number may be more than 1% worse than its best so far
   ctxsim check --format junit --output check.xml
   ctxsim check --format github --output check.md
 
 Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
 on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
+
+With `--ratchet`, numbers may move, but guarded ones only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
+unless `CI` is set), and `--bless` puts today's in their place.
 
 Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
 not be run.";
@@ -62,6 +67,9 @@ pub(crate) struct CheckArgs {
     /// Accept the current numbers by writing the snapshots
     #[arg(long)]
     bless: bool,
+    /// Hold each guarded number against its best value so far, in place of the snapshots; it may be worse by this share of it
+    #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    ratchet: Option<f64>,
     #[command(flatten)]
     process: ProcessArgs,
     /// Number of threads; results do not depend on it [default: one per core]
@@ -83,6 +91,7 @@ impl CheckArgs {
             suites: vec![name.to_owned()],
             snapshots: PathBuf::from("snapshots"),
             bless: true,
+            ratchet: None,
             process: ProcessArgs::default(),
             threads: None,
             format: None,
@@ -106,6 +115,11 @@ fn held(
     (file, report): Ran,
 ) -> Result<CheckUp, Error> {
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
+    if let Some(tolerance) = args.ratchet {
+        let mut verdicts = report.guard_verdicts;
+        verdicts.extend(ratchet::held((&args.snapshots, inputs), &suite, &verdicts, tolerance, bless)?);
+        return Ok(CheckUp { suite, file, verdicts, snapshots: Vec::new(), errors: Vec::new() });
+    }
     let snapshots = snapshots::held((&args.snapshots, inputs), &suite, &report, bless)?;
     Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
 }

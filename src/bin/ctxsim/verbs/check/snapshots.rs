@@ -158,7 +158,8 @@ fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     Ok(found)
 }
 
-fn folder(root: &Path, suite: &str) -> PathBuf {
+/// Returns the folder of a suite's snapshots.
+pub(super) fn folder(root: &Path, suite: &str) -> PathBuf {
     root.join(stem(suite))
 }
 
