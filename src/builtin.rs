@@ -13,7 +13,6 @@ pub use clairvoyant::Clairvoyant;
 pub use hindsight::Hindsight;
 
 /// Returns the projector of a name, made ready for a timeline.
-#[must_use]
 pub fn projector<'t>(code: &Code, made: Made<'t>) -> Box<dyn Projector + 't> {
     match code {
         Code::Clairvoyant => Box::new(Clairvoyant::new(made.timeline)),

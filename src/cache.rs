@@ -53,7 +53,6 @@ pub struct RequestView<'a> {
 
 impl<'a> RequestView<'a> {
     /// A request of which only the prompt and its start are known; its response takes no time.
-    #[must_use]
     pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a Layout, now_ms: i64) -> Self {
         Self {
             prompt,
@@ -102,7 +101,6 @@ pub trait CacheRule {
 }
 
 /// Returns an empty cache that follows these rules.
-#[must_use]
 pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
     match rules {
         CacheRules::Blocks(rules) => Box::new(blocks::Blocks::new(rules)),
@@ -120,7 +118,6 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
 }
 
 /// Returns an empty cache for a timeline whose requests change their settings.
-#[must_use]
 pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
     Box::new(qualified::with_settings(rules))
 }

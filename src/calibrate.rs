@@ -73,7 +73,6 @@ pub struct Calibration {
 
 impl Calibration {
     /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
-    #[must_use]
     pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
         let compactions = compaction::aftermaths(timeline, rows, prices);
         let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
@@ -124,7 +123,6 @@ impl Calibration {
 
     /// Scores the compactions that can be scored: the predictions of hidden files, and a baseline that
     /// ignores the compaction.
-    #[must_use]
     pub fn scores(&self, outcome: Outcome) -> [Scores; 2] {
         let probabilities: [fn(&Chance) -> f64; 2] = [|it| it.after[0], |it| it.baseline];
         probabilities.map(|probability| {
@@ -138,20 +136,17 @@ impl Calibration {
     }
 
     /// Returns the predictions of the compactions that can be scored, at either end of the interval.
-    #[must_use]
     pub fn predicted_interval(&self, outcome: Outcome) -> [f64; 2] {
         let scored = || self.compactions.iter().filter(|it| it.is_scored());
         [1, 2].map(|bound| scored().map(|it| it.predicted(outcome)[bound]).sum())
     }
 
     /// Returns how many pairs are of a class.
-    #[must_use]
     pub fn count(&self, class: Class) -> usize {
         self.pairs.iter().filter(|it| it.class == class).count()
     }
 
     /// Returns the sum of the differences between predicted and billed reads, divided by the billed reads.
-    #[must_use]
     pub fn token_error(&self) -> f64 {
         let difference = |it: &Pair| it.predicted.read.abs_diff(it.billed.cache_read);
         let differences: Tokens = self.pairs.iter().map(difference).sum();
@@ -160,7 +155,6 @@ impl Calibration {
     }
 
     /// Returns how many pairs there are by class and reason, most first.
-    #[must_use]
     pub fn reasons(&self) -> Vec<(Class, &'static str, usize)> {
         let mut counts: IndexMap<(Class, &'static str), usize> = IndexMap::new();
         for pair in self.pairs.iter().filter(|it| it.class != Class::Exact) {
@@ -229,7 +223,6 @@ fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Us
 }
 
 /// Returns all sessions together.
-#[must_use]
 pub fn together(sessions: &[Calibration]) -> Calibration {
     let mut all = Calibration { name: "ALL".to_owned(), ..Calibration::default() };
     for session in sessions {

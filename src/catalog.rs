@@ -63,7 +63,6 @@ impl Kind {
     pub const ALL: [Self; 4] = [Self::Policy, Self::Scenario, Self::Profile, Self::Suite];
 
     /// Returns the name of one of them.
-    #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
             Self::Policy => "policy",
@@ -74,7 +73,6 @@ impl Kind {
     }
 
     /// Returns the folder of the kind.
-    #[must_use]
     pub fn folder(self) -> &'static str {
         match self {
             Self::Policy => "policies",
@@ -104,7 +102,6 @@ struct Config {
 
 impl Catalog {
     /// Returns the bundled inputs.
-    #[must_use]
     pub fn bundled() -> Self {
         let entries = BUNDLED.iter().filter_map(|(path, _)| {
             let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
@@ -181,7 +178,6 @@ impl Catalog {
 
     /// Returns what a pattern matches: files, else names, in which `*` matches anything; or the files of a folder; the
     /// pattern itself if nothing matches.
-    #[must_use]
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if search::is_pattern(pattern) {
@@ -201,14 +197,12 @@ impl Catalog {
     }
 
     /// Returns a name as written in a file: a catalog name, or a path from the file's own folder.
-    #[must_use]
     pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
         self.beside(file, kind, name).unwrap_or_else(|| name.to_owned())
     }
 
     /// Returns what a file names: files from its own folder on, else inputs of the catalog, also by a pattern; else whatever a
     /// command line would mean.
-    #[must_use]
     pub fn expand_of(&self, file: &Origin, kind: Kind, name: &str) -> Vec<String> {
         if let Some(path) = self.beside(file, kind, name) {
             return self.expand(kind, &path);
@@ -237,7 +231,6 @@ impl Catalog {
     }
 
     /// Returns an input's name on a command line: its catalog name, else its path.
-    #[must_use]
     pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
         let entry = self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin);
         entry.map_or_else(|| origin.label(), |((_, name), _)| name.clone())
@@ -254,7 +247,6 @@ impl Catalog {
     }
 
     /// Returns the files on disk that inputs were read from so far, or will be.
-    #[must_use]
     pub fn files(&self) -> &Files {
         &self.files
     }
@@ -291,7 +283,6 @@ impl Catalog {
     }
 
     /// Returns the first kind that has an input of this name.
-    #[must_use]
     pub fn kind_of_name(&self, name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
     }
@@ -320,7 +311,6 @@ impl Catalog {
     }
 
     /// Returns the text of a file named in a diagnostic.
-    #[must_use]
     pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
         match file.strip_prefix(BUNDLED_MARK) {
             Some(path) => bundled_text(path).map(Cow::Borrowed),

@@ -31,7 +31,6 @@ pub struct Place {
 
 impl Diagnostic {
     /// Reports a problem of a field; [`crate::input::Source::locate`] finds its place in the text.
-    #[must_use]
     pub fn at(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Place { field: field.into(), ..Place::default() };
         Self { code, message: message.into(), place, help: None }
@@ -118,7 +117,6 @@ impl Problems {
 }
 
 /// Returns the known name nearest to a wrong one, if it is near enough.
-#[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wrong.chars().count() / 3).max(1);
     let ranked = known.into_iter().map(|it| (edit_distance(wrong, it), it));

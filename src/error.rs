@@ -54,7 +54,6 @@ impl From<Vec<Diagnostic>> for Error {
 
 impl Error {
     /// Returns the error's problems.
-    #[must_use]
     pub fn problems(&self) -> Vec<Diagnostic> {
         match self {
             Self::Invalid(problems) => problems.clone(),
@@ -63,7 +62,6 @@ impl Error {
     }
 
     /// Returns the error as a single problem.
-    #[must_use]
     pub fn into_problem(self) -> Diagnostic {
         match self {
             Self::Invalid(mut problems) if problems.len() == 1 => problems.remove(0),
@@ -72,7 +70,6 @@ impl Error {
     }
 
     /// Returns the error as a single problem; several are combined into one message.
-    #[must_use]
     pub fn problem(&self) -> Diagnostic {
         match self {
             Self::Invalid(_) => Diagnostic::at("invalid", "", self.to_string()),

@@ -108,7 +108,6 @@ impl Grid {
 
 impl Column {
     /// Makes a column that is hidden last.
-    #[must_use]
     pub fn new(heading: &str, kind: Kind) -> Self {
         Self { heading: heading.to_owned(), kind, leaves: None }
     }

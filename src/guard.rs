@@ -277,7 +277,6 @@ fn limit(bound: Bound, run: &Run) -> Result<f64, String> {
 }
 
 /// Checks a report against guards.
-#[must_use]
 pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));
     let sums =

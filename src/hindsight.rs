@@ -17,7 +17,6 @@ use crate::timeline::Timeline;
 
 /// Returns a policy as it runs on a timeline under a profile with these limits: `hindsight` becomes its
 /// cheapest schedule.
-#[must_use]
 pub fn under<'p>(
     policy: &'p Policy,
     timeline: &Timeline,
@@ -33,7 +32,6 @@ pub fn under<'p>(
 }
 
 /// Returns the code that a policy runs on a timeline under a profile with these limits.
-#[must_use]
 pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Limits) -> Option<Code> {
     if policy.code != Some(Code::Hindsight) {
         return policy.code.clone();

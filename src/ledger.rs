@@ -72,14 +72,12 @@ pub struct RequestRow {
 impl RequestRow {
     /// Returns its tokens by how they are billed.
     #[inline]
-    #[must_use]
     pub fn tokens(&self) -> TokenUse {
         let CacheUse { read, write, uncached, .. } = self.usage;
         TokenUse { read, write, uncached, output: self.output }
     }
 
     /// Returns how carried tokens are billed: read with the prompt, written with it, or plain.
-    #[must_use]
     pub fn carried_tokens(&self) -> TokenUse<f64> {
         let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
         TokenUse { read: self.carried - anew, ..self.added_tokens(anew) }
@@ -87,7 +85,6 @@ impl RequestRow {
 
     /// Returns how tokens are billed that the prompt contains for the first time: written like its own, or
     /// plain.
-    #[must_use]
     pub fn added_tokens(&self, tokens: f64) -> TokenUse<f64> {
         let mut added = TokenUse::default();
         match self.usage.write {
@@ -207,7 +204,6 @@ pub enum MemoryEffect {
 
 impl MemoryKind {
     /// Returns the call's effect.
-    #[must_use]
     pub fn effect(self) -> MemoryEffect {
         use ServiceCall::{AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search};
         match self {
@@ -218,7 +214,6 @@ impl MemoryKind {
     }
 
     /// Returns its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -300,7 +295,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Returns whether the policy's edits hang on what is fetched, so that the closed form of recovery does not hold.
-    #[must_use]
     pub fn hangs_on_fetched(&self) -> bool {
         self.reacts || self.is_swayed
     }

@@ -94,7 +94,6 @@ impl Tally {
     }
 
     /// Counts one run and prices it; prices that depend on length need the requests by length.
-    #[must_use]
     pub fn new<'a>(
         sums: &Sums,
         index: Option<&PriceIndex>,
@@ -106,7 +105,6 @@ impl Tally {
     }
 
     /// The same, with what is known beside the ledger.
-    #[must_use]
     pub fn beside(
         sums: &Sums,
         index: Option<&PriceIndex>,
@@ -187,7 +185,6 @@ impl Tally {
 
     /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where
     /// there were none.
-    #[must_use]
     pub fn bills(&self) -> [Option<f64>; 2] {
         self.resets.map_or([self.costs.total(); 2], |it| it.bills)
     }
@@ -199,7 +196,6 @@ impl Tally {
 
     /// Returns the run's cost in US dollars at either end of the recovery assumptions; `None` without
     /// assumptions, or if a price is unknown.
-    #[must_use]
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
         let rest = self.costs.total()? - self.costs.recovery;
         self.recovery_interval.map(|it| it.map(|it| rest + it))
@@ -207,7 +203,6 @@ impl Tally {
 
     /// Returns the run's cost at the lower end of the recovery assumptions, as declared, and at the upper
     /// end; not a number if a price is unknown.
-    #[must_use]
     pub fn cost_ends(&self) -> [f64; 3] {
         let total = self.costs.total().unwrap_or(f64::NAN);
         let [low, high] = self.cost_interval().unwrap_or([total; 2]);
@@ -215,21 +210,18 @@ impl Tally {
     }
 
     /// Returns the share of input tokens that was read from the cache.
-    #[must_use]
     pub fn cache_hit_ratio(&self) -> f64 {
         let main = &self.sums.main.tokens;
         if main.prompt() == 0 { 0.0 } else { main.read as f64 / main.prompt() as f64 }
     }
 
     /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
-    #[must_use]
     pub fn evidence_kept(&self) -> Option<f64> {
         let needs = &self.sums.needs;
         (needs.weight > 0.0).then(|| needs.met / needs.weight)
     }
 
     /// Returns the expected share of scenarios that end without a failure; 0 once a limit is violated.
-    #[must_use]
     pub fn answerability(&self) -> f64 {
         if self.outcome.limit_violations > 0 {
             return 0.0;
@@ -238,7 +230,6 @@ impl Tally {
     }
 
     /// Returns the expected tokens of all requests and answers.
-    #[must_use]
     pub fn expected_total_tokens(&self) -> f64 {
         let Sums { main, summariser, keep_alive, .. } = &self.sums;
         let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
@@ -253,7 +244,6 @@ fn pressure(prompt: Tokens, limit: Tokens) -> Option<f64> {
 
 /// Returns whether the order of two policies changes between the lower ends of the assumptions, the declared
 /// values and the upper ends; both are compared at the same end.
-#[must_use]
 pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
     let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
     differs(f64::lt) && differs(f64::gt)

@@ -78,7 +78,6 @@ impl Own {
     }
 
     /// Adds a memory in code.
-    #[must_use]
     pub fn with_memory<M: Memory + 'static>(
         self,
         make: impl Fn(Made<'_>) -> M + Send + Sync + 'static,
@@ -89,25 +88,21 @@ impl Own {
     }
 
     /// Returns the name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the policy, made for a run.
-    #[must_use]
     pub fn projector<'t>(&self, made: Made<'t>) -> Box<dyn Projector + 't> {
         (self.policy)(made)
     }
 
     /// Returns the memory, made for a run.
-    #[must_use]
     pub fn memory<'t>(&self, made: Made<'t>) -> Option<Box<dyn memory::Memory + 't>> {
         self.memory.as_ref().map(|make| make(made))
     }
 
     /// Returns the factory that a policy carries.
-    #[must_use]
     pub fn of(code: &OwnCode) -> Option<&Self> {
         code.factory()
     }

@@ -56,19 +56,16 @@ impl<'a> From<&'a Profile> for Models<'a> {
 
 impl<'a> Models<'a> {
     /// The session's model and, if different, the one that writes summaries.
-    #[must_use]
     pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
         Self { session, summariser: summariser.unwrap_or(session) }
     }
 
     /// Returns the model that a request goes to.
-    #[must_use]
     pub fn of(&self, role: Role) -> &'a Profile {
         if role == Role::Summariser { self.summariser } else { self.session }
     }
 
     /// Returns the longest prompt of the model that writes summaries, if it is not the session's.
-    #[must_use]
     pub fn summariser_limit(&self) -> Option<Tokens> {
         (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt)
     }
@@ -85,7 +82,6 @@ fn billed(prices: &Prices, sums: &RequestSums, by_length: Option<&Side>) -> Bill
 
 impl Costs {
     /// Prices a folded ledger; prices that depend on length are unknown without the requests by length.
-    #[must_use]
     pub fn new<'a>(
         sums: &Sums,
         index: Option<&PriceIndex>,
@@ -116,13 +112,11 @@ impl Costs {
     }
 
     /// Returns the cost of the agent's own requests.
-    #[must_use]
     pub fn base(&self) -> Cost {
         self.main.known()
     }
 
     /// Returns the total in US dollars, or `None` if a price is unknown; the exact parts are added first.
-    #[must_use]
     pub fn total(&self) -> Option<f64> {
         let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
         let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it).usd();
@@ -145,13 +139,11 @@ impl AddAssign<&Self> for Costs {
 }
 
 /// Returns the cost of one request, or `None` if some of its tokens have no price.
-#[must_use]
 pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
     Bill::of_request(prices.at(row.at_ms), &row.tokens()).total()
 }
 
 /// Returns the expected tokens of recovery, apart from sampled calls that have their own requests.
-#[must_use]
 pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
     if assumptions.recovery == RecoveryPrice::Requests {
         return needs.refetched;
@@ -166,7 +158,6 @@ pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
 
 /// Returns the expected US dollars of recovery calls and failures at the standard rates of short prompts, or
 /// `None` if some tokens have no price.
-#[must_use]
 pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
     let assumptions = &profile.assumptions;
     let calls = expected(&refetched(needs, assumptions), profile.prices.usual())?;
@@ -174,7 +165,6 @@ pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
 }
 
 /// Returns the US dollars of expected tokens, or nothing if some of them have no price.
-#[must_use]
 pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
     let priced = |tokens: f64, rate: Option<Rate>| match rate {
         Some(rate) => Some(tokens * rate.usd()),

@@ -105,7 +105,6 @@ impl Found {
     }
 
     /// Returns the entry for a model's name at a provider, or at the providers whose models it also sells.
-    #[must_use]
     pub fn entry(&self, provider: &str, model: &str) -> Option<&Entry> {
         let own = |provider: &str| {
             let mut entries = self.entries.iter().filter(|it| it.provider == provider);

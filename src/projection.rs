@@ -56,7 +56,6 @@ pub struct Ambient {
 
 impl Ambient {
     /// Returns whether the provider's cache has had time to drop the last prompt.
-    #[must_use]
     pub fn is_cold(&self) -> bool {
         let since_ping = u64::try_from(self.now_ms.saturating_sub(self.pinged_ms)).unwrap_or(0);
         self.ttl_ms.is_some_and(|ttl| self.idle_ms.min(since_ping) > ttl)

@@ -47,7 +47,6 @@ impl Decimal {
 
     /// Converts a float to the shortest decimal that denotes it. `None` if it is negative, not finite, or
     /// longer than 18 digits.
-    #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         if !value.is_finite() || value < 0.0 {
             return None;
@@ -56,7 +55,6 @@ impl Decimal {
     }
 
     /// Parses plain decimal notation, `12` or `0.0625`, of at most 18 digits.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
@@ -66,7 +64,6 @@ impl Decimal {
     }
 
     /// Returns the product with a number of tokens, rounded down; an unlimited number stays unlimited.
-    #[must_use]
     pub fn of(self, tokens: Tokens) -> Tokens {
         if tokens == UNLIMITED {
             return UNLIMITED;
@@ -76,14 +73,12 @@ impl Decimal {
     }
 
     /// Returns the value times `10^places`, if that is a whole number.
-    #[must_use]
     pub fn scaled(self, places: u32) -> Option<u64> {
         let more = places.checked_sub(self.scale)?;
         self.digits.checked_mul(10_u64.checked_pow(more)?)
     }
 
     /// Returns the exact product, or `None` if it does not fit.
-    #[must_use]
     pub fn times(self, other: Self) -> Option<Self> {
         let digits = self.digits.checked_mul(other.digits)?;
         let product = Self { digits, scale: self.scale.checked_add(other.scale)? }.normal();
@@ -91,7 +86,6 @@ impl Decimal {
     }
 
     /// Returns the value times `10^places`, or `None` if it does not fit.
-    #[must_use]
     pub fn shifted(self, places: u32) -> Option<Self> {
         match self.scale.checked_sub(places) {
             Some(scale) => Some(Self { scale, ..self }.normal()),
@@ -115,7 +109,6 @@ impl Decimal {
     }
 
     /// Returns the nearest float.
-    #[must_use]
     pub fn to_f64(self) -> f64 {
         self.to_string().parse().unwrap_or_default()
     }
@@ -166,13 +159,11 @@ pub struct Rate(pub u64);
 
 impl Rate {
     /// Converts US dollars per million tokens; `None` when the price has more than six decimals.
-    #[must_use]
     pub fn from_usd_per_million(price: Decimal) -> Option<Self> {
         price.scaled(6).map(Self)
     }
 
     /// Returns the rate as a float of dollars per token, for expected values only.
-    #[must_use]
     pub fn usd(self) -> f64 {
         self.0 as f64 * 1e-12
     }
@@ -192,7 +183,6 @@ pub struct Cost(pub u128);
 
 impl Cost {
     /// Converts an amount in US dollars; `None` when it has more than twelve decimals.
-    #[must_use]
     pub fn from_usd(amount: Decimal) -> Option<Self> {
         amount.scaled(12).map(|it| Self(u128::from(it)))
     }
@@ -204,7 +194,6 @@ impl Cost {
     }
 
     /// Returns the nearest float of US dollars, for display and expected values.
-    #[must_use]
     pub fn usd(self) -> f64 {
         self.0 as f64 / 1e12
     }

@@ -43,7 +43,6 @@ enum How {
 
 impl CompiledRecovery {
     /// Prepares a policy's recovery.
-    #[must_use]
     pub fn new(recovery: &Recovery, known: &Known, stable: Tokens, terms: Option<Terms>) -> Self {
         let eval = |size: &Size| Num::new(size, known).eval(&Env::default());
         let how = match recovery {
@@ -58,7 +57,6 @@ impl CompiledRecovery {
     }
 
     /// One call that fetches what is needed.
-    #[must_use]
     pub fn one_shot(terms: Option<Terms>) -> Self {
         Self { how: How::OneShot, terms }
     }
@@ -70,7 +68,6 @@ impl CompiledRecovery {
     }
 
     /// Returns what it takes to fetch something again, or nothing if every call is priced alike.
-    #[must_use]
     pub fn terms(&self) -> Option<Terms> {
         self.terms
     }
@@ -78,7 +75,6 @@ impl CompiledRecovery {
     /// Returns how a need is met by what the prompt shows of its source, and whether some request has shown
     /// the source in full.
     #[inline]
-    #[must_use]
     pub fn meet(
         &self,
         due_in: TurnIx,
@@ -137,7 +133,6 @@ fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
 
 /// Returns what the prompt shows of one result, at a turn that shows nothing else; an item that names the
 /// result's source is as good as a handle.
-#[must_use]
 pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemIx]) -> TurnState {
     let Some(result) = result else { return TurnState::default() };
     let (slot, item) = (prompt.slot(result), prompt.item(result));

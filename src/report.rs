@@ -117,19 +117,16 @@ impl Skipped {
     const NAMED: usize = 3;
 
     /// A file that is left out for a reason.
-    #[must_use]
     pub fn of(file: String, reason: &str) -> Self {
         Self { file, reason: reason.to_owned(), is_not_asked: false }
     }
 
     /// A session that is left out because it was not asked for.
-    #[must_use]
     pub fn not_asked(file: &str, reason: String) -> Self {
         Self { file: file.to_owned(), reason, is_not_asked: true }
     }
 
     /// Summarises why a file that was found cannot be used.
-    #[must_use]
     pub fn new(file: &str, error: Error) -> Self {
         let problem = match error {
             Error::Invalid(mut problems) if !problems.is_empty() => problems.swap_remove(0),
@@ -148,7 +145,6 @@ impl Skipped {
     }
 
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
-    #[must_use]
     pub fn counted(skipped: &[Self]) -> String {
         let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
         for one in skipped {
@@ -176,7 +172,6 @@ impl Skipped {
 
 impl Report {
     /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
-    #[must_use]
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
         let (runs, failures) = Self::without_failed(runs);
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
@@ -200,7 +195,6 @@ impl Report {
     }
 
     /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
-    #[must_use]
     pub fn added_up(&self) -> Vec<Run> {
         sums(&self.runs, &self.failures)
     }
@@ -220,21 +214,18 @@ impl Report {
     }
 
     /// Returns the cards of runs whose findings have some.
-    #[must_use]
     pub fn cards(&self) -> Vec<serde_json::Value> {
         let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
         self.runs.iter().filter_map(card).collect()
     }
 
     /// Returns the tables of what worlds found; those of published figures stand before all others.
-    #[must_use]
     pub fn grids(&self) -> Vec<Grid> {
         let runs: Vec<&Run> = self.runs.iter().collect();
         worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).collect()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
-    #[must_use]
     pub fn assumptions(&self) -> Vec<String> {
         let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for run in &self.runs {

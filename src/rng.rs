@@ -17,7 +17,6 @@ pub struct Seed(pub u64);
 
 impl Seed {
     /// Returns the stream of draws of one thing for one purpose, starting with its first draw.
-    #[must_use]
     pub fn stream(self, purpose: &str, id: u64) -> Stream {
         Stream { key: xxh3_64_with_seed(purpose.as_bytes(), self.0), id, n: 0 }
     }
@@ -29,7 +28,6 @@ impl Seed {
     }
 
     /// Returns the n-th draw, from 0, of the same stream.
-    #[must_use]
     pub fn nth(self, purpose: &str, id: u64, n: u64) -> Draw {
         self.stream(purpose, id).nth(id, n)
     }
@@ -54,14 +52,12 @@ impl Stream {
 
     /// Returns the n-th draw, from 0, that any thing makes for the same purpose.
     #[inline]
-    #[must_use]
     pub fn nth(&self, id: u64, n: u64) -> Draw {
         Self { id, n, ..*self }.draw()
     }
 
     /// Returns the bits of the n-th draw, from 0, that any thing makes for the same purpose, without the rest of the draw.
     #[inline]
-    #[must_use]
     pub fn bits_of(&self, id: u64, n: u64) -> u64 {
         // The first word of the generator takes the first and the last of the four words that it is seeded with.
         let seed = Self { id, n, ..*self }.seed();
@@ -72,7 +68,6 @@ impl Stream {
 
     /// Returns the same as a number from 0 to below 1.
     #[inline]
-    #[must_use]
     pub fn unit_of(&self, id: u64, n: u64) -> f64 {
         unit(self.bits_of(id, n))
     }
@@ -122,19 +117,16 @@ pub struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
     /// Returns the draw as 64 random bits.
-    #[must_use]
     pub fn bits(mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Returns the draw as a number from 0 to below 1.
-    #[must_use]
     pub fn unit(self) -> f64 {
         unit(self.bits())
     }
 
     /// Returns the draw as a whole number between two, inclusive; returns the first if they are reversed.
-    #[must_use]
     pub fn between(mut self, first: u64, last: u64) -> u64 {
         self.next_between(first, last)
     }

@@ -45,7 +45,6 @@ pub enum Unit {
 
 impl Unit {
     /// Returns whether its values are numbers.
-    #[must_use]
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Flag | Self::List | Self::Group)
     }
@@ -91,7 +90,6 @@ impl<R> Column<R> {
     }
 
     /// Says which columns are within.
-    #[must_use]
     pub const fn within(mut self, heads: fn() -> Vec<Head>) -> Self {
         self.within = heads;
         self
@@ -105,7 +103,6 @@ impl<R> Column<R> {
     }
 
     /// Returns the same column of what has an `R`.
-    #[must_use]
     pub const fn of<Q>(&self, value: fn(&Q, &'static str) -> Value) -> Column<Q> {
         Column {
             name: self.name,
@@ -187,13 +184,11 @@ pub trait Columns: Sized {
 }
 
 /// Returns the names and meanings of columns; what is within a group follows the group.
-#[must_use]
 pub fn heads<R: Columns>() -> Vec<Head> {
     heads_of::<R>(|_| true)
 }
 
 /// Returns the same of some columns, by name.
-#[must_use]
 pub fn heads_of<R: Columns>(is_asked: impl Fn(&str) -> bool) -> Vec<Head> {
     let mut heads = Vec::new();
     for column in R::columns().iter().filter(|it| is_asked(it.name)) {
@@ -205,7 +200,6 @@ pub fn heads_of<R: Columns>(is_asked: impl Fn(&str) -> bool) -> Vec<Head> {
 }
 
 /// Returns the numbers below a value; a group whose members have names that depend on data is `open`.
-#[must_use]
 pub fn numbers(value: &Value, open: &[&str]) -> Vec<Head> {
     let mut found = Vec::new();
     collect(value, "", open, &mut found);
@@ -226,13 +220,11 @@ fn collect(value: &Value, at: &str, open: &[&str], found: &mut Vec<Head>) {
 }
 
 /// Returns columns that are called by what they count.
-#[must_use]
 pub fn named(names: &[&str], unit: Unit) -> Vec<Head> {
     names.iter().map(|it| Head { name: (*it).to_owned(), unit, doc: "" }).collect()
 }
 
 /// Returns the values of a thing under its columns.
-#[must_use]
 pub fn fields<R: Columns>(of: &R) -> Value {
     Value::Fields(row(&R::columns(), of))
 }

@@ -244,7 +244,6 @@ pub struct Usage {
 impl Usage {
     /// Returns the tokens written to the cache by lifetime class (short, long): as recorded, else all in the
     /// class that the harness requests.
-    #[must_use]
     pub fn writes(&self, asked: Option<TtlClass>) -> [Tokens; 2] {
         let usual = if asked == Some(TtlClass::Long) { self.cache_write } else { 0 };
         let long = self.cache_write_long.unwrap_or(usual).min(self.cache_write);
@@ -260,20 +259,17 @@ impl Spine {
     }
 
     /// Returns whether a tool matches one of several names.
-    #[must_use]
     pub fn is_one_of(&self, tool: u16, names: &[String]) -> bool {
         self.names(usize::from(tool)).any(|name| names.iter().any(|it| it == name))
     }
 
     /// Returns whether a result is larger than its call, so that it contributed something.
-    #[must_use]
     pub fn brings(&self, result: ItemIx) -> bool {
         let Some(item) = self.items.get(result as usize) else { return false };
         self.items.get(item.pair as usize).is_none_or(|call| item.raw > call.raw)
     }
 
     /// Returns the step before whose request a moment is, or the next step.
-    #[must_use]
     pub fn step_at(&self, at: When) -> StepIx {
         let row = self.turns.get(at.turn_ix as usize);
         let end = ix(self.steps.len());
@@ -288,27 +284,23 @@ impl Spine {
 
 impl Timeline {
     /// Returns the tokens after the last breakpoint of a step's request, if recorded.
-    #[must_use]
     pub fn tail(&self, step: StepIx) -> Tokens {
         let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
         tails.get(step as usize).copied().unwrap_or(0)
     }
 
     /// Returns the model that was billed for the most input; of equal ones, the earlier.
-    #[must_use]
     pub fn main_model(&self) -> Option<&RecordedModel> {
         main_model(&self.models)
     }
 
     /// Returns when its last request started, in milliseconds since 1970, if the recording says so.
-    #[must_use]
     pub fn last_ms(&self) -> Option<i64> {
         let last = self.spine.steps.last().map_or(0, |it| it.at_ms);
         self.began_ms.map(|it| it.saturating_add(last))
     }
 
     /// Returns the tokens of the first session's stable prefix.
-    #[must_use]
     pub fn stable_tokens(&self) -> Tokens {
         self.spine.items[..self.spine.n_stable as usize].iter().map(|it| Tokens::from(it.raw)).sum()
     }

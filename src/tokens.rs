@@ -13,7 +13,6 @@ pub trait Tokenizer {
 }
 
 /// Returns the tokenizers' published names.
-#[must_use]
 pub fn name(spec: TokenizerName) -> &'static str {
     match spec {
         TokenizerName::O200k => "o200k_base",
@@ -23,7 +22,6 @@ pub fn name(spec: TokenizerName) -> &'static str {
 
 /// Returns a tokenizer, unless this build has none.
 #[cfg(feature = "tokens")]
-#[must_use]
 pub fn tokenizer(spec: TokenizerName) -> Option<Box<dyn Tokenizer>> {
     struct Vocabulary(&'static tiktoken::CoreBpe);
 
@@ -38,7 +36,6 @@ pub fn tokenizer(spec: TokenizerName) -> Option<Box<dyn Tokenizer>> {
 
 /// Returns a tokenizer, unless this build has none.
 #[cfg(not(feature = "tokens"))]
-#[must_use]
 pub fn tokenizer(_: TokenizerName) -> Option<Box<dyn Tokenizer>> {
     None
 }

@@ -72,61 +72,51 @@ impl Registered {
 }
 
 /// Returns what a load reads of a policy, if it is of a world of its own.
-#[must_use]
 pub fn kind(load: &Load) -> Option<&'static Kind> {
     ALL.iter().find_map(|it| (it.kind)(load))
 }
 
 /// Finds what is wrong with a load beyond its own form.
-#[must_use]
 pub fn check(load: &Load) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check)(load)).collect()
 }
 
 /// Finds what is wrong with a memory beyond its own form.
-#[must_use]
 pub fn check_memory(memory: &Memory) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
 }
 
 /// Makes what a scenario plays, if that is a world of its own; the texts are of the files that it names.
-#[must_use]
 pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<Made> {
     ALL.iter().find_map(|it| (it.make)(scenario, texts))
 }
 
 /// Returns the load that a file stands for that is named like a recording: by how it begins, and what it is called.
-#[must_use]
 pub fn of_file(front: &str, name: &str) -> Option<Load> {
     ALL.iter().find_map(|it| (it.of_file)(front, name))
 }
 
 /// Returns the files that a load names, relative to the scenario's folder, with the fields that do.
-#[must_use]
 pub fn beside(load: &Load) -> Vec<(String, String)> {
     ALL.iter().flat_map(|it| (it.beside)(load)).collect()
 }
 
 /// Returns the paths that override the declared numbers of a load, as in `--set`.
-#[must_use]
 pub fn numbers(load: &Load) -> Vec<String> {
     ALL.iter().flat_map(|it| (it.numbers)(load)).collect()
 }
 
 /// Reads a recording that is of a world of its own.
-#[must_use]
 pub fn read(text: &str, name: &str) -> Option<Read> {
     ALL.iter().find_map(|it| (it.read)(text, name))
 }
 
 /// Returns the world of an ordinary timeline.
-#[must_use]
 pub fn of_items(timeline: Timeline) -> Arc<dyn World> {
     Arc::new(Items(Arc::new(timeline)))
 }
 
 /// Returns the columns of the rows that only some worlds have, under what gives the rows.
-#[must_use]
 pub fn rows() -> Vec<(&'static str, Vec<Head>)> {
     ALL.iter().flat_map(|it| (it.rows)()).collect()
 }

@@ -28,7 +28,6 @@ pub struct Clairvoyant {
 
 impl Clairvoyant {
     /// Looks ahead.
-    #[must_use]
     pub fn new(timeline: &Timeline) -> Self {
         let spine = &timeline.spine;
         let asked = asked(timeline);

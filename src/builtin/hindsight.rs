@@ -25,7 +25,6 @@ pub struct Hindsight {
 
 impl Hindsight {
     /// Finds the schedule, session by session.
-    #[must_use]
     pub fn new(timeline: &Timeline, made_for: &ScheduleFor) -> Self {
         let mut drops = vec![Vec::new(); timeline.spine.steps.len()];
         let dead = deaths(&timeline.spine, &asked(timeline));
@@ -197,7 +196,6 @@ fn deaths(spine: &Spine, asked: &[Asked]) -> Vec<usize> {
 /// Returns what no policy that keeps every needed item, as it came or as an excerpt where that is all that is asked, can cost less than, in US
 /// dollars: each request reads at least what it must show, and pays the cheapest way in for what is new. Nothing where prices are not flat,
 /// or a price is unknown.
-#[must_use]
 pub fn bound(timeline: &Timeline, profile: &Profile) -> Option<f64> {
     let rates = profile.prices.flat()?;
     let spine = &timeline.spine;

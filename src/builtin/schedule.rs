@@ -46,7 +46,6 @@ pub struct Clear {
 const LOOKED_AT: usize = 64;
 
 /// Returns the clears of the cheapest schedule found, in order; units are in the order of the prompt.
-#[must_use]
 pub fn cheapest(units: &[Unit], prices: &Prices) -> Vec<Clear> {
     let n = prices.kept.len();
     if !units.iter().any(|it| it.dead < n) {
@@ -61,7 +60,6 @@ pub fn cheapest(units: &[Unit], prices: &Prices) -> Vec<Clear> {
 }
 
 /// Returns what a schedule costs, all requests together.
-#[must_use]
 pub fn cost(units: &[Unit], prices: &Prices, clears: &[Clear]) -> u128 {
     let mut shown = vec![false; units.len()];
     let mut is_gone = vec![false; units.len()];

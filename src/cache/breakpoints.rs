@@ -55,7 +55,6 @@ pub struct Cache {
 
 impl Cache {
     /// An empty cache.
-    #[must_use]
     pub fn new(rules: Breakpoints) -> Self {
         Self { rules, entries: ByDigest::default(), ends: [0; 2] }
     }

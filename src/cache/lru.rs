@@ -26,7 +26,6 @@ pub struct Lru {
 
 impl Lru {
     /// Returns an empty store.
-    #[must_use]
     pub fn new(rules: &Blocks) -> Self {
         let ring = Neighbours { newer: 0, older: 0 };
         Self { places: vec![ring], capacity: rules.capacity_blocks, touch: rules.touch, n_held: 0 }
@@ -59,7 +58,6 @@ impl Lru {
 
     /// Returns whether the store holds a block.
     #[inline]
-    #[must_use]
     pub fn holds(&self, block: u32) -> bool {
         self.places.get(block as usize + 1).is_some_and(|it| it.older != ABSENT)
     }

@@ -20,7 +20,6 @@ pub struct Mark {
 
 /// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end are after
 /// the last.
-#[must_use]
 pub fn place(
     layout: &Layout,
     asked: Option<TtlClass>,
@@ -35,7 +34,6 @@ pub fn place(
 }
 
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
-#[must_use]
 pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
     let links = seen(rules, chain);
     let marks = places(layout, None, rules, chain, 0);
@@ -188,7 +186,6 @@ fn side(kind: Kind) -> Option<bool> {
 }
 
 /// Returns whether two neighbours are one position: where runs are, a run of calls is, and so is a run of results.
-#[must_use]
 pub fn is_one_position(unit: LookbackUnit, earlier: Kind, later: Kind) -> bool {
     unit == LookbackUnit::Run && earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
 }

@@ -28,7 +28,6 @@ pub struct HitDraws {
 
 impl HitDraws {
     /// Begins with the first request of a run.
-    #[must_use]
     pub fn new(hits: Option<Hits>) -> Self {
         Self { hits, draws: Seed(hits.map_or(0, |it| it.seed)).stream(PURPOSE, 0) }
     }

@@ -61,7 +61,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns how probable it was for a file, and whether it happened.
-    #[must_use]
     pub fn of(self, file: &HiddenFile) -> (Chance, bool) {
         match self {
             Self::Read => (file.chance, file.read_at.is_some()),
@@ -72,19 +71,16 @@ impl Outcome {
 
 impl Aftermath {
     /// Returns whether as many requests followed as the window has, and whether there was a file to predict.
-    #[must_use]
     pub fn is_scored(&self) -> bool {
         self.followed == self.window && !self.files.is_empty()
     }
 
     /// Returns to how many hidden files something was expected to happen: as declared, and at either end of the interval.
-    #[must_use]
     pub fn predicted(&self, outcome: Outcome) -> [f64; 3] {
         [0, 1, 2].map(|bound| self.files.iter().map(|it| outcome.of(it).0.after[bound]).sum())
     }
 
     /// Returns to how many hidden files something happened.
-    #[must_use]
     pub fn actual(&self, outcome: Outcome) -> usize {
         self.files.iter().filter(|it| outcome.of(it).1).count()
     }

@@ -71,14 +71,12 @@ impl Chance {
 
 impl Forecast {
     /// Returns the declared forecast.
-    #[must_use]
     pub fn declared() -> &'static Self {
         static READ: OnceLock<Forecast> = OnceLock::new();
         READ.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default())
     }
 
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
-    #[must_use]
     pub fn chance(&self, idle_requests: u32) -> Chance {
         let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);
         let Some(class) = self.hidden_files.iter().find(fits) else { return Chance::default() };
@@ -88,13 +86,11 @@ impl Forecast {
     }
 
     /// Returns the tokens of the first prompt after a compaction, of a session that began with so many beside what the user said.
-    #[must_use]
     pub fn prompt_after(&self, began_with: Tokens) -> Tokens {
         began_with.saturating_add(self.summary_tokens).saturating_add(self.reattached_tokens)
     }
 
     /// Returns how many requests of the window still carry what is read at the average place, after the one that sends it first.
-    #[must_use]
     pub fn carried_requests(&self) -> u32 {
         self.window_requests.saturating_sub(self.mean_read_request + 1)
     }

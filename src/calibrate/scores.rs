@@ -21,7 +21,6 @@ pub struct Scores {
 
 impl Scores {
     /// Scores events by the probability of each chance, and whether it happened.
-    #[must_use]
     pub fn new(events: &[Vec<(f64, bool)>]) -> Self {
         let chances = || events.iter().flatten();
         let n = |count: usize| count.max(1) as f64;
@@ -43,14 +42,12 @@ impl Scores {
     }
 
     /// Returns what was predicted over what happened, or nothing if nothing did.
-    #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         (self.actual > 0).then(|| self.predicted / self.actual as f64)
     }
 
     /// Returns between which ratios chance alone leaves nineteen samples of twenty if every probability is right: the upper one
     /// is missing where nothing at all may happen.
-    #[must_use]
     pub fn ratios_by_chance(&self) -> (f64, Option<f64>) {
         let (most, least) = (self.predicted + 1.96 * self.scatter, self.predicted - 1.96 * self.scatter);
         let low = if most > 0.0 { self.predicted / most } else { 0.0 };

@@ -43,7 +43,6 @@ impl Files {
     }
 
     /// Returns whether a path leads to one of the files, also through links and `..`.
-    #[must_use]
     pub fn contains(&self, path: &Path) -> bool {
         self.state().named.iter().any(|it| is_same_file(it, path))
     }
@@ -65,7 +64,6 @@ impl Files {
 }
 
 /// Returns whether two paths lead to the same file, through whatever links.
-#[must_use]
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     let identity = |path: &Path| {

@@ -31,13 +31,11 @@ pub struct Loaded<T> {
 
 impl<T> Loaded<T> {
     /// Adds places to problems of the spec: in its own file, or in the base that sets the field.
-    #[must_use]
     pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate_one(it)).collect()
     }
 
     /// Returns the place of a field: in its own file, or in the base that sets it.
-    #[must_use]
     pub fn place_of(&self, field: String) -> Place {
         self.locate_one(Diagnostic::at("", field, "")).place
     }
@@ -141,7 +139,6 @@ impl Policies<'_> {
 
 impl Catalog {
     /// Returns a reader of several policies.
-    #[must_use]
     pub fn policies(&self) -> Policies<'_> {
         Policies { catalog: self, read: Vec::new() }
     }
@@ -183,7 +180,6 @@ impl Catalog {
     }
 
     /// Returns the file of a recording that is named directly; nothing for any other name.
-    #[must_use]
     pub fn recording_origin(&self, name: &str) -> Option<Origin> {
         let origin = self.find(Kind::Scenario, name).ok()?;
         let is_other = matches!(origin, Origin::Bundled(_) | Origin::Built(_));
@@ -211,7 +207,6 @@ impl Catalog {
     }
 
     /// Reports a field that names a missing input.
-    #[must_use]
     pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
         let mut problem = self.unknown_name(kind, name).into_problem();
         field.clone_into(&mut problem.place.field);

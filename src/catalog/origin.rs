@@ -68,7 +68,6 @@ impl Eq for Built {}
 
 impl Memory {
     /// Holds a text, and the code behind it.
-    #[must_use]
     pub fn new(path: &str, text: String, code: Option<OwnCode>) -> Self {
         Self { path: path.into(), text, code }
     }
@@ -76,7 +75,6 @@ impl Memory {
 
 impl Built {
     /// Holds a timeline.
-    #[must_use]
     pub fn new(timeline: Timeline) -> Self {
         Self { name: timeline.name.clone().into(), timeline }
     }
@@ -84,13 +82,11 @@ impl Built {
 
 impl Origin {
     /// Returns the code behind an input that was built in code.
-    #[must_use]
     pub fn code(&self) -> Option<&OwnCode> {
         if let Self::Memory(it) = self { it.code.as_ref() } else { None }
     }
 
     /// Returns the path, without its tree.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             Self::Bundled(path) => Path::new(path),
@@ -102,7 +98,6 @@ impl Origin {
     }
 
     /// Returns the file's name in diagnostics.
-    #[must_use]
     pub fn label(&self) -> String {
         match self {
             Self::Bundled(path) => format!("{BUNDLED_MARK}{path}"),
@@ -153,7 +148,6 @@ impl Origin {
     }
 
     /// Returns a file whose name is relative to this one's folder, in the same tree.
-    #[must_use]
     pub fn beside(&self, relative: &str) -> Option<Self> {
         let folder = self.path().parent().unwrap_or(Path::new(""));
         match self {
@@ -175,7 +169,6 @@ impl Origin {
     }
 
     /// Returns whether both are the same file, however their paths are written.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(one), Self::File(other)) => one == other || is_same_file(one, other),

@@ -20,26 +20,22 @@ pub struct Revision {
 
 impl Revision {
     /// Takes the texts of a folder, by path below it.
-    #[must_use]
     pub fn new(name: &str, folder: &Path, files: BTreeMap<PathBuf, String>) -> Self {
         Self { name: name.to_owned(), folder: folder.to_owned(), files, checkout: None }
     }
 
     /// Returns the same revision with its folder checked out.
-    #[must_use]
     pub fn checked_out(&self, folder: PathBuf) -> Self {
         let Self { name, folder: own, files, .. } = self;
         Self { name: name.clone(), folder: own.clone(), files: files.clone(), checkout: Some(folder) }
     }
 
     /// Returns the user's name for it.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the text of a file.
-    #[must_use]
     pub fn text(&self, path: &Path) -> Option<&str> {
         self.files.get(path).map(String::as_str)
     }

@@ -65,19 +65,16 @@ impl Grid {
     }
 
     /// Returns the number of points it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.axes.iter().map(|it| it.values.len()).product()
     }
 
     /// Returns whether it has no points.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns a point.
-    #[must_use]
     pub fn point(&self, index: usize) -> GridPoint {
         let mut rest = index;
         let mut set: Vec<String> = Vec::with_capacity(self.axes.len());

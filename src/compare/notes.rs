@@ -10,7 +10,6 @@ use crate::report::sections::{Detail, Line, Section};
 
 impl Load {
     /// Returns what a reader must know of it and the policies that it is played under.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let own = self.world.notes(self).into_iter();
         self.note_on_tokens().into_iter().chain(own).chain(self.notes_on_unread()).collect()

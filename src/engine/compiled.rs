@@ -24,7 +24,6 @@ pub struct CompiledPolicy<'p> {
 
 impl<'p> CompiledPolicy<'p> {
     /// Prepares a policy.
-    #[must_use]
     pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
         count(|it| &mut it.compiled);
         let known = Known { limits: *limits, chars_per_token: timeline.chars_per_token };
@@ -50,7 +49,6 @@ impl<'p> CompiledPolicy<'p> {
     }
 
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
-    #[must_use]
     pub fn shows_like(&self, other: &Self) -> bool {
         self.code == other.code
             && self.program == other.program
@@ -84,7 +82,6 @@ impl<'p> CompiledPolicy<'p> {
     }
 
     /// Returns how the agent gets back what it cannot see.
-    #[must_use]
     pub fn recovery(&self) -> CompiledRecovery {
         self.recovery
     }

@@ -36,7 +36,6 @@ pub struct Found {
 
 impl Found {
     /// Returns it in the words of a policy that shows these prompts.
-    #[must_use]
     pub fn of(self, policy: &Policy) -> Break {
         let by = |(at, edit): Made| match (at, edit.after.is_visible()) {
             (Some(_), _) => {

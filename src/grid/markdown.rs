@@ -3,7 +3,6 @@
 use super::{Grid, Kind};
 
 /// Returns a table, below its title if it has one.
-#[must_use]
 pub fn table(grid: &Grid) -> String {
     let title = if grid.title.is_empty() { String::new() } else { format!("### {}\n\n", grid.title) };
     let rule = grid.columns.iter().map(|it| if it.kind == Kind::Number { "---:|" } else { "---|" });

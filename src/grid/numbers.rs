@@ -6,13 +6,11 @@ use crate::quantity::Tokens;
 pub const NONE: &str = "–";
 
 /// Returns a whole number with separators between thousands.
-#[must_use]
 pub fn thousands(number: u64) -> String {
     separated(&number.to_string())
 }
 
 /// Returns a number with all its decimals; a large whole one has separators.
-#[must_use]
 pub fn plain(number: f64) -> String {
     if number.fract() == 0.0 && (1e4..1e15).contains(&number) {
         thousands(number as u64)
@@ -22,13 +20,11 @@ pub fn plain(number: f64) -> String {
 }
 
 /// Returns a number of things: `1 turn`, `1,320 turns`.
-#[must_use]
 pub fn counted(n: usize, one: &str) -> String {
     format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
 }
 
 /// Returns a number of tokens in at most five characters: `987`, `12.3k`, `4.56M`.
-#[must_use]
 pub fn short(tokens: Tokens) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     let Some((unit, mark)) = UNITS.into_iter().find(|(unit, _)| tokens >= *unit) else {
@@ -40,13 +36,11 @@ pub fn short(tokens: Tokens) -> String {
 }
 
 /// Returns a share as a percentage with one decimal.
-#[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
 /// Returns the relative difference from a base, signed, in percent; `None` if the base is 0 or unknown.
-#[must_use]
 pub fn change(value: f64, base: f64) -> Option<String> {
     if base <= 0.0 {
         return None;
@@ -55,13 +49,11 @@ pub fn change(value: f64, base: f64) -> Option<String> {
 }
 
 /// Returns a change by a share, signed, in percent.
-#[must_use]
 pub fn signed(change: f64) -> String {
     sign(change) + "%"
 }
 
 /// Returns an interval of changes, in percent, without the mark.
-#[must_use]
 pub fn interval([low, high]: [f64; 2]) -> String {
     format!("{}…{}", sign(low), sign(high))
 }
@@ -76,13 +68,11 @@ fn sign(change: f64) -> String {
 }
 
 /// Returns an expected count: whole numbers plainly, others with two decimals.
-#[must_use]
 pub fn expected(count: f64) -> String {
     fixed(count, if count.fract() == 0.0 { 0 } else { 2 })
 }
 
 /// Returns an amount with so many decimals and separators between thousands.
-#[must_use]
 pub fn fixed(amount: f64, decimals: usize) -> String {
     let text = format!("{amount:.decimals$}");
     match text.split_once('.') {
@@ -92,19 +82,16 @@ pub fn fixed(amount: f64, decimals: usize) -> String {
 }
 
 /// Returns an amount with a number of decimals, or the mark of unknown numbers.
-#[must_use]
 pub fn fixed_or_none(amount: Option<f64>, decimals: usize) -> String {
     amount.map_or_else(|| NONE.to_owned(), |it| fixed(it, decimals))
 }
 
 /// Returns a number with a number of decimals and no separators, or the mark of unknown numbers.
-#[must_use]
 pub fn plain_or_none(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
 }
 
 /// Returns how many decimals amounts of this size are shown with.
-#[must_use]
 pub fn decimals(largest: f64) -> usize {
     match largest {
         it if it >= 100.0 => 2,
@@ -114,7 +101,6 @@ pub fn decimals(largest: f64) -> usize {
 }
 
 /// Returns words as a list in a sentence: `A, B and C`.
-#[must_use]
 pub fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),

@@ -22,7 +22,6 @@ pub struct Drawn {
 }
 
 /// Draws a table within a width, without its title; notes are below their rows.
-#[must_use]
 pub fn draw(grid: &Grid, width: Option<usize>) -> Drawn {
     let mut rooms = rooms(grid);
     let room = or_unlimited(width);
@@ -57,7 +56,6 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> Drawn {
 }
 
 /// Draws a table in full, with a break at the end.
-#[must_use]
 pub fn whole(grid: &Grid) -> String {
     draw(grid, None).text + "\n"
 }
@@ -117,7 +115,6 @@ pub fn hidden_note(hidden: impl IntoIterator<Item = String>) -> Option<String> {
 }
 
 /// Returns whether a complete table fits a width.
-#[must_use]
 pub fn fits(grid: &Grid, width: Option<usize>) -> bool {
     width.is_none_or(|it| taken(rooms(grid).iter().map(|it| it.width)) <= it)
 }

@@ -78,25 +78,21 @@ impl Policy {
     }
 
     /// Returns the model that writes its summaries, if it is not the session's own and has been found.
-    #[must_use]
     pub fn summariser(&self) -> Option<&Profile> {
         self.summariser_model.as_deref()
     }
 
     /// Returns the stages, in order.
-    #[must_use]
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
     /// Returns where prompts ask for cache breakpoints.
-    #[must_use]
     pub fn layout(&self) -> &Layout {
         self.file.layout.as_ref().unwrap_or(Layout::silent())
     }
 
     /// Returns how the agent recovers what it cannot see.
-    #[must_use]
     pub fn recovery(&self) -> &Recovery {
         self.file.recovery.as_ref().unwrap_or(&Recovery::OneShot)
     }
@@ -117,13 +113,11 @@ impl Policy {
     }
 
     /// Returns the rows of a table.
-    #[must_use]
     pub fn table(&self, name: &str) -> &[TableRow] {
         self.tables.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns a text template by name.
-    #[must_use]
     pub fn template(&self, name: Option<&String>) -> Option<&Template> {
         self.templates.get(name?)
     }

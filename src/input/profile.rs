@@ -93,7 +93,6 @@ impl Profile {
     /// Returns how well it matches a model's id: the length of the longest matching pattern, or `None`.
     ///
     /// An id may have a provider's name before it, as in `anthropic/claude-opus-4.5`.
-    #[must_use]
     pub fn fits(&self, model: &str) -> Option<usize> {
         let id = model.rsplit('/').next().unwrap_or(model);
         let is_match = |pattern: &&String| wildcard(pattern, model) || wildcard(pattern, id);

@@ -70,7 +70,6 @@ pub struct MemorySums {
 
 impl MemorySums {
     /// Returns the number of calls.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.writes.saturating_add(self.reads).saturating_add(self.waits)
     }
@@ -103,7 +102,6 @@ sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory);
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.
-    #[must_use]
     pub fn unsent(&self) -> (f64, f64) {
         (self.calls - self.sent_calls, self.fetched - self.sent_fetched)
     }

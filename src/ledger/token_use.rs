@@ -20,7 +20,6 @@ pub struct TokenUse<T = Tokens> {
 impl<T: Copy + Add<Output = T>> TokenUse<T> {
     /// Returns the tokens of the prompts.
     #[inline]
-    #[must_use]
     pub fn prompt(&self) -> T {
         self.read + self.write[0] + self.write[1] + self.uncached
     }

@@ -21,7 +21,6 @@ pub struct CachePrice {
 impl CachePrice {
     /// Returns a list's prices for a lifetime class, or `None` if reads are not cheaper or writes have no
     /// price.
-    #[must_use]
     pub fn of(rates: &Rates, class: usize) -> Option<Self> {
         let write = rates.write(class)?;
         let (input, read) = (rates.input, rates.read());
@@ -31,28 +30,24 @@ impl CachePrice {
 
     /// Returns the share of reads, 0 to 1, from which caching a prefix costs less than sending it uncached:
     /// (w − i) / (w − r), as in Latitude#4317.
-    #[must_use]
     pub fn hit_share(&self) -> f64 {
         self.hit_share_against(1.0)
     }
 
     /// Returns the share of reads from which caching costs less than a prompt that is compressed by a factor
     /// and never cached; above 1, caching never does: (w − i/R) / (w − r), the crossover of arXiv 2607.15516.
-    #[must_use]
     pub fn hit_share_against(&self, compression: f64) -> f64 {
         (self.write - self.input / compression) / (self.write - self.read)
     }
 
     /// Returns the longest pause, in milliseconds, that is cheaper to bridge by a read every `every_ms` than
     /// by writing again: τ (w/r − 1), as in arXiv 2607.19214; `None` if reads are free.
-    #[must_use]
     pub fn keep_alive_ms(&self, every_ms: f64) -> Option<f64> {
         (self.read > 0.0).then(|| every_ms * (self.write / self.read - 1.0))
     }
 
     /// Returns the number of later requests after which a prune has repaid the cost of rewriting, unrounded:
     /// (w − r) S / (r X), as in fak and in Token Bill; `None` if reads are free or nothing is removed.
-    #[must_use]
     pub fn prune_requests(&self, rewritten: Tokens, removed: Tokens) -> Option<f64> {
         let saved = self.read * removed as f64;
         (saved > 0.0).then(|| (self.write - self.read) * rewritten as f64 / saved)
@@ -60,7 +55,6 @@ impl CachePrice {
 
     /// Returns the prefix length, in tokens, from which padding to the shortest cached length pays: M (r + (w
     /// − r)/N) / i, derived from the multipliers of OpenAI's guide.
-    #[must_use]
     pub fn fill_up_tokens(&self, minimum: Tokens, requests: u32) -> f64 {
         minimum as f64 * (self.read + (self.write - self.read) / f64::from(requests.max(1))) / self.input
     }
@@ -68,7 +62,6 @@ impl CachePrice {
     /// Returns the growth, in tokens, after which a compaction costs least: √(2 b P g / a), where requests
     /// pay a = r (1 − λ) + w λ and a compaction b = (w − r)(1 − λ), as in hermes-agent#62389; `None` if reads
     /// are free.
-    #[must_use]
     pub fn compaction_tokens(&self, prefix: Tokens, growth: Tokens, miss_share: f64) -> Option<f64> {
         let per_request = self.read * (1.0 - miss_share) + self.write * miss_share;
         let per_compaction = (self.write - self.read) * (1.0 - miss_share);
@@ -101,7 +94,6 @@ pub struct BreakEven {
 
 impl BreakEven {
     /// Computes a profile's points; those that need usage assumptions are unknown without them.
-    #[must_use]
     pub fn new(profile: &Profile, asked: Option<&Habits>) -> Self {
         let rates = profile.prices.usual();
         let short = CachePrice::of(rates, 0).filter(|_| profile.cache != CacheRules::None);
@@ -139,7 +131,6 @@ impl BreakEven {
     }
 
     /// Returns the points' names in reports with their values, in order.
-    #[must_use]
     pub fn points(&self) -> [(&'static str, Option<f64>); 8] {
         [
             ("hit_share_short", self.hit_share_short),

@@ -34,7 +34,6 @@ pub struct CarriedItem {
 
 /// Follows every item of a session through its billed prompts; unpriced tokens cost as much as uncached
 /// input.
-#[must_use]
 pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
     let spine = &timeline.spine;

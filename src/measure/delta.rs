@@ -53,7 +53,6 @@ pub struct Delta {
 
 impl Delta {
     /// Compares two numbers, given the interval of their difference, if known.
-    #[must_use]
     pub fn new([base, candidate]: [f64; 2], interval: Option<[f64; 2]>, better: Better) -> Self {
         let difference = candidate - base;
         let relative = (base.abs() > 0.0).then(|| difference / base.abs());
@@ -62,7 +61,6 @@ impl Delta {
     }
 
     /// Compares paired trials: the means, and the mean of the differences.
-    #[must_use]
     pub fn of_trials(means: [f64; 2], differences: &Statistic, better: Better) -> Self {
         Self::new(means, differences.ci95, better)
     }
@@ -93,7 +91,6 @@ pub struct Pairs {
 
 impl Pairs {
     /// Adds pairs and, if there are several, resamples them; their order does not matter.
-    #[must_use]
     pub fn new(pairs: &[[Tally; 2]]) -> Self {
         let mut pairs: Vec<[Tally; 2]> = pairs.to_vec();
         // What stages did is no number that is compared, and takes long to add up.
@@ -119,13 +116,11 @@ impl Pairs {
     }
 
     /// Returns the sums of the base and of the candidate, or nothing if there are no pairs.
-    #[must_use]
     pub fn sums(&self) -> Option<&[Tally; 2]> {
         self.sums.as_ref()
     }
 
     /// Compares a number, or nothing if either is unknown.
-    #[must_use]
     pub fn delta(&self, better: Better, number: impl Fn(&Tally) -> Option<f64>) -> Option<Delta> {
         let both = |[base, candidate]: &[Tally; 2]| Some([number(base)?, number(candidate)?]);
         let [base, candidate] = both(self.sums.as_ref()?)?;

@@ -32,7 +32,6 @@ impl Label {
     ///
     /// Runs without needs do not show lost evidence, a run that stopped early has done less work, and an
     /// unknown cost cannot be compared.
-    #[must_use]
     pub fn new(run: &Tally, baseline: &Tally) -> Option<Self> {
         let is_same_work = run.outcome.turns_completed == baseline.outcome.turns_completed;
         if !run.has_needs || !baseline.has_needs || !is_same_work {

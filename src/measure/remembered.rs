@@ -35,7 +35,6 @@ impl Remembered {
     }
 
     /// The same for a single number; nothing if the other is another number.
-    #[must_use]
     pub fn and(self, other: &Self) -> Option<Self> {
         let is_same = self.place == other.place;
         is_same.then(|| Self { number: self.number.pooled(&other.number), ..self })

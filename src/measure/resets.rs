@@ -23,7 +23,6 @@ pub struct Resets {
 
 impl Resets {
     /// Counts the compactions that a run avoids, and the requests that follow them.
-    #[must_use]
     pub fn new(recorded: &Recorded, n_steps: usize, avoided: &[StepIx]) -> Self {
         let mut resets = Self::default();
         let mut nexts = recorded.compactions.iter().skip(1).map(|it| u64::from(*it));

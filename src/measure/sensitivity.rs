@@ -157,7 +157,6 @@ pub struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     /// A ledger of a load without needs, all of which the session's model wrote.
-    #[must_use]
     pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
         Self { sums, index, outcome, has_needs: false, summariser: None, service: None, turns: None }
     }
@@ -172,7 +171,6 @@ pub struct Variations<'a> {
 
 impl<'a> Variations<'a> {
     /// Varies every rate of a profile.
-    #[must_use]
     pub fn new(profile: &'a Profile) -> Self {
         let varied = Part::ALL.map(|part| {
             [9, 11].map(|tenths| {
@@ -190,7 +188,6 @@ impl<'a> Variations<'a> {
 
 impl Cell {
     /// Prices a ledger under a profile and under all its variations.
-    #[must_use]
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
         let Ledger { sums, index, outcome, has_needs, summariser, service, turns } = *ledger;
         let costs = |profile: &Profile| {
@@ -214,7 +211,6 @@ impl Cell {
     }
 
     /// Returns the share of what is needed that it still has: evidence, or what memories hold.
-    #[must_use]
     pub fn kept(&self) -> Option<f64> {
         let remembered = self.remembered.as_ref().filter(|it| it.is_share);
         self.tally.evidence_kept().or_else(|| remembered.map(|it| it.number.mean))
@@ -233,20 +229,17 @@ impl Cell {
     }
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
-    #[must_use]
     pub fn cost(&self) -> Option<f64> {
         self.tally.costs.total()
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
-    #[must_use]
     pub fn cost_at(&self, part: Part) -> [Option<f64>; 2] {
         self.varied[part as usize].each_ref().map(|it| Some(it.total()? / 10.0))
     }
 
     /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
     /// `None` for a cost of 0.
-    #[must_use]
     pub fn elasticity(&self, part: Part) -> Option<f64> {
         Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
     }
@@ -258,7 +251,6 @@ impl Cell {
     }
 
     /// Returns whether a limit stopped it.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.tally.outcome.failure.is_some() || self.tally.outcome.limit_violations > 0
     }
@@ -271,7 +263,6 @@ impl Cell {
 
 impl Grid {
     /// Ranks the policies under every profile.
-    #[must_use]
     pub fn new(load: String, mut cells: Vec<Vec<Cell>>) -> Self {
         cells.iter_mut().for_each(|it| rank(it));
         let rows: Vec<Row> = cells.into_iter().map(|cells| Row { nearest: nearest(&cells), cells }).collect();
@@ -282,7 +273,6 @@ impl Grid {
 
 impl Row {
     /// Returns the policies that have a rank, by rank.
-    #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> =
             (0..self.cells.len()).filter(|it| self.cells[*it].rank.is_some()).collect();
@@ -291,14 +281,12 @@ impl Row {
     }
 
     /// Returns whether requests are made but none is charged.
-    #[must_use]
     pub fn is_free(&self) -> bool {
         self.cells.iter().any(|it| it.tally.sums.main.n > 0)
             && self.cells.iter().all(|it| it.cost() == Some(0.0))
     }
 
     /// Returns the cheapest policy, or `None` if everything costs nothing.
-    #[must_use]
     pub fn cheapest(&self) -> Option<usize> {
         self.order().first().copied().filter(|_| !self.is_free())
     }
@@ -309,7 +297,6 @@ impl Row {
     }
 
     /// Returns how a policy compares with the first.
-    #[must_use]
     pub fn label(&self, policy: usize) -> Option<Label> {
         let (cell, first) = (self.cells.get(policy)?, self.cells.first()?);
         if policy == 0 { Some(Label::Baseline) } else { Label::new(&cell.tally, &first.tally) }

@@ -37,7 +37,6 @@ impl Spread {
     ///
     /// Every policy is resampled in the same way, so that intervals of one table are comparable; the order of
     /// the sessions does not matter.
-    #[must_use]
     pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
         let mut pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|it| it.1 > 0.0).collect();
         pairs.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0)));

@@ -33,7 +33,6 @@ const STUDENT: [f64; 30] = [
 
 impl Statistic {
     /// Computes statistics of numbers, in their order; `None` if there are none.
-    #[must_use]
     pub fn new(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let n = u64::try_from(values.clone().count()).ok().filter(|it| *it > 0)?;
         let count = n as f64;
@@ -54,7 +53,6 @@ impl Statistic {
     }
 
     /// Returns the statistics of these trials and others, of which only theirs are known.
-    #[must_use]
     pub fn pooled(&self, other: &Self) -> Self {
         let n = self.n + other.n;
         let [own, more] = [self, other].map(|it| it.n as f64 / n.max(1) as f64);
@@ -70,7 +68,6 @@ impl Statistic {
     }
 
     /// Returns how far the confidence interval reaches from the mean, on its longer side.
-    #[must_use]
     pub fn reach(&self) -> Option<f64> {
         self.ci95.map(|[low, high]| (high - self.mean).max(self.mean - low))
     }

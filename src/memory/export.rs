@@ -85,14 +85,12 @@ impl Export {
 
     /// Returns the bank files of an earlier store in the same folder that this one lacks, from the text of
     /// the earlier index; empty if that is not an index.
-    #[must_use]
     pub fn stale(&self, earlier_index: &str) -> Vec<String> {
         let own: IndexSet<String> = self.banks.keys().map(|it| file(it)).collect();
         Self::bank_files(earlier_index).difference(&own).cloned().collect()
     }
 
     /// Returns the bank files of a store, from the text of its index; empty if that is not an index.
-    #[must_use]
     pub fn bank_files(index: &str) -> IndexSet<String> {
         let index = serde_json::from_str::<Index>(index).ok().filter(|it| it.schema == SCHEMA);
         let banks = index.into_iter().flat_map(|it| it.written).map(|it| it.bank);

@@ -33,7 +33,6 @@ pub struct MemoryRun<'t> {
 
 impl<'t> AnyMemory<'t> {
     /// Starts a memory of a load's facts, as a policy declares it.
-    #[must_use]
     pub fn declared(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         Self::Declared(Declared::new(rules, plane))
     }
@@ -49,7 +48,6 @@ impl<'t> AnyMemory<'t> {
 
 impl<'t> MemoryRun<'t> {
     /// Starts without or with a memory; without one, only what the prompt shows is known.
-    #[must_use]
     pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
         let mut run = Self { plants: &[], probes: &[], places: &[], repeats: &[], memory, n_asked: 0 };
         if let Some(plane) = plane {
@@ -60,7 +58,6 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns whether there is a memory.
-    #[must_use]
     pub fn remembers(&self) -> bool {
         self.memory.is_some()
     }
@@ -147,7 +144,6 @@ impl<'t> MemoryRun<'t> {
 
     /// Returns whether probes up to a moment are still unanswered.
     #[inline]
-    #[must_use]
     pub fn is_asked(&self, until: When) -> bool {
         self.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
     }

@@ -41,7 +41,6 @@ struct Replay {
 
 impl Writer {
     /// Begins to append requests after a system prompt.
-    #[must_use]
     pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
         let mut builder = TimelineBuilder::new(name, &[]);
         builder.stable(Kind::System, system_tokens);
@@ -86,7 +85,6 @@ impl Writer {
     }
 
     /// Ends the requests.
-    #[must_use]
     pub fn finish(mut self) -> Replayed {
         self.calls.push(self.open);
         Replayed { timeline: self.builder.finish(), recalled: self.recalled, calls: self.calls }
@@ -95,7 +93,6 @@ impl Writer {
 
 impl Replayed {
     /// Returns the memory as played.
-    #[must_use]
     pub fn memory(&self) -> Box<dyn Memory> {
         Box::new(Replay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
     }

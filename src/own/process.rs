@@ -40,7 +40,6 @@ pub struct Process {
 
 impl Process {
     /// Returns how a policy file says that its program is started.
-    #[must_use]
     pub fn new(file: &ProcessFile, params: &IndexMap<String, Size>) -> Self {
         Self {
             command: file.command.clone(),
@@ -65,7 +64,6 @@ impl Process {
 
 impl Own {
     /// Creates a policy of a name whose views come from a program.
-    #[must_use]
     pub fn process(name: &str, process: Process) -> Self {
         let policy: Arc<str> = name.into();
         Self::view(name, move |made| Session::start(&process, &policy, made))

@@ -21,13 +21,11 @@ struct Noted<'t> {
 
 impl Played {
     /// Notes what a policy shows.
-    #[must_use]
     pub fn note<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
         Box::new(Noted { policy, played: self.clone(), n_compared: None })
     }
 
     /// Ends the run of a policy where it shows something else than was noted.
-    #[must_use]
     pub fn compare<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
         Box::new(Noted { policy, played: self.clone(), n_compared: Some(0) })
     }

@@ -21,7 +21,6 @@ pub struct Bill {
 
 impl Bill {
     /// Prices tokens at one set of rates.
-    #[must_use]
     pub fn at(rates: &Rates, tokens: &TokenUse) -> Self {
         let mut is_incomplete = false;
         let mut cost = |tokens: Tokens, rate: Option<Rate>| {
@@ -40,7 +39,6 @@ impl Bill {
     }
 
     /// Prices one request, whose length may decide.
-    #[must_use]
     pub fn of_request(list: &PriceList, request: &TokenUse) -> Self {
         match list.reach {
             Reach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
@@ -76,7 +74,6 @@ impl Bill {
     }
 
     /// Returns the sum, or nothing if some token has no price.
-    #[must_use]
     pub fn total(&self) -> Option<Cost> {
         (!self.is_incomplete).then(|| self.known())
     }
@@ -98,7 +95,6 @@ impl std::ops::AddAssign for Bill {
 }
 
 /// Returns what it costs to keep tokens for some time, to the nearest picodollar, or nothing if nobody says.
-#[must_use]
 pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {
     storage_of(rates, u128::from(tokens).checked_mul(u128::from(ms))?)
 }

@@ -68,7 +68,6 @@ impl From<PriceRows> for PriceIndex {
 impl PriceIndex {
     /// Prices the stored contents, each by its own length when it was made, or nothing if some part has no
     /// price.
-    #[must_use]
     pub fn stored(&self, prices: &Prices) -> Option<Cost> {
         let mut sum = Cost::default();
         for row in &self.stored {

@@ -21,7 +21,6 @@ pub struct Disagreement {
 
 impl Disagreement {
     /// Returns whether two lists give different prices; else a list that has the model lacks the price.
-    #[must_use]
     pub fn differs(&self) -> bool {
         let mut given = self.said.iter().filter_map(|it| it.1);
         let first = given.next();
@@ -33,7 +32,6 @@ impl Disagreement {
 ///
 /// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, if none is given. A model
 /// without a price on that day, or with a price from no known day, is in no list.
-#[must_use]
 pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
     let mut by_model: IndexMap<String, Vec<(&'static str, &Price)>> = IndexMap::new();
     for found in lists {

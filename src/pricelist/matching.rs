@@ -64,7 +64,6 @@ impl Match {
     }
 
     /// Returns whether a name follows the rule.
-    #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.matches_lower(&name)

@@ -35,7 +35,6 @@ pub struct Placing {
 }
 
 /// Makes profiles of a list that was read on some date, for a folder below `profiles/`.
-#[must_use]
 pub fn place(found: &Found, as_of: &str, folder: &str) -> Placing {
     let mut placing = Placing { unplaced: found.unplaced.clone(), ..Placing::default() };
     let mut names: IndexSet<String> = IndexSet::new();

@@ -69,7 +69,6 @@ impl Chain {
     }
 
     /// Returns the prefixes of the current prompt, for a request besides the agent's own.
-    #[must_use]
     pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let mut chain = Self { is_aside: true, ..Self::default() };
         chain.extend(prompt, known);
@@ -77,7 +76,6 @@ impl Chain {
     }
 
     /// Returns the same, which is quicker where this is the chain of the agent's last request.
-    #[must_use]
     pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
         let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
@@ -111,13 +109,11 @@ impl Chain {
     }
 
     /// Returns a chain of prefixes that are in no prompt of the engine's.
-    #[must_use]
     pub fn of(links: Vec<Link>) -> Self {
         Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
     /// Returns the same prefixes as distinguished by settings besides content.
-    #[must_use]
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
         let links = self.links.iter().map(tell).collect();
         Self { n_unedited: self.n_unedited, is_asked: self.is_asked, ..Self::of(links) }
@@ -131,31 +127,26 @@ impl Chain {
     }
 
     /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
-    #[must_use]
     pub fn is_aside(&self) -> bool {
         self.is_aside
     }
 
     /// Returns the prefixes, shortest first.
-    #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
     /// Returns the prefixes without what is asked after the agent's prompt.
-    #[must_use]
     pub fn own_links(&self) -> &[Link] {
         &self.links[..self.links.len() - usize::from(self.is_asked)]
     }
 
     /// Returns how many prefixes hold nothing that the policy has edited since the request before, what came since included.
-    #[must_use]
     pub fn n_unedited(&self) -> usize {
         self.n_unedited
     }
 
     /// Returns how many prefixes are the same as at the refresh before.
-    #[must_use]
     pub fn n_unchanged(&self) -> usize {
         self.n_unchanged
     }

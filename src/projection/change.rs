@@ -90,7 +90,6 @@ impl ChangeLog {
     /// Returns how many tokens at the prompt's front no pass has worked on since the last request, whatever
     /// their content; any number, if there was no pass.
     #[inline]
-    #[must_use]
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
         let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
         or_unlimited(self.intact).min(stable)
@@ -104,7 +103,6 @@ impl ChangeLog {
 
     /// Returns the first edit that could not be made.
     #[inline]
-    #[must_use]
     pub fn fault(&self) -> Option<EditFault> {
         self.fault
     }
@@ -123,7 +121,6 @@ impl ChangeLog {
 
     /// Returns how many tokens the agent may have fetched; 0 once they would have made a difference.
     #[inline]
-    #[must_use]
     pub fn fetched(&self) -> Tokens {
         self.fetched
     }
@@ -135,14 +132,12 @@ impl ChangeLog {
     }
 
     /// Returns whether a stage would have done otherwise with what may have been fetched in the prompt.
-    #[must_use]
     pub fn is_swayed(&self) -> bool {
         self.is_swayed
     }
 
     /// Returns what changed since the last request.
     #[inline]
-    #[must_use]
     pub fn change(&self) -> Change {
         self.change
     }
@@ -200,7 +195,6 @@ impl ChangeLog {
 
     /// Returns what the provider's cache knows slots by.
     #[inline]
-    #[must_use]
     pub fn identities(&self) -> &Identities {
         &self.kept
     }

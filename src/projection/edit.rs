@@ -51,7 +51,6 @@ pub struct Editor<'p, 't> {
 
 impl<'p, 't> Editor<'p, 't> {
     /// Begins editing at a moment.
-    #[must_use]
     pub fn new(prompt: &'p mut Prompt<'t>, log: &'p mut ChangeLog, moment: Moment) -> Self {
         let manner = Manner { moment, author: 0, stage: 0, for_request: false, keeps_prefix: false };
         Self { prompt, log, manner }
@@ -65,7 +64,6 @@ impl<'p, 't> Editor<'p, 't> {
 
     /// Returns what stands in the prompt.
     #[inline]
-    #[must_use]
     pub fn prompt(&self) -> &Prompt<'t> {
         self.prompt
     }
@@ -235,7 +233,6 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Returns the prefixes of the prompt as it stands, for a request that begins with it.
-    #[must_use]
     pub fn chain(&mut self) -> Chain {
         Chain::aside(self.prompt, self.log.identities())
     }

@@ -20,7 +20,6 @@ impl ToolMask {
 
     /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names. A tool goes by
     /// its name and by what it does.
-    #[must_use]
     pub fn new(tools: &[String], except: &[String], spine: &Spine) -> Self {
         let (takes_all, spares_none) = (tools.is_empty(), except.is_empty());
         if takes_all && spares_none {
@@ -35,14 +34,12 @@ impl ToolMask {
 
     /// Returns whether the tool is not looked at.
     #[inline]
-    #[must_use]
     pub fn is_all(&self) -> bool {
         self.tools.is_none()
     }
 
     /// Returns whether a tool matches.
     #[inline]
-    #[must_use]
     pub fn has(&self, tool: u16) -> bool {
         match &self.tools {
             None => true,
@@ -68,40 +65,34 @@ impl ClassMask {
     }
 
     /// A set of kinds.
-    #[must_use]
     pub fn of_kinds(kinds: &[Kind]) -> Self {
         Self::of(kinds, |it| it as u16)
     }
 
     /// A set of evidence classes.
-    #[must_use]
     pub fn of_preserve(classes: &[Preserve]) -> Self {
         Self::of(classes, |it| it as u16)
     }
 
     /// A set of renditions.
-    #[must_use]
     pub fn of_shown(shown: &[Shown]) -> Self {
         Self::of(shown, |it| it as u16)
     }
 
     /// Returns whether a kind is in the set.
     #[inline]
-    #[must_use]
     pub fn has_kind(self, kind: Kind) -> bool {
         self.0 >> (kind as u16) & 1 == 1
     }
 
     /// Returns whether an evidence class is in the set.
     #[inline]
-    #[must_use]
     pub fn has_preserve(self, preserve: Preserve) -> bool {
         self.0 >> (preserve as u16) & 1 == 1
     }
 
     /// Returns whether a rendition is in the set.
     #[inline]
-    #[must_use]
     pub fn has_shown(self, shown: Shown) -> bool {
         self.0 >> (shown as u16) & 1 == 1
     }
@@ -121,7 +112,6 @@ pub struct Filter {
 
 impl Filter {
     /// Prepares the filters of a scope.
-    #[must_use]
     pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
         let larger = Num::fixed(scope.larger_than.as_ref(), known).map(|it| it.saturating_add(1));
         let mut filter = Self {
@@ -137,7 +127,6 @@ impl Filter {
     }
 
     /// Prepares a filter by kinds and tools alone.
-    #[must_use]
     pub fn of(kinds: &[Kind], tools: &[String], spine: &Spine) -> Self {
         Self {
             kinds: ClassMask::of_kinds(kinds),
@@ -156,14 +145,12 @@ impl Filter {
 
     /// Returns whether edits can bring a slot into the scope.
     #[inline]
-    #[must_use]
     pub fn looks_at_renditions(&self) -> bool {
         self.shown != ClassMask::ALL
     }
 
     /// Returns whether a slot is in the scope.
     #[inline(always)]
-    #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         if self.takes_all {
             return prompt.slot(index).is_visible();
@@ -178,7 +165,6 @@ impl Filter {
 
     /// Returns whether an item that stands so is in the scope.
     #[inline]
-    #[must_use]
     pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
         match slot.state {
             super::State::Dropped | super::State::Absorbed | super::State::Folded | super::State::Past => {
@@ -197,7 +183,6 @@ impl Filter {
 
     /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
     #[inline]
-    #[must_use]
     pub fn has_summary(&self) -> bool {
         self.kinds.has_kind(Kind::Summary)
             && self.tools.otherwise

@@ -35,7 +35,6 @@ pub struct Threshold {
 
 impl Threshold {
     /// Reads a trigger: a length that is known beforehand, by itself or as a part that must hold.
-    #[must_use]
     pub fn new(cond: &Cond, known: &Known) -> Option<Self> {
         Self::of(&Test::new(cond, &Context::alone(known)))
     }

@@ -187,35 +187,30 @@ impl<'t> History<'t> {
 
     /// Returns how much of the load has arrived.
     #[inline]
-    #[must_use]
     pub fn cursor(&self) -> ItemIx {
         self.cursor
     }
 
     /// Returns how many items have arrived.
     #[inline]
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "a run holds fewer than 2^32 items")]
     pub fn len(&self) -> SlotIx {
         self.items.len() as SlotIx
     }
 
     /// Returns whether nothing has arrived.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
     /// Returns the items, by slot.
     #[inline]
-    #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// Returns the slot of an item of the load, if it has arrived.
     #[inline]
-    #[must_use]
     pub fn slot_of(&self, item: ItemIx) -> Option<SlotIx> {
         match &self.slots {
             Some(slots) => slots.get(item as usize).copied(),
@@ -224,7 +219,6 @@ impl<'t> History<'t> {
     }
 
     /// Returns where the slots of a range of the load's items are, with what was added between them.
-    #[must_use]
     pub fn slots_of(&self, items: &Range<ItemIx>) -> Range<SlotIx> {
         let end = self.len();
         let slot = |item| self.slot_of(item).unwrap_or(end);
@@ -233,35 +227,30 @@ impl<'t> History<'t> {
 
     /// Returns where the turns stand.
     #[inline]
-    #[must_use]
     pub fn turns(&self) -> &[TurnSpan] {
         &self.turns
     }
 
     /// Returns where each step's reply begins.
     #[inline]
-    #[must_use]
     pub fn replies(&self) -> &[SlotIx] {
         &self.replies
     }
 
     /// Returns where the session begins.
     #[inline]
-    #[must_use]
     pub fn session(&self) -> &SessionSpan {
         &self.session
     }
 
     /// Returns the first slot after the session's stable prefix.
     #[inline]
-    #[must_use]
     pub fn session_from(&self) -> SlotIx {
         self.session.from
     }
 
     /// Returns the load.
     #[inline]
-    #[must_use]
     pub fn load(&self) -> &'t Spine {
         self.load
     }

@@ -53,7 +53,6 @@ pub struct Known {
 
 impl Num {
     /// Folds a size.
-    #[must_use]
     pub fn new(size: &Size, known: &Known) -> Self {
         let all = |parts: &[Size]| parts.iter().map(|it| Self::new(it, known)).collect();
         let num = match size {
@@ -86,13 +85,11 @@ impl Num {
     }
 
     /// Folds a size that no state of a stage changes, if there is one.
-    #[must_use]
     pub fn fixed(size: Option<&Size>, known: &Known) -> Option<Tokens> {
         size.map(|it| Self::new(it, known).eval(&Env::default()))
     }
 
     /// Returns a size that no state of a stage changes and no missing limit leaves open.
-    #[must_use]
     pub fn known(size: &Size, known: &Known) -> Option<Tokens> {
         match Self::new(size, known) {
             Self::Const(count) if count != UNLIMITED => Some(count),
@@ -113,7 +110,6 @@ impl Num {
     }
 
     /// Returns whether what is after the first change is asked.
-    #[must_use]
     pub fn asks_behind(&self) -> bool {
         match self {
             Self::Behind => true,
@@ -127,7 +123,6 @@ impl Num {
 
     /// Returns the number of tokens.
     #[inline]
-    #[must_use]
     pub fn eval(&self, env: &Env) -> Tokens {
         match self {
             Self::Const(count) => *count,

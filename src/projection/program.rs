@@ -58,7 +58,6 @@ struct CompiledStage {
 
 impl Program {
     /// Compiles a policy.
-    #[must_use]
     pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
         let writer = Writer::of(timeline, known);
         let mut author = 0;

@@ -82,7 +82,6 @@ pub struct Prompt<'t> {
 
 impl<'t> Prompt<'t> {
     /// Begins before the first session of a load.
-    #[must_use]
     pub fn new(load: &'t Spine) -> Self {
         let n_items = load.items.len();
         Self {
@@ -114,13 +113,11 @@ impl<'t> Prompt<'t> {
 
     /// Returns the slot that is reserved for what memory recalls, where it stands in front of the messages.
     #[inline]
-    #[must_use]
     pub fn memory(&self) -> Option<SlotIx> {
         self.memory.map(|it| it.0)
     }
 
     /// Returns the tokens of what memory recalls in that slot.
-    #[must_use]
     pub fn memory_tokens(&self) -> Tokens {
         self.memory.map_or(0, |it| self.slot(it.0).tokens.into())
     }
@@ -154,20 +151,17 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns whether a slot holds no item of the history: memory, dynamic content, words of a policy's own.
-    #[must_use]
     pub fn is_own(&self, index: SlotIx) -> bool {
         self.own.binary_search(&index).is_ok()
     }
 
     /// Returns the slots that code added for words of its own, in order.
-    #[must_use]
     pub fn spares(&self) -> &[SlotIx] {
         &self.spares
     }
 
     /// Returns a slot's number without the spare slots in front of it: policies that put nothing of their own there have none.
     #[inline]
-    #[must_use]
     pub fn number(&self, index: SlotIx) -> SlotIx {
         if self.spares.is_empty() { index } else { index - self.n_spares_before(index) }
     }
@@ -179,62 +173,53 @@ impl<'t> Prompt<'t> {
 
     /// Returns what has come, in order.
     #[inline]
-    #[must_use]
     pub fn history(&self) -> &History<'t> {
         &self.history
     }
 
     /// Returns the item of a slot.
     #[inline]
-    #[must_use]
     pub fn item(&self, index: SlotIx) -> &Item {
         &self.history.items()[index as usize]
     }
 
     /// Returns what stands in a slot.
     #[inline]
-    #[must_use]
     pub fn slot(&self, index: SlotIx) -> &Slot {
         &self.slots[index as usize]
     }
 
     /// Returns what a slot shows: a summary where one stands, else the item's kind.
     #[inline]
-    #[must_use]
     pub fn kind(&self, index: SlotIx) -> Kind {
         if self.slots[index as usize].is_summary() { Kind::Summary } else { self.item(index).kind }
     }
 
     /// Returns how many slots there are.
     #[inline]
-    #[must_use]
     pub fn len(&self) -> SlotIx {
         self.history.len()
     }
 
     /// Returns whether nothing has come yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.history.is_empty()
     }
 
     /// Returns the tokens of the request about to go out.
     #[inline]
-    #[must_use]
     pub fn tokens(&self) -> Tokens {
         self.total
     }
 
     /// Returns the tokens of the stable prefix.
     #[inline]
-    #[must_use]
     pub fn stable_tokens(&self) -> Tokens {
         self.stable
     }
 
     /// Returns the active turn; the first, before any has begun.
     #[inline]
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "a timeline holds fewer than 2^32 turns")]
     pub fn active_turn(&self) -> TurnIx {
         self.turns.len().saturating_sub(1) as TurnIx
@@ -242,7 +227,6 @@ impl<'t> Prompt<'t> {
 
     /// Returns the first slot of the active turn.
     #[inline]
-    #[must_use]
     pub fn active_from(&self) -> SlotIx {
         if self.turns.is_empty() {
             self.len()
@@ -253,13 +237,11 @@ impl<'t> Prompt<'t> {
 
     /// Returns what stands of a turn.
     #[inline]
-    #[must_use]
     pub fn turn_state(&self, turn_ix: TurnIx) -> TurnState {
         self.turns.get(turn_ix as usize).copied().unwrap_or_default()
     }
 
     /// Returns the tokens in front of the active turn's first reply.
-    #[must_use]
     pub fn tokens_before_steps(&self) -> Tokens {
         let active = self.active_turn();
         let span = &self.history.turns()[active as usize];
@@ -269,19 +251,16 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns the newest tool result.
-    #[must_use]
     pub fn last_result(&self) -> Option<SlotIx> {
         self.last_result
     }
 
     /// Returns where the messages begin, in order.
-    #[must_use]
     pub fn messages(&self) -> &[SlotIx] {
         &self.messages
     }
 
     /// Returns how many of each unit have come.
-    #[must_use]
     pub fn arrived(&self) -> Arrived {
         Arrived {
             items: (self.len() - self.n_uncounted).into(),
@@ -294,7 +273,6 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns how many groups begin among so many messages: results belong to the group of their call.
-    #[must_use]
     pub fn groups_among(&self, messages: usize) -> usize {
         messages - self.result_messages.partition_point(|it| *it < messages)
     }
@@ -322,7 +300,6 @@ impl<'t> Prompt<'t> {
 
     /// Returns which message a slot belongs to, counted from 1; 0 is before all.
     #[inline]
-    #[must_use]
     pub fn message_of(&self, index: SlotIx) -> usize {
         self.units.get(index as usize).map_or_else(|| self.message_sought(index), |it| it[0])
     }
@@ -334,7 +311,6 @@ impl<'t> Prompt<'t> {
 
     /// Returns which group a slot belongs to, counted from 1; 0 is before all.
     #[inline]
-    #[must_use]
     pub fn group_of(&self, index: SlotIx) -> usize {
         self.units
             .get(index as usize)
@@ -342,7 +318,6 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns where a group begins, counted from 0.
-    #[must_use]
     pub fn group_start(&self, nth: usize) -> Option<SlotIx> {
         // Results never begin one, so the first message among which there are enough groups is its first.
         let (mut low, mut high) = (nth, self.messages.len());
@@ -355,13 +330,11 @@ impl<'t> Prompt<'t> {
 
     /// Returns every edit so far.
     #[inline]
-    #[must_use]
     pub fn journal(&self) -> &[Edit] {
         &self.journal
     }
 
     /// Returns which slots a recorded harness took out, whatever stood there.
-    #[must_use]
     pub fn resets(&self) -> &[Range<SlotIx>] {
         &self.resets
     }
@@ -372,13 +345,11 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns what became of the tool results.
-    #[must_use]
     pub fn tool_results(&self) -> ToolResults {
         self.tools
     }
 
     /// Returns the first slot that changed since this was last taken, or the end.
-    #[must_use]
     pub fn dirty_from(&self) -> SlotIx {
         self.dirty_from
     }
@@ -390,7 +361,6 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns how many slots were looked at, each also when it came.
-    #[must_use]
     pub fn touched(&self) -> u64 {
         self.touched + u64::from(self.len())
     }

@@ -23,7 +23,6 @@ pub enum Reach {
 
 impl Reach {
     /// Prepares an extent.
-    #[must_use]
     pub fn new(extent: &Extent, known: &Known) -> Self {
         if let Some((unit, count)) = extent.units() {
             return Self::Units(unit, count);

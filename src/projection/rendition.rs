@@ -45,7 +45,6 @@ pub struct Rendered {
 impl Rendered {
     /// A rendition of which only the size is known: with its item it says what its words are.
     #[inline]
-    #[must_use]
     pub fn sized(shown: Shown, tokens: u32, exact: bool) -> Self {
         Self { shown, tokens, exact, content: None }
     }
@@ -60,13 +59,11 @@ impl Rendered {
 
 impl Render {
     /// An item as received.
-    #[must_use]
     pub fn raw() -> Self {
         Self { shown: Shown::Raw, tokens: 0, head: 0, ranked: None, exact: None }
     }
 
     /// Prepares a rendition; `exact` overrules its own rule.
-    #[must_use]
     pub fn new(rendition: &Rendition, exact: Option<bool>, known: &Known) -> Self {
         let size = |size: Option<&Size>| size.map_or(Num::Const(0), |it| Num::new(it, known));
         let [head, tail] = match rendition {
@@ -95,7 +92,6 @@ impl Render {
     /// Returns what it makes of an item.
     // Every result that is shown in another way comes here: the common case belongs where it is asked.
     #[inline(always)]
-    #[must_use]
     pub fn of(&self, item: &Item) -> Rendered {
         let wanted = match self.shown {
             Shown::Raw => item.raw,
@@ -159,7 +155,6 @@ pub struct Pool {
 
 impl Rows {
     /// Prepares the rows of a table.
-    #[must_use]
     pub fn new(rows: &[TableRow], spine: &Spine, known: &Known) -> Self {
         let row = |row: &TableRow| RowRender {
             tools: ToolMask::new(&row.tools, &[], spine),
@@ -175,7 +170,6 @@ impl Rows {
 
     /// Returns what the first matching row makes of an item, charging the pool with what is exact.
     #[inline(always)]
-    #[must_use]
     pub fn of(&self, item: &Item, pool: Option<&mut Pool>) -> Option<Rendered> {
         let row = self.rows.iter().find(|it| it.matches(item))?;
         let rendered = row.render.of(item);

@@ -46,7 +46,6 @@ struct Protected {
 
 impl CompiledScope {
     /// Prepares a scope.
-    #[must_use]
     pub fn new(scope: &Scope, timeline: &Timeline, known: &Known) -> Self {
         let spine = &timeline.spine;
         let reach = |extent: &Option<Extent>| extent.as_ref().map(|it| Reach::new(it, known));
@@ -72,7 +71,6 @@ impl CompiledScope {
     }
 
     /// Returns whether nothing but the part bounds the scope.
-    #[must_use]
     pub fn is_whole_part(&self) -> bool {
         self.keep_first.is_none()
             && self.keep_recent.is_none()
@@ -82,7 +80,6 @@ impl CompiledScope {
     }
 
     /// Returns whether single slots inside the region are protected, as long as nothing comes after them.
-    #[must_use]
     pub fn protects_slots(&self) -> bool {
         self.protects_slots
     }
@@ -168,7 +165,6 @@ impl CompiledScope {
     }
 
     /// Returns the bounds of what is protected, to be put back by [`CompiledScope::restore`].
-    #[must_use]
     pub fn bounds(&self) -> Vec<Region> {
         self.keep.iter().map(|it| it.bounds).collect()
     }
@@ -186,7 +182,6 @@ impl CompiledScope {
 
     /// Returns whether the stage acts on a slot of its region.
     #[inline(always)]
-    #[must_use]
     pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         self.filter.has(prompt, index) && (!self.protects_slots || !self.protects(prompt, index))
     }
@@ -280,7 +275,6 @@ impl Protected {
 
 /// Returns the slots of a part of the prompt.
 #[inline]
-#[must_use]
 pub fn part(prompt: &Prompt<'_>, part: Part) -> Region {
     let (stable, active, end) = (prompt.history().session_from(), prompt.active_from(), prompt.len());
     match part {

@@ -52,7 +52,6 @@ pub struct Slot {
 impl Slot {
     /// An item as received.
     #[inline]
-    #[must_use]
     pub fn as_it_came(item: &Item) -> Self {
         let exact = item.preserve == Preserve::WorkingEvidence;
         Self { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, content: None }
@@ -68,14 +67,12 @@ impl Slot {
 
     /// Returns whether anything is in this slot.
     #[inline]
-    #[must_use]
     pub fn is_visible(&self) -> bool {
         matches!(self.state, State::Shown | State::Host | State::FoldHost)
     }
 
     /// Returns whether a summary is in this slot.
     #[inline]
-    #[must_use]
     pub fn is_summary(&self) -> bool {
         matches!(self.state, State::Host | State::FoldHost)
     }

@@ -136,7 +136,6 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// That of a condition by itself, which can ask after no stage.
-    #[must_use]
     pub fn alone(known: &'a Known) -> Self {
         Self { known, stages: &[], own: 0 }
     }
@@ -150,7 +149,6 @@ impl<'a> Context<'a> {
 
 impl Test {
     /// Prepares a condition.
-    #[must_use]
     pub fn new(cond: &Cond, context: &Context<'_>) -> Self {
         let known = context.known;
         let with = |test: fn(Relation, Num) -> Self, bound: &Bound| {
@@ -194,7 +192,6 @@ impl Test {
     }
 
     /// Returns the size that a bound compares with, if the condition is one.
-    #[must_use]
     pub fn size(&self) -> Option<&Num> {
         match self {
             Self::Prompt(_, size)
@@ -222,7 +219,6 @@ impl Test {
 
     /// Returns whether the condition holds, if the size of the prompt is all it asks.
     #[inline]
-    #[must_use]
     pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
         match self {
             Self::Always => Some(true),
@@ -232,7 +228,6 @@ impl Test {
     }
 
     /// Returns the smallest prompt for which the condition may hold, as far as that is known beforehand.
-    #[must_use]
     pub fn least_prompt(&self) -> Tokens {
         match self {
             Self::Prompt(Relation::Above, Num::Const(size)) => size.saturating_add(1),
@@ -243,14 +238,12 @@ impl Test {
 
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
     #[inline]
-    #[must_use]
     pub fn wants_less_than(&self, prompt: Tokens) -> bool {
         matches!(self, Self::Prompt(Relation::AtMost | Relation::Below, Num::Const(size)) if prompt > *size)
     }
 
     /// Returns whether the condition holds.
     #[inline]
-    #[must_use]
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,

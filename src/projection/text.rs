@@ -16,13 +16,11 @@ pub struct Content(NonZeroU64);
 
 impl Content {
     /// The content of words of a digest.
-    #[must_use]
     pub fn of_digest(digest: u64) -> Self {
         Self(NonZeroU64::new(digest).unwrap_or(NonZeroU64::MIN))
     }
 
     /// The content of words.
-    #[must_use]
     pub fn of_words(words: &str) -> Self {
         Self::of_digest(xxh3_64(words.as_bytes()))
     }
@@ -35,7 +33,6 @@ impl Content {
 
     /// Returns the digest.
     #[inline]
-    #[must_use]
     pub fn digest(self) -> u64 {
         self.0.get()
     }
@@ -52,19 +49,16 @@ pub struct Text {
 
 impl Text {
     /// Words of which the size and a digest are known; whoever says them twice gives the same digest twice.
-    #[must_use]
     pub fn sized(tokens: u32, digest: u64) -> Self {
         Self { tokens, content: Content::of_digest(digest) }
     }
 
     /// Words, counted as a timeline counts what policies write.
-    #[must_use]
     pub fn of(words: &str, timeline: &Timeline) -> Self {
         Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
     }
 
     /// What an item says as received.
-    #[must_use]
     pub fn of_item(item: &Item) -> Self {
         Self::sized(item.raw, item.digest)
     }

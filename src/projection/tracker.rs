@@ -68,7 +68,6 @@ pub struct Tracker {
 
 impl Tracker {
     /// Begins tracking; distinct messages, steps or turns are counted for the units asked for.
-    #[must_use]
     pub fn new(units: &[Unit]) -> Self {
         Self { units: units.iter().map(|it| (*it, Vec::new(), 0)).collect(), ..Self::default() }
     }
@@ -135,13 +134,11 @@ impl Tracker {
     }
 
     /// Returns the sums.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
     /// Returns how many units have an item in the scope.
-    #[must_use]
     pub fn count(&self, unit: Unit) -> u64 {
         match unit {
             Unit::Items => self.totals.items,
@@ -180,7 +177,6 @@ impl Tracker {
 
 /// Returns which unit a slot belongs to, counted in the timeline.
 #[inline(always)]
-#[must_use]
 pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
     let item = prompt.item(index);
     match unit {

@@ -27,7 +27,6 @@ impl Window {
     /// Reads a policy as a window; nothing, if it does anything else than drop its oldest items one by one.
     ///
     /// A policy without stages is a window, too: one that never moves.
-    #[must_use]
     pub fn new(policy: &Policy, known: &Known) -> Option<Self> {
         let [stage] = policy.stages() else {
             let never = Bound { from: 1, to: 0, is_of_body: false };
@@ -53,14 +52,12 @@ impl Window {
     /// Returns whether the window is about to move at a moment, with so many tokens after so many of the
     /// stable prefix.
     #[inline]
-    #[must_use]
     pub fn moves(&self, moment: Moment, body: Tokens, stable: Tokens) -> bool {
         self.moments[moment as usize] && self.when.holds(body, stable)
     }
 
     /// Returns with how many tokens after so many of the stable prefix a window that moves may stop.
     #[inline]
-    #[must_use]
     pub fn rest(&self, stable: Tokens) -> Tokens {
         self.until.to.saturating_sub(if self.until.is_of_body { 0 } else { stable })
     }

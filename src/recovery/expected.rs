@@ -31,7 +31,6 @@ pub enum Source {
 
 impl Source {
     /// Returns what a call meets later: all that was asked of a turn; of a result what it brings of it.
-    #[must_use]
     pub fn meets(self, row: &NeedRow, spine: &Spine) -> Level {
         match self {
             Self::Turn(_) => row.level,
@@ -85,7 +84,6 @@ struct Expected {
 
 impl Carried {
     /// Begins with nothing fetched.
-    #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
             terms,
@@ -125,13 +123,11 @@ impl Carried {
 
     /// Returns the most tokens that were carried when the prompt was last looked at, two standard deviations above
     /// those expected: about one run in forty carries more.
-    #[must_use]
     pub fn most(&self) -> Tokens {
         (self.tokens as f64 / PARTS + 2.0 * (self.variance as f64).sqrt()).ceil() as Tokens
     }
 
     /// Returns whether anything was carried when the prompt was last looked at.
-    #[must_use]
     pub fn has_any(&self) -> bool {
         self.tokens > 0
     }
@@ -185,7 +181,6 @@ impl Carried {
 
     /// Makes of the row of a need that the prompt does not meet what is expected of it;
     /// `read` is what the request before read of its prompt.
-    #[must_use]
     pub fn charged(
         &mut self,
         mut row: NeedRow,

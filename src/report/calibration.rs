@@ -109,7 +109,6 @@ pub fn json(
 }
 
 /// Returns the report as text, at most 100 columns wide except for long reasons.
-#[must_use]
 pub fn tables(
     as_recorded: &[Calibration],
     with_side_requests: &[Calibration],

@@ -88,7 +88,6 @@ pub struct CarriedRow {
 
 impl Carried {
     /// Adds up items and lists the most expensive ones.
-    #[must_use]
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
         let mut by_tool: IndexMap<String, Share> = IndexMap::new();
         for one in items {
@@ -209,7 +208,6 @@ fn together(sessions: &[Carried]) -> Vec<Share> {
 }
 
 /// Returns sessions for people: all of them by tool, then the most expensive items.
-#[must_use]
 pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -> String {
     let mut text = String::new();
     let title = match sessions {

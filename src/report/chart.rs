@@ -120,7 +120,6 @@ struct Style {
 
 impl<'r> Source<'r> {
     /// Collects the data of a report's charts.
-    #[must_use]
     pub fn new(report: &'r Report, detail: Detail, traces: &'r [Trace]) -> Self {
         let mut sections = report.sections(detail);
         let n_left_out = sections.len().saturating_sub(MOST_TABLES);
@@ -129,7 +128,6 @@ impl<'r> Source<'r> {
     }
 
     /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
-    #[must_use]
     pub fn figures(&self) -> Vec<Figure> {
         let pictures = KINDS
             .iter()
@@ -140,7 +138,6 @@ impl<'r> Source<'r> {
 }
 
 /// Makes a chart of a picture.
-#[must_use]
 pub fn figure(name: &str, it: &dyn Picture) -> Figure {
     Figure {
         name: name.to_owned(),

@@ -63,13 +63,11 @@ pub enum SnapshotState {
 
 impl Snapshot {
     /// Returns whether nothing needs attention.
-    #[must_use]
     pub fn holds(&self) -> bool {
         matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
     }
 
     /// Describes the result in a few words.
-    #[must_use]
     pub fn words(&self) -> String {
         match self.state {
             SnapshotState::Same => "unchanged".to_owned(),
@@ -81,7 +79,6 @@ impl Snapshot {
     }
 
     /// Returns the changed numbers, one per line.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.moved.iter().take(MOVED_SHOWN).map(Moved::words).collect();
         let more = self.moved.len().saturating_sub(MOVED_SHOWN);
@@ -92,7 +89,6 @@ impl Snapshot {
 
 impl Moved {
     /// Says what moved.
-    #[must_use]
     pub fn words(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
         let relative = self.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
@@ -102,21 +98,18 @@ impl Moved {
 
 impl GuardVerdict {
     /// Returns the guard's position: file, line and column.
-    #[must_use]
     pub fn at(&self) -> String {
         let line = self.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
         format!("{}{line}", self.place.file)
     }
 
     /// Returns the line to mark: the subject in the policy's file, or the guard if the policy is bundled.
-    #[must_use]
     pub fn marked(&self) -> &Place {
         let is_own = self.policy_place.line_column.is_some() && !self.policy_place.file.contains(':');
         if is_own { &self.policy_place } else { &self.place }
     }
 
     /// Returns which run it is about.
-    #[must_use]
     pub fn on(&self) -> String {
         let [policy, scenario, profile] = &self.run;
         format!("{policy} on {scenario} under {profile}")
@@ -125,7 +118,6 @@ impl GuardVerdict {
 
 impl CheckUp {
     /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
-    #[must_use]
     pub fn unchecked(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
         for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
             it.place.file.clone_from(&file);
@@ -134,14 +126,12 @@ impl CheckUp {
     }
 
     /// Returns whether every guard holds and no number changed.
-    #[must_use]
     pub fn holds(&self) -> bool {
         let holds = self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds);
         holds && self.errors.is_empty()
     }
 
     /// Says how many guards hold and how many snapshots are unchanged.
-    #[must_use]
     pub fn heading(&self) -> String {
         if !self.errors.is_empty() {
             return format!("{} could not be checked: {}", self.suite, counted(self.errors.len(), "problem"));
@@ -166,7 +156,6 @@ impl CheckUp {
 }
 
 /// Returns the results of suites as text: failures first, then successes.
-#[must_use]
 pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
     let mut text = String::new();
     for it in all {

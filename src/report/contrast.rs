@@ -68,7 +68,6 @@ pub struct StageChange {
 
 impl StageChange {
     /// Returns whether it edited something in the base and does nothing in the candidate, which is an effect.
-    #[must_use]
     pub fn stopped_firing(&self) -> bool {
         self.idle.is_some() && self.acted[0].is_some_and(|it| it > 0)
     }
@@ -147,7 +146,6 @@ pub struct FactsChanged {
 
 impl Contrast {
     /// Merges parts of the same two policies.
-    #[must_use]
     pub fn new(parts: &[Part], profile: String) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
@@ -219,7 +217,6 @@ impl Contrast {
     }
 
     /// Returns a number by its place.
-    #[must_use]
     pub fn number(&self, place: &str) -> Option<&Number> {
         self.numbers.iter().find(|it| it.place == place)
     }
@@ -252,7 +249,6 @@ impl Number {
     }
 
     /// Returns a number of it as people read it.
-    #[must_use]
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.metric {
             Some(metric) => metric.written(number, decimals),
@@ -262,7 +258,6 @@ impl Number {
     }
 
     /// Returns whether it is a share, which differs by percentage points.
-    #[must_use]
     pub fn is_share(&self) -> bool {
         self.is_share
     }

@@ -29,7 +29,6 @@ impl Estimated {
     }
 
     /// Says it in a sentence, if it matters to a verdict.
-    #[must_use]
     pub fn words(self) -> Option<String> {
         let is_told = self.requests as f64 >= TOLD_FROM * self.of as f64;
         is_told.then(|| format!("Estimated: {}.", self.fact()))

@@ -18,7 +18,6 @@ use crate::row::{Value, fields, group};
 pub use render::rendered;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
-#[must_use]
 pub fn who(by: Option<By>, policy: &Policy) -> String {
     match by {
         Some(By::Memory) => "recalled memory".to_owned(),

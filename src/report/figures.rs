@@ -88,19 +88,16 @@ fn statistic(run: &Run, place: &str) -> Option<Statistic> {
 
 impl Report {
     /// Returns the published figures of the suite beside our own.
-    #[must_use]
     pub fn figure_lines(&self) -> Vec<FigureLine> {
         self.figures.iter().map(|it| self.figure_line(it)).collect()
     }
 
     /// Returns any published figure beside our own.
-    #[must_use]
     pub fn figure_line(&self, figure: &Figure) -> FigureLine {
         FigureLine::new(figure, &self.runs)
     }
 
     /// Returns them as a table, or none if there are none.
-    #[must_use]
     pub fn figures_grid(&self) -> Option<Grid> {
         let lines = self.figure_lines();
         let written = |it| plain_or_none(it, 3);

@@ -41,7 +41,6 @@ impl Run {
 
 impl Report {
     /// Returns a sentence for each policy with stages that never fired on any scenario, or never changed anything.
-    #[must_use]
     pub fn notes_on_stages(&self) -> Vec<String> {
         let mut by_policy: IndexMap<&str, Vec<&Run>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| !it.tally.outcome.firings.is_empty()) {

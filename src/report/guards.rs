@@ -59,13 +59,11 @@ impl fmt::Display for GuardVerdict {
 
 impl GuardVerdict {
     /// Returns the guard's name for a line that goes on: a name that is a sentence loses its period.
-    #[must_use]
     pub fn title(&self) -> &str {
         self.guard.strip_suffix('.').unwrap_or(&self.guard)
     }
 
     /// Says what was found, without guard and run.
-    #[must_use]
     pub fn finding(&self) -> String {
         let is = if self.holds { "is" } else { "is not" };
         let number = |it: f64| if self.is_change { numbers::signed(it) } else { short(it, &self.bound) };
@@ -110,7 +108,6 @@ impl Report {
     }
 
     /// Counts the verdicts that hold; `None` if there are none.
-    #[must_use]
     pub fn guards_heading(&self) -> Option<String> {
         let (n_all, n_held) =
             (self.guard_verdicts.len(), self.guard_verdicts.iter().filter(|it| it.holds).count());
@@ -118,7 +115,6 @@ impl Report {
     }
 
     /// Returns the verdicts in words, those that fail first.
-    #[must_use]
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
         let failed = self.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("fails: {it}"));
         let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();

@@ -133,19 +133,16 @@ pub struct Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     /// Opens a run.
-    #[must_use]
     pub fn new(run: &'a Run, label: Option<Label>) -> Self {
         Self { run, label, values: OnceCell::new() }
     }
 
     /// Returns the number at a dotted path.
-    #[must_use]
     pub fn at(&self, place: &str) -> Option<f64> {
         self.value(place)?.number()
     }
 
     /// Returns one of the numbers of a list at a place.
-    #[must_use]
     pub fn at_end(&self, place: &str, nth: usize) -> Option<f64> {
         if let row::Value::List(all) = self.value(place)? { all.get(nth)?.number() } else { None }
     }

@@ -8,7 +8,6 @@ use crate::grid::markdown;
 use crate::grid::numbers;
 
 /// Returns the report as Markdown.
-#[must_use]
 pub fn report(report: &Report, detail: Detail) -> String {
     let mut text = String::new();
     for line in report.on_sessions() {
@@ -33,7 +32,6 @@ pub fn report(report: &Report, detail: Detail) -> String {
 }
 
 /// Returns the report as a job summary: verdict and tables visible; scenarios, notes and assumptions folded.
-#[must_use]
 pub fn summary(report: &Report) -> String {
     let mut text = String::new();
     for line in report.on_sessions().into_iter().chain(report.verdict_lines()) {

@@ -215,20 +215,17 @@ impl Metric {
     }
 
     /// Returns its better direction.
-    #[must_use]
     pub fn better(&self) -> Better {
         let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|it| it.1);
         self.shown().and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
     }
 
     /// Returns its value in a tally; `None` if unknown.
-    #[must_use]
     pub fn number(&self, tally: &Tally) -> Option<f64> {
         self.value(tally).number()
     }
 
     /// Returns whether it is a share, whose differences are in percentage points.
-    #[must_use]
     pub fn is_share(&self) -> bool {
         self.unit == Unit::Share
     }
@@ -239,7 +236,6 @@ impl Metric {
     }
 
     /// Returns a value as text, with a number of decimals for dollars.
-    #[must_use]
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.written_as() {
             Some(Unit::Share) => numbers::percent(number),
@@ -255,13 +251,11 @@ impl Metric {
     }
 
     /// Returns the heading of its column.
-    #[must_use]
     pub fn heading(&self) -> &'static str {
         self.shown().map_or(self.name, |it| it.heading)
     }
 
     /// Returns its cells, all with as many decimals; dollars with the given number of them.
-    #[must_use]
     pub fn cells<'t>(
         &self,
         tallies: impl Iterator<Item = &'t Tally>,
@@ -287,7 +281,6 @@ impl Metric {
 }
 
 /// Returns the metrics by which policies are compared, cost first, then by column.
-#[must_use]
 pub fn compared() -> Vec<&'static Metric> {
     let usual = USUAL.iter().map(|it| it.place).filter(|it| *it != COST);
     let also = ALSO_COMPARED.iter().map(|it| it.0);
@@ -295,7 +288,6 @@ pub fn compared() -> Vec<&'static Metric> {
 }
 
 /// Returns the metric of a place.
-#[must_use]
 pub fn at(place: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|it| it.name == place)
 }
@@ -319,13 +311,11 @@ pub struct Totals(Value);
 
 impl Totals {
     /// Writes a tally as a report gives it.
-    #[must_use]
     pub fn new(tally: &Tally) -> Self {
         Self(Value::Fields(row(METRICS, tally)))
     }
 
     /// Returns the value at a dotted path; `None` if unknown.
-    #[must_use]
     pub fn number(&self, place: &str) -> Option<f64> {
         self.0.at(place)?.number()
     }

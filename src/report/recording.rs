@@ -84,7 +84,6 @@ pub struct LossHeld {
 
 impl Held {
     /// Sums up what was imported of a file.
-    #[must_use]
     pub fn new(file: &str, imported: &[Imported]) -> Self {
         let left_out = imported.first().map_or(&[] as &[Loss], |it| it.losses.as_slice());
         Self {
@@ -144,7 +143,6 @@ pub fn json(files: &[Held]) -> Result<String, serde_json::Error> {
 }
 
 /// Returns what files hold, for people.
-#[must_use]
 pub fn table(files: &[Held]) -> String {
     let mut text = String::new();
     for file in files {

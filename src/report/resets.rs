@@ -24,7 +24,6 @@ struct Group<'r> {
 impl Report {
     /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
     /// of them and with none; empty if nothing was compacted.
-    #[must_use]
     pub fn notes_on_resets(&self) -> Vec<String> {
         let is_own = self.is_one_question();
         let profile = |run: &Run| if is_own { String::new() } else { format!(" under {}", run.profile) };

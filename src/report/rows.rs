@@ -15,7 +15,6 @@ use need::Due;
 pub(super) use request::Sent;
 
 /// Returns the columns of each kind of row, under what gives the rows.
-#[must_use]
 pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
     let front = [
         ("`--rows runs`: one policy on one scenario under one profile", heads::<RunOf<'_>>()),
@@ -49,7 +48,6 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The context of a single run on a timeline.
-    #[must_use]
     pub fn alone(
         policy: &'a Policy,
         scenario: &'a str,
@@ -77,13 +75,11 @@ impl Context<'_> {
 }
 
 /// Returns the requests of a run.
-#[must_use]
 pub fn requests(rows: &Ledger, context: Context<'_>) -> Rows {
     Rows::new::<Sent<'_>>(context.of(), request::sent(rows, context))
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
-#[must_use]
 pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), context: Context<'_>) -> Rows {
     let mut all = requests(rows, context);
     all.of.extend([("length".into(), length.into()), ("trial".into(), trial.into())]);
@@ -91,7 +87,6 @@ pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), cont
 }
 
 /// Returns the needs of a run.
-#[must_use]
 pub fn needs(rows: &Ledger, context: Context<'_>) -> Rows {
     Rows::new::<Due<'_>>(context.of(), rows.needs.iter().map(|row| Due { row, context }))
 }

@@ -41,7 +41,6 @@ impl<'a> RunOf<'a> {
 
 /// Returns the runs of a report; where stages and guards are told in words, without sums over scenarios, so that adding up a column
 /// counts each run once.
-#[must_use]
 pub fn rows(report: &Report, in_words: bool) -> Rows {
     let runs = report.labelled().filter(|(run, _)| !in_words || run.scenario != ALL);
     let runs = runs.map(|(run, label)| RunOf { run, label, judged: Some(report), in_words });

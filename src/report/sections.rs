@@ -75,7 +75,6 @@ pub struct Line {
 
 impl Line {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
-    #[must_use]
     pub fn note(&self) -> Option<String> {
         let notes: Vec<&str> =
             [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).collect();
@@ -85,7 +84,6 @@ impl Line {
 
 impl Section {
     /// Returns whether some line has a spread.
-    #[must_use]
     pub fn has_spread(&self) -> bool {
         self.lines.iter().any(|it| it.spread.is_some())
     }
@@ -96,7 +94,6 @@ impl Section {
     }
 
     /// Returns it as a table of texts.
-    #[must_use]
     pub fn grid(&self, digits: Digits) -> Grid {
         let is_asked = !self.columns.is_empty();
         let shown = self.shown();
@@ -114,7 +111,6 @@ impl Section {
     }
 
     /// Returns the subject and the profile.
-    #[must_use]
     pub fn subject(&self) -> String {
         let joint = if self.profile == OWN { "," } else { " under" };
         format!("{}{joint} {}", self.load, self.profile)
@@ -122,7 +118,6 @@ impl Section {
 
     /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`
     /// if it is not ranked, or not longer.
-    #[must_use]
     pub fn shortened(&self) -> Option<(Self, String)> {
         let n_others = self.lines.len().saturating_sub(1);
         if !self.is_ranked || n_others <= SHOWN {
@@ -154,7 +149,6 @@ impl Section {
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
-    #[must_use]
     pub fn change(&self, line: &Line) -> Option<f64> {
         let (tally, first) = (&line.tally, &self.lines.first()?.tally);
         if let Some(spread) = &line.spread {
@@ -168,7 +162,6 @@ impl Section {
     }
 
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
-    #[must_use]
     pub fn change_as_recorded(&self, line: &Line) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;
         let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
@@ -203,7 +196,6 @@ fn agent(policy: &str) -> &str {
 
 impl Report {
     /// Returns the tables: groups of scenarios first, then, if asked for, the scenarios one by one.
-    #[must_use]
     pub fn sections(&self, detail: Detail) -> Vec<Section> {
         let profiles = distinct(self.runs.iter().map(|it| it.profile.as_str()));
         let mut sections = Vec::new();
@@ -232,7 +224,6 @@ impl Report {
     }
 
     /// Returns a note on scenarios whose needs are unknown.
-    #[must_use]
     pub fn note_on_needs(&self) -> Option<String> {
         let unknown = self
             .runs

@@ -130,7 +130,6 @@ fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = O
 }
 
 /// Returns the comparison as rows: one per policy, profile and scenario, with the profile's break-even points.
-#[must_use]
 pub fn rows(it: &Sensitivity) -> Rows {
     let columns = One::columns();
     let mut rows = Vec::new();
@@ -151,7 +150,6 @@ pub fn rows(it: &Sensitivity) -> Rows {
 }
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
-#[must_use]
 pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
     let mut text = format!("{}\n\n", heading(it));
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
@@ -174,7 +172,6 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
 }
 
 /// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
-#[must_use]
 pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
     let mut text = String::new();
     wrap(&heading(it), "", width, &mut text);

@@ -55,7 +55,6 @@ pub struct BillCheck {
 
 impl BillCheck {
     /// Counts the results of a comparison; `None` if it compared no request.
-    #[must_use]
     pub fn new(found: &Calibration) -> Option<Self> {
         let exact = found.count(Class::Exact);
         let check = Self {
@@ -77,13 +76,11 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 impl Report {
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
     /// they form one comparison.
-    #[must_use]
     pub fn is_one_question(&self) -> bool {
         self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
     }
 
     /// Returns how well the bills of all sessions are reproduced; `None` if none is compared.
-    #[must_use]
     pub fn bill(&self) -> Option<BillCheck> {
         let bills = self.sessions.iter().filter_map(|it| it.bill);
         bills.reduce(|mut all, it| {
@@ -94,7 +91,6 @@ impl Report {
 
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
-    #[must_use]
     pub fn on_sessions(&self) -> Vec<String> {
         let skipped = match self.skipped.len() {
             0 => String::new(),

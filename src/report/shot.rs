@@ -53,7 +53,6 @@ pub struct Moved {
 
 impl Report {
     /// Returns its numbers as snapshots keep them.
-    #[must_use]
     pub fn shots(&self) -> Vec<Shot> {
         let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
         let shot = |runs: &[Run]| Shot {
@@ -66,7 +65,6 @@ impl Report {
 }
 
 /// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
-#[must_use]
 pub fn table(runs: &[&Run]) -> String {
     let mut heads = HEADS.map(|it| it.0);
     if runs.iter().any(|it| evidence(it).is_some()) {
@@ -120,7 +118,6 @@ fn line(run: &Run) -> Vec<String> {
 }
 
 /// Returns the numbers that changed between two tables, in the order of the new one.
-#[must_use]
 pub fn moved(old: &str, new: &str) -> Vec<Moved> {
     let (old, new) = (cells(old), cells(new));
     let lines: Vec<&String> = super::distinct(new.keys().chain(old.keys()));

@@ -8,7 +8,6 @@ use crate::quantity::Tokens;
 
 impl Report {
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
-    #[must_use]
     pub fn notes_on_summarisers(&self) -> Vec<String> {
         let mut worst: IndexMap<&str, (Tokens, Tokens)> = IndexMap::new();
         for run in &self.runs {

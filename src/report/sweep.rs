@@ -52,7 +52,6 @@ impl Objective {
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    #[must_use]
     pub fn number(self, of: &Numbers) -> Option<f64> {
         match self {
             Self::Cost => of.get(COST),
@@ -79,7 +78,6 @@ pub struct Numbers(pub IndexMap<String, Option<f64>>);
 
 impl Numbers {
     /// Takes the numbers of runs that are added up, and what they remember together.
-    #[must_use]
     pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
         let of_totals = |place: &&str| {
             let number = metric::at(place).and_then(|it| it.number(tally));
@@ -97,7 +95,6 @@ impl Numbers {
     }
 
     /// Returns a number.
-    #[must_use]
     pub fn get(&self, place: &str) -> Option<f64> {
         self.0.get(place).copied().flatten()
     }
@@ -168,7 +165,6 @@ pub struct Sweep {
 
 impl Sweep {
     /// Finds the front and the knee.
-    #[must_use]
     pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
         points.sort_by_key(|it| it.index);
         let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
@@ -199,7 +195,6 @@ impl Sweep {
     }
 
     /// Draws the front and the base.
-    #[must_use]
     pub fn figure(&self) -> Option<Figure> {
         let first = self.points.first()?;
         let named = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
@@ -254,7 +249,6 @@ fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
 }
 
 /// Returns overrides by the last steps of their paths.
-#[must_use]
 pub fn short(set: &[String]) -> String {
     let one = |text: &String| {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));

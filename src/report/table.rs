@@ -20,7 +20,6 @@ pub struct Layout {
 }
 
 /// Returns the report as tables: what was read, the tables, notes, where to look further, and what the tables say.
-#[must_use]
 pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     for line in report.on_sessions() {

@@ -65,7 +65,6 @@ impl Trust {
     }
 
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
-    #[must_use]
     pub fn doubts(&self) -> String {
         let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().collect();
         if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }

@@ -48,7 +48,6 @@ pub struct Varied {
 
 impl Varied {
     /// Returns the override that sets a value.
-    #[must_use]
     pub fn setting(&self, value: &str) -> String {
         format!("{}={value}", self.path)
     }
@@ -135,7 +134,6 @@ pub struct Tuned {
 
 impl Tuned {
     /// Chooses on one part of the sessions and holds the choice against the other.
-    #[must_use]
     pub fn new(
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
@@ -197,7 +195,6 @@ impl Tuned {
     }
 
     /// Returns what a policy file says of where its numbers come from.
-    #[must_use]
     pub fn evidence(&self, until: Option<&str>) -> String {
         let [own, out] = self.parts.as_slice() else { return String::new() };
         let until = until.map_or_else(String::new, |it| format!(" up to {it}"));
@@ -236,7 +233,6 @@ impl TunedPoint {
 }
 
 /// Names a variant by its overrides.
-#[must_use]
 pub fn named(set: &[String]) -> String {
     if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
 }

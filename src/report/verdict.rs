@@ -69,7 +69,6 @@ pub struct Choice {
 
 impl Report {
     /// Returns what the tables say, those that are parts of others left out.
-    #[must_use]
     pub fn verdicts(&self) -> Vec<Verdict> {
         let sections = self.sections(Detail::Groups);
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
@@ -81,7 +80,6 @@ impl Report {
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
-    #[must_use]
     pub fn verdict_lines(&self) -> Vec<String> {
         let verdicts = self.verdicts();
         let one = |it: &Verdict| match verdicts.len() {
@@ -97,13 +95,11 @@ impl Report {
     }
 
     /// Returns all notes, those on what no scenario says and on oracles too.
-    #[must_use]
     pub fn all_notes(&self) -> Vec<String> {
         self.notes.iter().cloned().chain(self.note_on_needs()).chain(self.note_on_oracles()).collect()
     }
 
     /// Says what the oracles among the policies are, or nothing if there is none.
-    #[must_use]
     pub fn note_on_oracles(&self) -> Option<String> {
         let is_run = |name: &&String| self.runs.iter().any(|it| it.policy == **name);
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
@@ -167,7 +163,6 @@ impl Verdict {
     }
 
     /// Says it in a sentence or a few.
-    #[must_use]
     pub fn words(&self) -> String {
         let Some(best) = &self.cheapest else {
             return "No policy finished with a known cost, so none is recommended.".to_owned();

@@ -29,7 +29,6 @@ pub struct Cpython {
 
 impl Cpython {
     /// Begins as `random.Random(seed)` does.
-    #[must_use]
     pub fn new(seed: u128) -> Self {
         let words: [u32; 4] = std::array::from_fn(|nth| (seed >> (32 * nth)) as u32);
         let n_words = words.iter().rposition(|it| *it > 0).unwrap_or(0) + 1;

@@ -9,7 +9,6 @@ impl SplitMix64 {
     pub(super) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
     /// Begins a sequence.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -31,7 +31,6 @@ pub enum Value {
 
 impl Value {
     /// Returns the number that it is, if it is one.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Count(count) => Some(*count as f64),
@@ -51,7 +50,6 @@ impl Value {
     }
 
     /// Returns the value at a dotted path of names.
-    #[must_use]
     pub fn at(&self, place: &str) -> Option<&Self> {
         place.split('.').try_fold(self, |at, step| match at {
             Self::Fields(fields) => fields.iter().find(|(name, _)| name == step).map(|(_, it)| it),

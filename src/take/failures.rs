@@ -37,7 +37,6 @@ impl fmt::Display for FailedRun {
 
 impl FailedRun {
     /// Returns why a run came to no result, if it did.
-    #[must_use]
     pub(crate) fn of(run: &Run) -> Option<Self> {
         let fault = run.tally.outcome.fault.as_deref()?;
         Some(Self {

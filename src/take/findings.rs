@@ -136,7 +136,6 @@ impl Number {
     }
 
     /// Returns it with a value.
-    #[must_use]
     pub fn with(&self, number: Statistic) -> Remembered {
         let Self { place, heading, better, is_share, .. } = *self;
         Remembered { place: place.to_owned(), heading, better, is_share, number }
@@ -145,7 +144,6 @@ impl Number {
 
 impl Run {
     /// Returns its findings, if they are of some type.
-    #[must_use]
     pub fn found<F: Findings>(&self) -> Option<&F> {
         (self.findings.as_deref()? as &dyn Any).downcast_ref()
     }
@@ -157,7 +155,6 @@ impl Run {
 
     /// Returns whether its requests are its memory's own, so that another memory of the same sessions does the same work with
     /// other requests.
-    #[must_use]
     pub fn is_of_memory(&self) -> bool {
         self.findings.as_ref().is_some_and(|it| it.kind().is_of_memory)
     }

@@ -138,7 +138,6 @@ impl Load {
     }
 
     /// Returns the timeline that a run plays, of a load that has one.
-    #[must_use]
     pub fn timeline_of(&self, cell: Cell) -> Option<Arc<Timeline>> {
         self.lives().timeline(cell.profile, cell.policy)
     }

@@ -49,7 +49,6 @@ pub struct Load {
 
 impl Load {
     /// Begins a load with nothing drawn and no profiles.
-    #[must_use]
     pub fn new(world: Arc<dyn World>, seed: u64, policies: Vec<Arc<Policy>>) -> Self {
         Self {
             name: world.name().to_owned(),
@@ -70,19 +69,16 @@ impl Load {
     }
 
     /// Returns the timeline that the engine plays, if it plays one.
-    #[must_use]
     pub fn timeline(&self) -> Option<&Arc<Timeline>> {
         if let Plays::Items(timeline) = self.world.plays() { Some(timeline) } else { None }
     }
 
     /// Returns what it plays as a world of some type, if it is one.
-    #[must_use]
     pub fn world<W: World>(&self) -> Option<&W> {
         (&*self.world as &dyn Any).downcast_ref()
     }
 
     /// Returns whether anything in it needs anything.
-    #[must_use]
     pub fn has_needs(&self) -> bool {
         self.timeline().is_some_and(|it| !it.needs.is_empty())
     }
@@ -95,7 +91,6 @@ impl Load {
     }
 
     /// Returns whether a policy is written to a memory service.
-    #[must_use]
     pub fn is_written_by(&self, policy: &Policy) -> bool {
         self.world.kind().is_written_by(policy)
     }
@@ -125,7 +120,6 @@ impl Load {
     }
 
     /// Returns the world that tells a memory service its facts, if any policy is written to one.
-    #[must_use]
     pub fn service(&self) -> Option<Arc<dyn World>> {
         let is_written = self.policies.iter().any(|it| self.is_written_by(it));
         Arc::clone(&self.world).service(self.seed).filter(|_| is_written)
@@ -138,7 +132,6 @@ impl Load {
     }
 
     /// Returns what a report says of it.
-    #[must_use]
     pub fn facts(&self) -> LoadFacts<'_> {
         let timeline = self.timeline();
         LoadFacts {

@@ -23,7 +23,6 @@ pub type Folded = (Sums, Option<PriceIndex>, Outcome);
 
 impl Load {
     /// Names a run that came to no result.
-    #[must_use]
     pub fn failed(&self, cell: Cell, fault: &RunFault) -> FailedRun {
         FailedRun {
             policy: self.policies[cell.policy].name.clone(),
@@ -36,7 +35,6 @@ impl Load {
     }
 
     /// Returns what has to be played.
-    #[must_use]
     pub fn simulations(&self) -> Simulations<'_> {
         Simulations::new(self)
     }
@@ -66,13 +64,11 @@ impl Load {
     }
 
     /// Returns what its runs rest on, profile by profile.
-    #[must_use]
     pub fn assumed(&self) -> Vec<Arc<Assumed>> {
         self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect()
     }
 
     /// Makes a run of what a play came to, without findings.
-    #[must_use]
     pub fn run(&self, cell: Cell, tally: Tally, assumed: &[Arc<Assumed>]) -> Run {
         let policy = &self.policies[cell.policy];
         Run {
@@ -98,7 +94,6 @@ impl Load {
     }
 
     /// Plays it and returns what each trial came to; nothing where no needs are drawn.
-    #[must_use]
     pub fn drawn(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
         if !self.is_sampled {
             return Vec::new();
@@ -124,7 +119,6 @@ impl Load {
     }
 
     /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
-    #[must_use]
     pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
         let play = |load: &Self, _: &[usize]| load.rows_as_laid_out(progress);
         let all = self.lived(&play, &|it: &(Arc<Rows>, Outcome)| &it.1);
@@ -147,7 +141,6 @@ impl Load {
     }
 
     /// Returns at whose prices a run is billed.
-    #[must_use]
     pub fn models_of(&self, cell: Cell) -> Models<'_> {
         Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
     }

@@ -19,7 +19,6 @@ pub struct RunName<'a> {
 
 impl RunName<'_> {
     /// Returns the first columns of its rows.
-    #[must_use]
     pub fn fields(&self) -> Fields {
         let names = [("policy", self.policy), ("scenario", self.scenario), ("profile", self.profile)];
         names.map(|(name, it)| (name.into(), it.to_owned().into())).into()
@@ -27,13 +26,11 @@ impl RunName<'_> {
 }
 
 /// Returns the rows of a run that name it: trials, probes, questions of a session stream.
-#[must_use]
 pub fn of_run<R: Columns>(run: RunName<'_>, all: &[R]) -> Rows {
     Rows::new::<R>(run.fields(), all)
 }
 
 /// Returns the trials of a run with sampled needs.
-#[must_use]
 pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
     let columns = Tally::columns();
     let one = |(trial, tally): (usize, &Tally)| {
@@ -45,7 +42,6 @@ pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
 }
 
 /// Returns their columns.
-#[must_use]
 pub fn drawn_heads() -> Vec<Head> {
     let trial = Head { name: "trial".to_owned(), unit: Unit::Count, doc: "The sample, from 0." };
     std::iter::once(trial).chain(heads::<Tally>()).collect()
@@ -70,7 +66,6 @@ columns! { MemoryCall<'_>;
 
 impl Load {
     /// Names a run.
-    #[must_use]
     pub fn run_name(&self, cell: Cell) -> RunName<'_> {
         RunName {
             policy: &self.policies[cell.policy].name,
@@ -80,7 +75,6 @@ impl Load {
     }
 
     /// Plays it and returns rows of some kind: what its world has, what its memory service has, and what every load can have.
-    #[must_use]
     pub fn rows_of(&self, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
         let mut all = self.world.rows(self, of, progress);
         if let Some(service) = self.service() {

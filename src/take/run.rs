@@ -84,7 +84,6 @@ pub struct StageFacts {
 
 impl Assumed {
     /// Collects the assumptions of a load and a profile.
-    #[must_use]
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();

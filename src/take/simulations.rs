@@ -78,7 +78,6 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns which of the runs a run is, those of equal limits and cache rules being one.
-    #[must_use]
     pub fn within(&self, cell: Cell) -> usize {
         self.of_profile[cell.profile] * self.n_policies + cell.policy
     }
@@ -166,7 +165,6 @@ impl<'a> Simulations<'a> {
     }
 
     /// Returns how many there are, those of several trials being one.
-    #[must_use]
     pub fn n_distinct(&self) -> usize {
         self.all.len()
     }

@@ -57,7 +57,6 @@ pub struct Taken {
 
 impl Take {
     /// A run of which nothing else was asked.
-    #[must_use]
     pub fn of(cell: Cell, run: Run) -> Self {
         Self {
             cell,
@@ -81,13 +80,11 @@ impl Take {
 
 impl Taken {
     /// Returns the take of a run.
-    #[must_use]
     pub fn of(&self, profile: usize, policy: usize) -> Option<&Take> {
         self.takes.iter().find(|it| it.cell.profile == profile && it.cell.policy == policy)
     }
 
     /// Returns the runs alone.
-    #[must_use]
     pub fn into_runs(self) -> Vec<Run> {
         self.takes.into_iter().map(|it| it.run).collect()
     }

@@ -240,7 +240,6 @@ impl Part {
     }
 
     /// Returns its field in a policy file.
-    #[must_use]
     pub fn field(self) -> &'static str {
         match self {
             Self::Prompt(field) => field,
@@ -251,7 +250,6 @@ impl Part {
     }
 
     /// Returns a bundled scenario that reads it.
-    #[must_use]
     pub fn scenario(self) -> &'static str {
         match self {
             Self::Prompt(_) => "agents/coding_day",
@@ -280,7 +278,6 @@ impl Kind {
     }
 
     /// Returns whether it reads anything of any policy.
-    #[must_use]
     pub fn reads_any(&self) -> bool {
         self.prompt || self.facts || self.sessions || self.service
     }
@@ -295,7 +292,6 @@ impl Kind {
     }
 
     /// Returns whether a policy is written to a memory service: all are where that is all that is read.
-    #[must_use]
     pub fn is_written_by(&self, policy: &Policy) -> bool {
         let is_all = self.service && !self.prompt && !self.facts && !self.sessions;
         is_all || policy.service_memory().is_some() && self.service

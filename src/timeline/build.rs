@@ -47,7 +47,6 @@ struct OpenTurn {
 
 impl TimelineBuilder {
     /// Begins a timeline; results of `file_tools` can be read again by range.
-    #[must_use]
     pub fn new(name: &str, file_tools: &[String]) -> Self {
         let timeline = Timeline {
             name: name.to_owned(),
@@ -309,13 +308,11 @@ impl TimelineBuilder {
     }
 
     /// Returns the index of the open turn.
-    #[must_use]
     pub fn turn_ix(&self) -> TurnIx {
         ix(self.timeline.spine.turns.len().saturating_sub(1))
     }
 
     /// Ends the timeline.
-    #[must_use]
     pub fn finish(mut self) -> Timeline {
         self.end_turn();
         let n_turns = self.n_turns();
@@ -396,13 +393,11 @@ impl TimelineBuilder {
     }
 
     /// Returns the place of the item that comes next.
-    #[must_use]
     pub fn next_item(&self) -> u32 {
         ix(self.timeline.spine.items.len())
     }
 
     /// Returns the index of the next step.
-    #[must_use]
     pub fn next_step(&self) -> u32 {
         ix(self.timeline.spine.steps.len())
     }

@@ -35,7 +35,6 @@ pub struct Need {
 
 impl Need {
     /// A need whose probability is known.
-    #[must_use]
     pub fn new(source: TurnIx, level: Level, weight: f64, recover_tokens: Option<u32>) -> Self {
         Self { source, level, weight, interval: [weight; 2], recover_tokens }
     }
@@ -80,20 +79,17 @@ pub struct Needs {
 
 impl Needs {
     /// Returns whether there are no needs at all, so that recovery and evidence are unknown rather than zero.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty() && self.of_items.is_empty()
     }
 
     /// Returns all needs for single results, in the order of the steps at which they are due.
-    #[must_use]
     pub fn of_items(&self) -> &[ItemNeed] {
         &self.of_items
     }
 
     /// Returns the needs for single results at a step's request.
     #[inline]
-    #[must_use]
     pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
         if self.of_items.is_empty() {
             return &[];
@@ -105,7 +101,6 @@ impl Needs {
 
     /// Returns the other items that name the source of a need's result: any of them is enough to fetch it
     /// again.
-    #[must_use]
     pub fn mentions(&self, need: &ItemNeed) -> &[ItemIx] {
         self.mentions.get(need.mentions.start as usize..need.mentions.end as usize).unwrap_or_default()
     }
@@ -127,7 +122,6 @@ impl Needs {
 
     /// Returns the needs that are due at a moment of a turn.
     #[inline]
-    #[must_use]
     pub fn due(&self, turn_ix: TurnIx, due: Due) -> &[Need] {
         let Some(ends) = self.ends.get(turn_ix as usize) else { return &[] };
         let moment = due as usize;
@@ -200,7 +194,6 @@ impl TurnEvidence {
 
     /// Returns one result's own evidence: being needed makes it working evidence, whatever class its tool
     /// has.
-    #[must_use]
     pub(crate) fn of_item(item: &Item, is_file: bool) -> Self {
         let mut evidence = Self::default();
         let recover = Recover { handle: item.summary, local: item.raw, exact: item.raw };
@@ -209,7 +202,6 @@ impl TurnEvidence {
     }
 
     /// Returns the tokens for evidence of a level by the results' own numbers; 0 if nothing leads to it.
-    #[must_use]
     pub fn recover_tokens(&self, level: Level) -> u32 {
         match level {
             Level::None | Level::GlobalConclusion => 0,
@@ -233,13 +225,11 @@ pub struct Recover {
 }
 
 /// Returns the turn that lies so many turns back, if there is one.
-#[must_use]
 pub fn turns_back(turn_ix: TurnIx, back: u64) -> Option<TurnIx> {
     u64::from(turn_ix).checked_sub(back).and_then(|it| TurnIx::try_from(it).ok())
 }
 
 /// Scales weights to a sum of 1, dropping zeros; without weights nothing is needed.
-#[must_use]
 pub fn normalised(weights: impl IntoIterator<Item = (Level, f64)>) -> Vec<(Level, f64)> {
     let weights: Vec<(Level, f64)> = weights.into_iter().collect();
     // Expected values are summed in ascending order.

@@ -61,7 +61,6 @@ pub struct Share {
 
 impl Share {
     /// Returns the token at which the place is, in an item of a given size.
-    #[must_use]
     pub fn in_tokens(self, tokens: u32) -> u32 {
         let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
         saturated(at)
@@ -79,7 +78,6 @@ pub enum Form {
 
 impl Plant {
     /// The first and only version of a fact.
-    #[must_use]
     pub fn new(fact: FactIx, item: ItemIx, form: Form) -> Self {
         Self { fact, item, form, version: 1, delta: 0 }
     }

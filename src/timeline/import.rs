@@ -101,7 +101,6 @@ pub struct Imported {
 }
 
 /// Returns the formats that can be read, by name.
-#[must_use]
 pub fn formats() -> Vec<&'static Format> {
     let mut formats: Vec<&Format> = FORMATS.iter().collect();
     formats.sort_by_key(|it| it.name);
@@ -109,7 +108,6 @@ pub fn formats() -> Vec<&'static Format> {
 }
 
 /// Returns the format of a text, if it is a recorded session.
-#[must_use]
 pub fn detect(text: &str) -> Option<&'static str> {
     detect_from(&mut text.as_bytes()).ok().flatten()
 }

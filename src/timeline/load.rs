@@ -22,7 +22,6 @@ pub fn load(
 }
 
 /// Gives a timeline what its scenario sets, wherever the items come from.
-#[must_use]
 pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
     timeline.seed = scenario.seed;
     timeline.refetch = scenario.refetch;

@@ -40,7 +40,6 @@ const PAUSE_MS: [(f64, u64, u64); 4] =
 const STREAM: &str = "random/tool_loops";
 
 /// Makes turns with tools, drawn from the scenario's seed; a longer timeline begins as a shorter one does.
-#[must_use]
 pub fn timeline(spec: &ScenarioFile, turns: u64) -> Timeline {
     let mut writer = Writer { builder: scripted::begin(spec), overhead: spec.call_overhead_tokens, at_ms: 0 };
     for index in 0..turns {

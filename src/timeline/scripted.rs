@@ -17,7 +17,6 @@ const SUMMARY_TOKENS_MAX: Tokens = 256;
 const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a timeline of a scenario's written turns.
-#[must_use]
 pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
     let mut writer = Writer::new(scenario, Draws::Named);
     for turn in turns {
@@ -27,7 +26,6 @@ pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
 }
 
 /// Makes a timeline of a scenario's patterns.
-#[must_use]
 pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
     let mut writer = Writer::new(scenario, load.random);
     for (pattern, n_turns) in load.taken() {

@@ -14,19 +14,16 @@ pub struct Texts {
 
 impl Texts {
     /// Returns whether no item has text.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Returns an item's text; for a call, its input as JSON. `None` if unknown.
-    #[must_use]
     pub fn of(&self, item: ItemIx) -> Option<&str> {
         self.rows.get(item as usize)?.as_deref()
     }
 
     /// Returns how a call or a result is written, if its harness's table says so.
-    #[must_use]
     pub fn form(&self, item: ItemIx) -> Option<&'static ToolForm> {
         *self.forms.get(item as usize)?
     }

@@ -44,7 +44,6 @@ pub enum Capability {
 
 impl Capability {
     /// Returns its name in policies and templates.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::ReadFile => "read_file",
@@ -93,7 +92,6 @@ pub enum Argument {
 
 impl Argument {
     /// Returns its name in templates and in the rules of needs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -179,7 +177,6 @@ struct Table {
 }
 
 /// Returns a harness's tool, as far as its table describes it.
-#[must_use]
 pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, Table>> = OnceLock::new();
     let tables = READ.get_or_init(|| {
@@ -201,14 +198,12 @@ fn format_of(file: &str) -> &str {
 
 impl ToolForm {
     /// Returns the meaning of an argument by its name.
-    #[must_use]
     pub fn says(&self, name: &str) -> Option<Argument> {
         let mut arguments = self.arguments.iter();
         arguments.find(|(_, names)| names.iter().any(|it| it == name)).map(|(argument, _)| *argument)
     }
 
     /// Returns a call's arguments by meaning, in the table's order. A patch refers to its first file.
-    #[must_use]
     pub fn asked(&self, input: &str) -> Vec<(Argument, Value)> {
         let fields = fields(input);
         let mut asked: Vec<(Argument, Value)> = self
@@ -225,7 +220,6 @@ impl ToolForm {
     }
 
     /// Returns the files that a call's patch changes, each with a replaced text.
-    #[must_use]
     pub fn patched(&self, input: &str) -> Vec<(String, String)> {
         let Some(names) = self.arguments.get(&Argument::Patch) else { return Vec::new() };
         let fields = fields(input);
@@ -235,7 +229,6 @@ impl ToolForm {
     }
 
     /// Returns a result's content and what surrounds it.
-    #[must_use]
     pub fn answer<'o>(&self, output: &'o str, asked: &[(Argument, Value)]) -> Answer<'o> {
         Answer::read(&self.result, output, asked)
     }

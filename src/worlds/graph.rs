@@ -215,14 +215,12 @@ impl Graph {
     }
 
     /// Returns the version of a fact that holds at a session; nothing before it was said and once it is retracted.
-    #[must_use]
     pub fn current(&self, fact: FactIx, session: u32) -> Option<FactIx> {
         let said = self.chain(fact).take_while(|it| self.facts[*it as usize].session <= session).last()?;
         self.facts[said as usize].invalidated_at.is_none_or(|it| it > session).then_some(said)
     }
 
     /// Returns a running total at a session, its own changes included.
-    #[must_use]
     pub fn total(&self, accumulator: usize, session: u32) -> i64 {
         let it = &self.accumulators[accumulator];
         it.initial + it.deltas.iter().filter(|it| it.session <= session).map(|it| it.amount).sum::<i64>()
@@ -276,7 +274,6 @@ impl Graph {
     }
 
     /// Returns the words of a fact.
-    #[must_use]
     pub fn spell(&self, fact: FactIx) -> String {
         let it = &self.facts[fact as usize];
         let domain = self.domains.get(usize::from(it.domain)).map_or("", String::as_str);

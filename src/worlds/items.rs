@@ -35,7 +35,6 @@ pub(super) static WITH_FACTS: Kind = Kind {
 };
 
 /// Returns what items read of a policy, with or without planted facts.
-#[must_use]
 pub fn kind(has_facts: bool) -> &'static Kind {
     if has_facts { &WITH_FACTS } else { &PLAIN }
 }

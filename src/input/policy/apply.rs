@@ -11,7 +11,6 @@ pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
 
 impl Apply {
     /// Returns the setting with all names replaced by numbers, or `None` if a name is unknown.
-    #[must_use]
     pub fn filled(&self, numbers: Map<String, Value>) -> Option<Self> {
         let write = self.rendered(numbers).ok()?;
         Some(Self { at: self.at.clone(), write })

@@ -46,7 +46,6 @@ impl Found<'_> {
 
 impl Policy {
     /// Returns what is wrong with it by construction, except for what its file allows.
-    #[must_use]
     pub fn lints(&self) -> Vec<Diagnostic> {
         let found = LINTS.iter().filter(|it| !self.allows.contains_key(it.code)).flat_map(|lint| {
             let mut found = Found { lint, all: Vec::new() };

@@ -90,7 +90,6 @@ impl StageFile {
     }
 
     /// Returns whether a field is set.
-    #[must_use]
     pub fn gives(&self, field: StageField) -> bool {
         match field {
             StageField::At => self.at.is_some(),

@@ -1,13 +1,11 @@
 //! Names with `*` for any run of characters.
 
 /// Returns whether a name matches one of several patterns.
-#[must_use]
 pub fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| wildcard(pattern, name))
 }
 
 /// Returns whether a name matches a pattern in which `*` matches any run of characters.
-#[must_use]
 pub fn wildcard(pattern: &str, name: &str) -> bool {
     // Most patterns are names.
     if !pattern.as_bytes().contains(&b'*') {

@@ -12,7 +12,6 @@ const PARAM: &str = "param";
 impl PolicyFile {
     /// Returns the parameters read by anything but a parameter, directly or through other parameters; `None`
     /// if the file has a number that a tree cannot hold.
-    #[must_use]
     pub fn params_read(&self) -> Option<IndexSet<String>> {
         let rest = Self { params: IndexMap::new(), settable: None, ..self.clone() };
         let mut read = IndexSet::new();

@@ -21,7 +21,6 @@ pub enum Standing {
 
 impl PolicyFile {
     /// Returns each parameter that something reads, with what a search does with it.
-    #[must_use]
     pub fn standings(&self) -> IndexMap<&str, Standing> {
         let read = self.params_read();
         let names = self.params.keys().map(String::as_str);
@@ -42,7 +41,6 @@ impl PolicyFile {
     }
 
     /// Returns the parameters that a prompt's length is compared with, directly or through other parameters.
-    #[must_use]
     pub fn prompt_bounds(&self) -> IndexSet<&str> {
         let mut found = IndexSet::new();
         for stage in &self.stages {

@@ -21,7 +21,6 @@ impl Template {
     }
 
     /// Returns the rendered text without blank lines, or `None` if rendering fails.
-    #[must_use]
     pub fn write(&self, context: &Value) -> Option<String> {
         let text = render::write(&self.write, context).ok()?;
         let lines: Vec<&str> = text.lines().filter(|it| !it.trim().is_empty()).collect();
@@ -29,7 +28,6 @@ impl Template {
     }
 
     /// Returns the part of a tool result that is exact evidence, or `None` if all of it is.
-    #[must_use]
     pub fn exact(&self, context: &Value) -> Option<String> {
         render::write(self.exact.as_ref()?, context).ok()
     }

@@ -101,7 +101,6 @@ pub struct PolicyFile {
 
 impl PolicyFile {
     /// Returns a policy that does nothing, under a name.
-    #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -128,19 +127,16 @@ impl PolicyFile {
     }
 
     /// Returns its memory, if that is one of facts.
-    #[must_use]
     pub fn fact_memory(&self) -> Option<&FactMemory> {
         if let Some(Memory::Facts(it)) = &self.memory { Some(it) } else { None }
     }
 
     /// Returns its memory, if that is one of sessions.
-    #[must_use]
     pub fn session_memory(&self) -> Option<&SessionMemory> {
         if let Some(Memory::Sessions(it)) = &self.memory { Some(it) } else { None }
     }
 
     /// Returns its memory, if that is a service.
-    #[must_use]
     pub fn service_memory(&self) -> Option<&ServiceMemory> {
         if let Some(Memory::Service(it)) = &self.memory { Some(it) } else { None }
     }
@@ -177,7 +173,6 @@ pub enum Code {
 
 impl Code {
     /// Returns whether it knows what will be needed later, as no agent does.
-    #[must_use]
     pub fn looks_ahead(&self) -> bool {
         !matches!(self, Self::Own(_))
     }
@@ -189,13 +184,11 @@ pub struct OwnCode(Arc<dyn Any + Send + Sync>);
 
 impl OwnCode {
     /// Wraps a factory.
-    #[must_use]
     pub fn new<T: Any + Send + Sync>(factory: T) -> Self {
         Self(Arc::new(factory))
     }
 
     /// Returns the factory, if it is of this type.
-    #[must_use]
     pub fn factory<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -290,7 +283,6 @@ pub enum Lasts {
 
 impl Lasts {
     /// Returns whether edits made at a moment are undone after the next request.
-    #[must_use]
     pub fn is_taken_back(self, moment: Moment) -> bool {
         match self {
             Self::History => false,
@@ -366,7 +358,6 @@ pub struct Scope {
 
 impl Scope {
     /// Returns the kinds of items it covers; empty for all. On entry, only tool results can change.
-    #[must_use]
     pub fn kinds(&self) -> &[Kind] {
         if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
     }
@@ -428,7 +419,6 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the kind's name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",

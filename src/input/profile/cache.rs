@@ -45,7 +45,6 @@ impl Settings {
     }
 
     /// Returns a setting's value.
-    #[must_use]
     pub fn get(&self, setting: Setting) -> u32 {
         self.0[setting as usize]
     }
@@ -79,7 +78,6 @@ impl Default for Invalidates {
 impl Invalidates {
     /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
     /// values.
-    #[must_use]
     pub fn of(&self, settings: Settings, level: Level) -> Settings {
         let mut counted = Settings::default();
         for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
@@ -149,14 +147,12 @@ impl Default for Breakpoints {
 
 impl Breakpoints {
     /// Returns the class of an entry: the requested one if the provider offers it.
-    #[must_use]
     pub fn class(&self, asked: Option<TtlClass>) -> TtlClass {
         let other = if self.ttl_ms[0].is_some() { TtlClass::Short } else { TtlClass::Long };
         asked.filter(|it| self.ttl_ms[*it as usize].is_some()).unwrap_or(other)
     }
 
     /// Returns how long an entry of a class is readable after its last use, in milliseconds.
-    #[must_use]
     pub fn life_ms(&self, class: TtlClass) -> u64 {
         self.ttl_ms[class as usize].unwrap_or(0).saturating_add(self.grace_ms)
     }
@@ -174,7 +170,6 @@ pub enum TtlClass {
 
 impl TtlClass {
     /// Returns the class of a lifetime in milliseconds.
-    #[must_use]
     pub fn of(ttl_ms: u64) -> Self {
         if ttl_ms < 3_600_000 { Self::Short } else { Self::Long }
     }
@@ -235,7 +230,6 @@ pub struct Steps {
 impl Steps {
     /// Returns the longest cached length within a common prefix.
     #[inline]
-    #[must_use]
     pub fn floor(&self, common: Tokens) -> Tokens {
         match common.checked_sub(self.min) {
             None => 0,

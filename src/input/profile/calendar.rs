@@ -7,7 +7,6 @@ pub const DAY_MS: i64 = 86_400_000;
 pub const WEEK_MINUTES: u32 = 7 * 24 * 60;
 
 /// Parses `YYYY-MM-DD` as milliseconds since 1970.
-#[must_use]
 pub fn day(text: &str) -> Option<i64> {
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
@@ -27,7 +26,6 @@ pub fn day(text: &str) -> Option<i64> {
 }
 
 /// Returns the date of a moment as `YYYY-MM-DD`.
-#[must_use]
 pub fn written(ms: i64) -> String {
     let wanted = ms.div_euclid(86_400_000);
     let mut year = 1970 + wanted / 366;
@@ -39,7 +37,6 @@ pub fn written(ms: i64) -> String {
 }
 
 /// Returns the number of days from 1970 to a Gregorian date.
-#[must_use]
 pub fn days(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March put the leap day last; 719,468 days lie between 0000-03-01 and 1970-01-01.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -48,7 +45,6 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Parses a date, or a date with a time (`YYYY-MM-DDTHH:MMZ`), as milliseconds since 1970.
-#[must_use]
 pub fn instant(text: &str) -> Option<i64> {
     match text.split_once('T') {
         None => day(text),
@@ -60,7 +56,6 @@ pub fn instant(text: &str) -> Option<i64> {
 }
 
 /// Parses `HH:MM` as minutes since midnight; `24:00` is the end of the day.
-#[must_use]
 pub fn minute_of_day(text: &str) -> Option<u32> {
     let (hour, minute) = text.split_once(':')?;
     let (hour, minute) = (number(hour, 2)?, number(minute, 2)?);
@@ -69,7 +64,6 @@ pub fn minute_of_day(text: &str) -> Option<u32> {
 }
 
 /// Returns the minute of the week for milliseconds since 1970; 0 is Monday's first minute.
-#[must_use]
 pub fn minute_of_week(ms: i64) -> u32 {
     // 1970-01-01 was a Thursday.
     let minutes = ms.div_euclid(60_000) + 3 * 1_440;

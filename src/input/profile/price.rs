@@ -75,19 +75,16 @@ pub struct Rates {
 
 impl Prices {
     /// Returns the rates of every request, if there is only one set.
-    #[must_use]
     pub fn flat(&self) -> Option<&Rates> {
         self.timeless().filter(|it| it.tiers.is_empty()).map(|it| &it.base)
     }
 
     /// Returns the list that holds at any time, if there is only one.
-    #[must_use]
     pub fn timeless(&self) -> Option<&PriceList> {
         (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
     }
 
     /// Returns the list that holds a number of milliseconds after the start of a timeline.
-    #[must_use]
     pub fn at(&self, at_ms: i64) -> &PriceList {
         let now = self.start_ms.saturating_add(at_ms);
         let period = self.later.iter().rev().find(|it| it.from_ms <= now).unwrap_or(&self.first);
@@ -97,7 +94,6 @@ impl Prices {
     }
 
     /// Returns the standard rates of short prompts at the start of a timeline.
-    #[must_use]
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base
     }
@@ -105,7 +101,6 @@ impl Prices {
 
 impl PriceList {
     /// Returns the rates of a prompt by its length alone.
-    #[must_use]
     pub fn of_prompt(&self, prompt: Tokens) -> &Rates {
         let n_reached = self.tiers.partition_point(|it| it.from_tokens <= prompt);
         n_reached.checked_sub(1).map_or(&self.base, |last| &self.tiers[last].rates)
@@ -114,13 +109,11 @@ impl PriceList {
 
 impl Rates {
     /// Returns the price of a token read from the cache.
-    #[must_use]
     pub fn read(&self) -> Rate {
         self.cache_read.unwrap_or(self.input)
     }
 
     /// Returns the price of a token written to the cache, by lifetime class, or `None` if unknown.
-    #[must_use]
     pub fn write(&self, class: usize) -> Option<Rate> {
         match &self.cache_write {
             None => Some(self.input),

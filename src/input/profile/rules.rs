@@ -127,7 +127,6 @@ pub enum CacheRules {
 
 impl CacheRules {
     /// Returns how long an entry lives after its last use, in milliseconds, if the rules have lifetimes.
-    #[must_use]
     pub fn ttl_ms(&self) -> Option<u64> {
         match self {
             Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
@@ -141,7 +140,6 @@ impl CacheRules {
     }
 
     /// Returns the shortest cached prefix in tokens, if the rules have a minimum above 0.
-    #[must_use]
     pub fn min_tokens(&self) -> Option<Tokens> {
         let min = match self {
             Self::None | Self::Blocks(_) | Self::Own(..) => 0,
@@ -155,7 +153,6 @@ impl CacheRules {
     }
 
     /// Returns how prefixes grow, if they come in whole steps.
-    #[must_use]
     pub fn steps(&self) -> Option<Steps> {
         match self {
             Self::PrefixCap(steps) | Self::PrefixInterval { steps, .. } => Some(*steps),
@@ -168,7 +165,6 @@ impl CacheRules {
     }
 
     /// Returns how the rules bill resent and new tokens; entries live as long as the harness asks.
-    #[must_use]
     pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
         match self {
             Self::None => Billing { reads: Reads::Nothing, writes: None },
@@ -186,7 +182,6 @@ impl CacheRules {
     }
 
     /// Returns the rules without effects that do not depend on a prompt's content.
-    #[must_use]
     pub fn plain(&self) -> &Self {
         match self {
             Self::Qualified(qualified) => qualified.rules.plain(),
@@ -195,7 +190,6 @@ impl CacheRules {
     }
 
     /// Returns the probability of a hit, if it is not certain.
-    #[must_use]
     pub fn hits(&self) -> Option<Hits> {
         match self {
             Self::Qualified(qualified) => qualified.hits,

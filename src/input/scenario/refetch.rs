@@ -64,7 +64,6 @@ impl Bound {
 
     /// Picks one of three numbers.
     #[inline]
-    #[must_use]
     pub fn pick<T>(self, value: T, [low, high]: [T; 2]) -> T {
         match self {
             Self::Value => value,
@@ -92,7 +91,6 @@ impl Assumption {
     pub const ALL: [Self; 4] = [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens];
 
     /// Returns its description.
-    #[must_use]
     pub fn about(self) -> &'static str {
         match self {
             Self::Weights => "the probability that a result is needed again",
@@ -109,7 +107,6 @@ pub struct Ends([Bound; 4]);
 
 impl Ends {
     /// The declared values, except for one assumption.
-    #[must_use]
     pub fn only(assumption: Assumption, bound: Bound) -> Self {
         let mut ends = Self::default();
         ends.0[assumption as usize] = bound;
@@ -118,7 +115,6 @@ impl Ends {
 
     /// Returns the end of an assumption's interval to use.
     #[inline]
-    #[must_use]
     pub fn of(self, assumption: Assumption) -> Bound {
         self.0[assumption as usize]
     }
@@ -148,13 +144,11 @@ pub struct Terms {
 
 impl Refetch {
     /// Returns whether it is empty.
-    #[must_use]
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
     /// Returns the numbers at chosen ends of the intervals; defaults come from `assumptions/recovery.toml`.
-    #[must_use]
     pub fn terms(&self, ends: impl Into<Ends>) -> Terms {
         let ends = ends.into();
         let default = Self::defaults();
@@ -179,7 +173,6 @@ impl Refetch {
     }
 
     /// Returns how often needs are sampled and played if a policy edits fetched results.
-    #[must_use]
     pub fn played_trials(&self) -> u64 {
         self.played_trials.or(Self::defaults().played_trials).unwrap_or_default()
     }

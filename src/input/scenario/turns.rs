@@ -21,7 +21,6 @@ impl Generate {
 impl Amount {
     /// Returns the number for a turn of a pattern and a call of that turn, both from 0; `draw` returns a
     /// random number below its argument.
-    #[must_use]
     pub fn at(&self, turn: u64, call: u64, draw: impl FnOnce(u64) -> u64) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
@@ -42,7 +41,6 @@ impl Amount {
     }
 
     /// Returns its upper bound.
-    #[must_use]
     pub fn most(&self) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
@@ -53,7 +51,6 @@ impl Amount {
     }
 
     /// Returns its lower bound.
-    #[must_use]
     pub fn least(&self) -> u64 {
         match self {
             Self::Fixed(tokens) => *tokens,
@@ -66,7 +63,6 @@ impl Amount {
 
 impl Call {
     /// Returns whether the call is made in a turn of its pattern, from 0.
-    #[must_use]
     pub fn is_made_in(&self, turn: u64) -> bool {
         self.turns.as_ref().is_none_or(|it| it.has(turn))
     }
@@ -74,7 +70,6 @@ impl Call {
 
 impl Places {
     /// Returns how many of the first turns are among them.
-    #[must_use]
     pub fn among(&self, turns: u64) -> u64 {
         let at = |place: &u64| turns.saturating_sub(*place).div_ceil(self.every.max(1));
         self.at.iter().map(at).fold(0, u64::saturating_add)

@@ -79,7 +79,6 @@ pub struct ScenarioFile {
 
 impl ScenarioFile {
     /// Returns a scenario without turns, under a name.
-    #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -170,7 +169,6 @@ pub enum Load {
 
 impl Load {
     /// Returns the file that it is, relative to the scenario's folder.
-    #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Recorded { path, .. } => Some(path),

@@ -23,7 +23,6 @@ pub enum Format {
 
 impl Format {
     /// Returns the format of a file's extension.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "ron" => Some(Self::Ron),
@@ -82,7 +81,6 @@ fn said<T: Serialize>(spec: &T) -> Result<Said, Box<Diagnostic>> {
 }
 
 /// Returns an input's top-level fields.
-#[must_use]
 pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
     Shape::of::<T>().fields()
 }
@@ -104,7 +102,6 @@ pub fn to_json<T: Serialize>(spec: &T) -> Result<serde_json::Value, Box<Diagnost
 }
 
 /// Parses one value as TOML; text that is not a TOML value becomes a string.
-#[must_use]
 pub fn value(text: &str) -> Node {
     let tree = Tree::new(&format!("value = {text}"), Format::Toml);
     let value = tree.root.get("value").filter(|_| tree.fault.is_none() && tree.root.entries().len() == 1);

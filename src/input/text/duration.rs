@@ -14,7 +14,6 @@ impl Duration {
         [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
     /// Parses `"5m"`; `None` if the number or its unit is missing or unknown.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let split = text.find(|it: char| !it.is_ascii_digit())?;
         let (number, unit) = text.split_at(split);

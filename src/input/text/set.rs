@@ -117,21 +117,18 @@ impl Setting {
     }
 
     /// Returns the policy that it names, preferring known and then longer names; `None` if it names none.
-    #[must_use]
     pub fn policy(&self, is_known: impl Fn(&str) -> bool) -> Option<&str> {
         let known = self.policies.iter().find(|(name, _)| is_known(name));
         known.or(self.policies.first()).map(|(name, _)| name.as_str())
     }
 
     /// Returns the override as it applies to a policy that it names.
-    #[must_use]
     pub fn of_policy(&self, name: &str) -> Self {
         let path = self.policies.iter().find(|(it, _)| it == name).map(|(_, path)| path);
         Self { path: path.unwrap_or(&self.path).clone(), ..self.clone() }
     }
 
     /// Returns the parameter that it sets, if any.
-    #[must_use]
     pub fn param(&self) -> Option<&str> {
         match self.path.as_slice() {
             [root, name, ..] if self.target == Target::Policy && root == PARAMS => Some(name),
@@ -250,20 +247,17 @@ impl Setting {
     }
 
     /// Returns the path as written.
-    #[must_use]
     pub fn field(&self) -> &str {
         self.text.split_once('=').map_or(self.text.as_str(), |(path, _)| path.trim())
     }
 
     /// Returns whether it sets a given field of its kind of file, or something within it.
-    #[must_use]
     pub fn covers(&self, field: &str) -> bool {
         let mut steps = field.split('.');
         self.path.iter().all(|step| steps.next() == Some(step))
     }
 
     /// Returns its place.
-    #[must_use]
     pub fn place(&self) -> Place {
         Place { file: "--set".to_owned(), field: self.field().to_owned(), ..Place::default() }
     }
@@ -285,7 +279,6 @@ fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
 }
 
 /// Returns a number as an override writes it: `60000`, `60_000`, `60k`, `0.05`.
-#[must_use]
 pub fn number(text: &str) -> Option<Decimal> {
     number::decimal(text.trim())
 }

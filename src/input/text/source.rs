@@ -42,7 +42,6 @@ pub struct Source {
 
 impl Source {
     /// Returns a source with a given text.
-    #[must_use]
     pub fn new(file: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
         Self { file: file.into(), format, text: text.into(), tree: Arc::default() }
     }
@@ -81,26 +80,22 @@ impl Source {
     }
 
     /// Returns whether the text sets a field path itself, not only a parent of it.
-    #[must_use]
     pub fn gives(&self, field: &str) -> bool {
         let above = field.split_once('.').and_then(|(above, _)| self.find(above));
         self.find(field).is_some_and(|it| above.as_ref() != Some(&it))
     }
 
     /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
-    #[must_use]
     pub fn find(&self, field: &str) -> Option<Range<usize>> {
         self.tree().find(field)
     }
 
     /// Adds places to problems of this file.
-    #[must_use]
     pub fn locate_all(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.into_iter().map(|it| self.locate(it)).collect()
     }
 
     /// Adds the place to a problem of this file, from its span or its field path.
-    #[must_use]
     pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
         let place: &mut Place = &mut problem.place;
         place.file.clone_from(&self.file);
@@ -169,7 +164,6 @@ fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// Returns the line and the column of a byte, both from 1.
-#[must_use]
 pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |it| it + 1);

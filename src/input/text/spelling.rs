@@ -6,7 +6,6 @@ use super::tree::{Node, Tree};
 /// Returns a sentence whose text in backticks is respelled in a format; fixes are written in RON.
 ///
 /// `per: turns(1)` becomes `per = { turns = 1 }`; bare words and text already in TOML do not change.
-#[must_use]
 pub fn spell(sentence: &str, format: Format) -> String {
     if format == Format::Ron {
         return sentence.to_owned();

@@ -50,19 +50,16 @@ pub struct Line {
 }
 
 /// Returns the charts by depth.
-#[must_use]
 pub fn by_depth(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Depth)
 }
 
 /// Returns the charts by length.
-#[must_use]
 pub fn by_length(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Length)
 }
 
 /// Returns the charts of ageing memories, by session.
-#[must_use]
 pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Session)
 }

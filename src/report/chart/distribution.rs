@@ -53,7 +53,6 @@ pub struct Session {
 }
 
 /// Returns a chart for each profile; one for all, where each session has only one profile.
-#[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Distribution> {
     let recorded: Vec<&Run> = source.report.runs.iter().filter(|it| it.assumed.is_recorded).collect();
     let mut profiles_of: IndexMap<&str, IndexSet<&str>> = IndexMap::new();

@@ -46,7 +46,6 @@ pub struct Point {
 }
 
 /// Returns a chart for each table with two such policies at least.
-#[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Frontier> {
     let of_section = source.sections.iter().map(|section| {
         let mut left_out = Vec::new();
@@ -80,7 +79,6 @@ fn mark_efficient(points: &mut [Point]) {
 
 impl Frontier {
     /// Finds the points that no other beats.
-    #[must_use]
     pub fn new(subject: String, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
         mark_efficient(&mut points);
         Self { subject, points, left_out }

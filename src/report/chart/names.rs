@@ -25,7 +25,6 @@ pub struct Names(IndexMap<String, Policy>);
 
 impl Names {
     /// Collects the policies of a report.
-    #[must_use]
     pub fn new(report: &Report) -> Self {
         let mut first: IndexMap<&str, &Run> = IndexMap::new();
         report.runs.iter().for_each(|it| {
@@ -39,7 +38,6 @@ impl Names {
     }
 
     /// Returns a policy; one that the report does not have is called by its name.
-    #[must_use]
     pub fn of(&self, name: &str) -> Policy {
         let unknown = || Policy {
             name: name.to_owned(),

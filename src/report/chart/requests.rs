@@ -70,7 +70,6 @@ pub struct Panel {
 
 impl Trace {
     /// Takes what charts show from the rows of a run.
-    #[must_use]
     pub fn new(policy: &Policy, scenario: &str, profile: &str, rows: &Rows) -> Self {
         let (main, others): (Vec<&RequestRow>, Vec<&RequestRow>) =
             rows.requests.iter().partition(|it| it.role == Role::Main);
@@ -94,7 +93,6 @@ impl Trace {
 }
 
 /// Returns a chart for each scenario and profile.
-#[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Requests> {
     let mut charts: IndexMap<String, Requests> = IndexMap::new();
     for trace in source.traces.iter().filter(|it| !it.sent.is_empty()) {

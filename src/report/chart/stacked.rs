@@ -47,7 +47,6 @@ pub struct Bar {
 }
 
 /// Returns a chart for each table with a known cost.
-#[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Stacked> {
     let of_section = source.sections.iter().map(|section| {
         let (known, unknown): (Vec<_>, Vec<_>) =

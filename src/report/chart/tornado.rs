@@ -53,7 +53,6 @@ pub struct Bar {
 }
 
 /// Returns a chart for each table in which an assumption matters.
-#[must_use]
 pub fn all(source: &Source<'_>) -> Vec<Tornado> {
     let of_section = source.sections.iter().filter_map(|section| {
         let (first, others) = section.lines.split_first()?;

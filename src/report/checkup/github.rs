@@ -8,7 +8,6 @@ use crate::grid::{Grid, markdown};
 use crate::report::guards::GuardVerdict;
 
 /// Returns the summary.
-#[must_use]
 pub fn summary(all: &[CheckUp]) -> String {
     let mut text = String::new();
     for it in all {
@@ -43,7 +42,6 @@ pub fn summary(all: &[CheckUp]) -> String {
 }
 
 /// Returns the commands that annotate failing lines, for the standard output of a workflow step.
-#[must_use]
 pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
@@ -64,7 +62,6 @@ pub fn annotations(all: &[CheckUp]) -> String {
 }
 
 /// Returns the commands that annotate broken guards.
-#[must_use]
 pub fn marks(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|it| !it.holds) {

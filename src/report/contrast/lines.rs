@@ -21,7 +21,6 @@ pub(super) struct Cause {
 
 impl Contrast {
     /// Returns the policies, the load and the profile.
-    #[must_use]
     pub fn subject(&self) -> String {
         let pairs = match (self.pairs, self.are_trials) {
             (0 | 1, _) => String::new(),
@@ -35,7 +34,6 @@ impl Contrast {
     }
 
     /// Returns the numbers as a table; of a difference, the relative one is hidden first.
-    #[must_use]
     pub fn grid(&self) -> Grid {
         let decimals = self.decimals();
         let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
@@ -43,7 +41,6 @@ impl Contrast {
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
-    #[must_use]
     pub fn verdict(&self) -> String {
         let cost = self.number(&format!("totals.{}", metric::COST));
         let mut words = match cost {

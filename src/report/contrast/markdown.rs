@@ -6,13 +6,11 @@ use super::Contrast;
 use crate::grid::markdown;
 
 /// Returns what changes, with every cause in the open.
-#[must_use]
 pub fn review(contrasts: &[Contrast]) -> String {
     contrasts.iter().map(|it| section(it, false)).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
-#[must_use]
 pub fn summary(contrasts: &[Contrast]) -> String {
     contrasts.iter().map(|it| section(it, true)).collect::<Vec<_>>().join("\n")
 }

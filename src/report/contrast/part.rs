@@ -59,7 +59,6 @@ pub struct RequestChange {
 
 impl RequestChange {
     /// Returns by how much its cost changes.
-    #[must_use]
     pub fn difference(&self) -> f64 {
         self.usd[1] - self.usd[0]
     }
@@ -82,7 +81,6 @@ pub struct NeedChange {
 
 impl NeedChange {
     /// Returns by how much it is met more, by its weight.
-    #[must_use]
     pub fn difference(&self) -> f64 {
         self.weight * (self.met[1] - self.met[0])
     }

@@ -7,7 +7,6 @@ use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
 
 /// Returns all comparisons as text.
-#[must_use]
 pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
     contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n")
 }

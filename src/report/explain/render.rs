@@ -8,7 +8,6 @@ use crate::projection::State;
 use crate::projection::prompt::Shown;
 
 /// Returns the prompt of an explained request, each item under a line that names it.
-#[must_use]
 pub fn rendered(it: &Explanation) -> String {
     let mut text = String::new();
     for item in it.items.iter().filter(|it| it.now.tokens > 0) {

@@ -74,7 +74,6 @@ impl Style {
 }
 
 /// Returns an explanation as text.
-#[must_use]
 pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> String {
     let mut text = String::new();
     head(it, context, style, &mut text);

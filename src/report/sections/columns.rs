@@ -74,7 +74,6 @@ impl Column {
     }
 
     /// Returns its heading.
-    #[must_use]
     pub fn heading(self) -> String {
         match self {
             Self::Number(metric) => metric.heading().replace(['_', '.'], " "),

@@ -16,7 +16,6 @@ use crate::report::remembered;
 const SHOWN: usize = 20;
 
 /// Returns a sweep as text.
-#[must_use]
 pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let mut text = String::new();
     let head = &it.head;

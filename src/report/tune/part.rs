@@ -54,7 +54,6 @@ impl Part {
     }
 
     /// Returns the relative difference of its cost from the base's, if both are known for every session.
-    #[must_use]
     pub fn change(&self) -> Option<f64> {
         let (own, base) = self.cost.zip(self.base_cost)?;
         (base > 0.0).then(|| own / base - 1.0)

@@ -12,7 +12,6 @@ use crate::grid::terminal::draw;
 const SHOWN: usize = 12;
 
 /// Returns what was found as text.
-#[must_use]
 pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     let mut text = String::new();
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();

@@ -12,7 +12,6 @@ pub struct StrHash {
 
 impl StrHash {
     /// Takes the value of `PYTHONHASHSEED`; 0 switches randomisation off.
-    #[must_use]
     pub fn new(hash_seed: u32) -> Self {
         let mut secret = [0_u8; 16];
         if hash_seed != 0 {
@@ -27,7 +26,6 @@ impl StrHash {
     }
 
     /// Returns `hash(text)`.
-    #[must_use]
     pub fn of(&self, text: &str) -> i64 {
         if text.is_empty() {
             return 0;

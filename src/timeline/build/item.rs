@@ -21,7 +21,6 @@ pub struct Sizes {
 
 impl Sizes {
     /// Sizes of an item with no other rendition than the full one.
-    #[must_use]
     pub fn whole(raw: u32) -> Self {
         Self { raw, excerpt: raw, summary: raw, handle: 0 }
     }
@@ -54,7 +53,6 @@ pub struct NewItem<'a> {
 
 impl<'a> NewItem<'a> {
     /// An item with only a kind and a size.
-    #[must_use]
     pub fn plain(kind: Kind, tokens: u32) -> Self {
         let sizes = Sizes::whole(tokens);
         Self {
@@ -72,13 +70,11 @@ impl<'a> NewItem<'a> {
     }
 
     /// A tool call.
-    #[must_use]
     pub fn call(tool: &'a str, tokens: u32) -> Self {
         Self { tool, ..Self::plain(Kind::ToolCall, tokens) }
     }
 
     /// The result of the reply's n-th call.
-    #[must_use]
     pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
         Self { kind: Kind::ToolResult, sizes, preserve, recover, answers, ..Self::call(tool, 0) }
     }

@@ -36,7 +36,6 @@ pub enum Checked {
 
 impl Checked {
     /// Returns the files, in words.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Self::Real(files) => files.to_owned(),

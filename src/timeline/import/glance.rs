@@ -22,7 +22,6 @@ pub struct Glance {
 
 impl Glance {
     /// Returns the model that was billed for the most input.
-    #[must_use]
     pub fn main_model(&self) -> Option<&RecordedModel> {
         main_model(&self.models)
     }

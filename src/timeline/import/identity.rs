@@ -48,7 +48,6 @@ struct Payload<'a> {
 }
 
 /// Returns the sessions of a recording whose log names them.
-#[must_use]
 pub fn identities(reader: &mut dyn BufRead) -> Vec<Identity> {
     let mut lines = Lines::with_head(reader, HEAD_BYTES);
     if usage_csv::detect(lines.head()) {

@@ -32,7 +32,6 @@ pub struct CompactedSession {
 impl CompactedSession {
     /// Lays it out as if the harness had not compacted the history before the requests of these steps; without
     /// any compaction of its own, what it cleared stays, too.
-    #[must_use]
     pub fn without(&self, compactions: &[StepIx]) -> Timeline {
         let which: Vec<usize> = compactions.iter().map(|it| *it as usize).collect();
         let all = self.transcript.compacted();

@@ -171,7 +171,6 @@ pub struct Model {
 
 impl Numbers {
     /// Returns the numbers as they are declared.
-    #[must_use]
     pub fn declared() -> &'static Self {
         static NUMBERS_READ: OnceLock<Numbers> = OnceLock::new();
         NUMBERS_READ
@@ -187,13 +186,11 @@ impl Numbers {
     }
 
     /// Returns the names of all of them, and of the number of the model that answers.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         NAMING.names(self).into_iter().chain([UTILISATION.to_owned()]).collect()
     }
 
     /// Returns one by its name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         NAMING.get(self, name)
     }
@@ -201,7 +198,6 @@ impl Numbers {
 
 impl Model {
     /// Returns every declared model.
-    #[must_use]
     pub fn all() -> &'static [Arc<Self>] {
         static ALL: OnceLock<Vec<Arc<Model>>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -214,7 +210,6 @@ impl Model {
     }
 
     /// Returns a model by its name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Arc<Self>> {
         Self::all().iter().find(|it| it.name == name).cloned()
     }
@@ -256,7 +251,6 @@ impl Model {
     }
 
     /// Returns whether a scenario's name for a model is that of a user's file.
-    #[must_use]
     pub fn is_path(name: &str) -> bool {
         name.ends_with(EXTENSION)
     }
@@ -293,7 +287,6 @@ fn file(path: &str) -> Option<&'static str> {
 }
 
 /// Reports generators, models and prompts of a load that nothing declares.
-#[must_use]
 pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
     problems.within("load.aging", |problems| {

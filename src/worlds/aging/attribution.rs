@@ -55,14 +55,12 @@ pub struct Attribution {
 
 impl Ladder {
     /// Returns the errors of use, write and read, none below 0.
-    #[must_use]
     pub fn errors(&self) -> [f64; 3] {
         let [p1, p2, p3] = self.accuracy;
         [1.0 - p3, p3 - p2, p2 - p1].map(|it| it.max(0.0))
     }
 
     /// Returns whether an oracle made answers worse.
-    #[must_use]
     pub fn is_anomaly(&self) -> bool {
         let [p1, p2, p3] = self.accuracy;
         p1 > p2 || p2 > p3
@@ -72,7 +70,6 @@ impl Ladder {
 impl Attribution {
     /// Divides the error of sessions, each weighted by its questions, or none if nothing was asked. Without a
     /// retrieval step, what was not written and what was not found are told together.
-    #[must_use]
     pub fn new(sessions: &[Ladder], has_retrieval: bool) -> Option<Self> {
         let weight = |it: &Ladder| f64::from(it.n.max(1));
         let all: f64 = sessions.iter().map(weight).sum();

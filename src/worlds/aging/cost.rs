@@ -20,7 +20,6 @@ pub struct Requests {
 
 impl Requests {
     /// Lays out what a memory was asked, session by session.
-    #[must_use]
     pub fn new(stream: &Stream, log: &Log, policy: &Policy, numbers: &Numbers) -> Self {
         let store = policy.session_memory().map_or(&SessionStore::Nothing, |it| &it.store);
         let assumed = &numbers.assumed;
@@ -53,7 +52,6 @@ impl Requests {
     }
 
     /// Returns the memory as it was when it was played.
-    #[must_use]
     pub fn memory(&self) -> Box<dyn Memory> {
         self.replayed.memory()
     }

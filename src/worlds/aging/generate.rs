@@ -33,14 +33,12 @@ pub const GENERATORS: [(&str, Generator); 7] = [
 ];
 
 /// Generates a stream with a bundled generator; without sessions if there is no such generator.
-#[must_use]
 pub fn stream(load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
     let generator = GENERATORS.iter().find(|it| it.0 == load.generator).map(|it| it.1);
     stream_by(generator.unwrap_or(|_| {}), load, seed, numbers)
 }
 
 /// Makes a stream by any generator.
-#[must_use]
 pub fn stream_by(generator: Generator, load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
     let mut draft = Draft::new(load, seed, numbers);
     generator(&mut draft);

@@ -14,7 +14,6 @@ pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// Returns the slope of the line that lies nearest to points by least squares, or none if it has no
 /// direction.
-#[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let x = points.iter().map(|it| it.0).sum::<f64>() / n;

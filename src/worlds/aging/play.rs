@@ -155,7 +155,6 @@ fn asking((probe, session): (usize, u32)) -> u64 {
 
 impl<'a> Player<'a> {
     /// Plays a load's stream, with what happens in it or without.
-    #[must_use]
     pub fn new(aging: &'a Aging, stream: &'a Stream, has_events: bool) -> Self {
         let events = if has_events { aging.events() } else { &[] };
         let player = Self::of(stream, &aging.numbers, events, aging.begins_at_one());
@@ -163,7 +162,6 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a stream that was made in code.
-    #[must_use]
     pub fn of(
         stream: &'a Stream,
         numbers: &'a Numbers,
@@ -208,19 +206,16 @@ impl<'a> Player<'a> {
     }
 
     /// Plays the memory of a policy.
-    #[must_use]
     pub fn policy(&self, policy: &Policy, model: &Arc<Model>) -> Log {
         self.play(Rules::new(policy.session_memory(), Arc::clone(model)))
     }
 
     /// Plays a memory as it is declared.
-    #[must_use]
     pub fn declared(&self, spec: &Spec, model: &Arc<Model>) -> Log {
         self.play(Rules::new(Some(spec), Arc::clone(model)))
     }
 
     /// Plays a memory.
-    #[must_use]
     pub fn play(&self, rules: Rules) -> Log {
         let mut run = Run {
             store: Store::new(self.stream, &self.said, rules, self.numbers),

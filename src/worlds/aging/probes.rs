@@ -57,7 +57,6 @@ pub struct Memories {
 
 impl Memories {
     /// Plays a memory with all values of the numbers that it has, over sessions of a load.
-    #[must_use]
     pub fn new(spec: &SessionMemory, load: &AgingLoad, model: &Arc<Model>, seed: Seed) -> Self {
         let writes = matches!(
             spec.store,
@@ -73,7 +72,6 @@ impl Memories {
     }
 
     /// Fits write, read and use to answers.
-    #[must_use]
     pub fn fit(&self, probes: &[Probe]) -> Fitted {
         let likelihood = Likelihood::new(&self.expected, probes);
         let best = likelihood.best(self.has);
@@ -96,7 +94,6 @@ impl Memories {
 impl Fitted {
     /// Returns the file of a model that answers like this agent. What it writes was fitted under its own prompt, so that prompts are
     /// followed by it as well as they were.
-    #[must_use]
     pub fn model(&self, about: &str) -> String {
         let line = |it: &Estimate| {
             format!("{} = {:.3}    # 95% from {:.2} to {:.2}\n", it.number, it.value, it.ci95[0], it.ci95[1])

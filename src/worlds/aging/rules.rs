@@ -61,7 +61,6 @@ static NOTHING: SessionMemory = SessionMemory {
 
 impl Rules {
     /// Takes what a policy declares; a policy that declares nothing keeps nothing.
-    #[must_use]
     pub fn new(spec: Option<&SessionMemory>, model: Arc<Model>) -> Self {
         let spec = spec.unwrap_or(&NOTHING);
         Self {
@@ -77,14 +76,12 @@ impl Rules {
     }
 
     /// A memory that keeps everything and reads all of it.
-    #[must_use]
     pub fn ceiling(model: Arc<Model>) -> Self {
         let spec = SessionMemory { store: SessionStore::Everything, ..NOTHING.clone() };
         Self::new(Some(&spec), model)
     }
 
     /// Reports prompts of a policy that nothing declares.
-    #[must_use]
     pub fn check(spec: &SessionMemory) -> Vec<Diagnostic> {
         let mut problems = Problems::default();
         let prompts = assumed::prompts();
@@ -101,31 +98,26 @@ impl Rules {
     }
 
     /// Returns whether a part loses nothing.
-    #[must_use]
     pub fn is_oracle(&self, part: Part) -> bool {
         self.oracle.contains(&part)
     }
 
     /// Returns how probably a fact in view is stated.
-    #[must_use]
     pub fn utilisation(&self) -> f64 {
         if self.is_oracle(Part::Use) { 1.0 } else { self.model.utilisation }
     }
 
     /// Returns the odds of stating something that could be confused with the target beside it.
-    #[must_use]
     pub fn confusion(&self, numbers: &Numbers) -> f64 {
         if self.is_oracle(Part::Use) { 0.0 } else { numbers.assumed.confusion_odds }
     }
 
     /// Returns how probably the overlay's total is used.
-    #[must_use]
     pub fn header_use(&self, numbers: &Numbers) -> f64 {
         if self.is_oracle(Part::Use) { 1.0 } else { numbers.fitted.header_use }
     }
 
     /// Returns what a pass leaves in some session, with the words that an event left; nothing is lost by an oracle.
-    #[must_use]
     pub fn pass(&self, spec: &Compaction, session: u32, words: Option<u64>, numbers: &Numbers) -> Pass {
         let prompt = self.prompt.as_ref().and_then(|it| numbers.prompts.get(it));
         if self.is_oracle(Part::Write) {

@@ -92,7 +92,6 @@ pub enum Scoring {
 
 impl Scoring {
     /// Returns what the benchmark calls the score of a scenario.
-    #[must_use]
     pub fn metric(self, generator: &str) -> &'static str {
         match (self, generator) {
             (Self::Keywords, _) => "keyword_m",
@@ -107,7 +106,6 @@ impl Scoring {
 
 impl Stream {
     /// Returns how many sessions there are.
-    #[must_use]
     pub fn n_sessions(&self) -> u32 {
         ix(self.sessions.len())
     }
@@ -130,7 +128,6 @@ pub struct Aging {
 impl Aging {
     /// Returns the loads of a scenario: one for each model that answers, which is declared or was read from a user's file.
     /// Names that are of neither are left out.
-    #[must_use]
     pub fn all(scenario: &Scenario, load: &AgingLoad, read: &[Arc<Model>]) -> Vec<Self> {
         let mut read = read.iter().cloned();
         let of = |it: &String| if Model::is_path(it) { read.next() } else { Model::named(it) };
@@ -171,31 +168,26 @@ impl Aging {
     }
 
     /// Makes one stream; the same for every model and policy.
-    #[must_use]
     pub fn stream(&self, trial: u64) -> Stream {
         generate::stream(&self.load, self.seed.child("aging stream", trial), &self.numbers)
     }
 
     /// Returns how many streams there are.
-    #[must_use]
     pub fn n_trials(&self) -> u64 {
         self.load.trials
     }
 
     /// Returns what happens to the memory.
-    #[must_use]
     pub fn events(&self) -> &[AgingEvent] {
         &self.load.events
     }
 
     /// Returns whether a score is 1 before anything is asked.
-    #[must_use]
     pub fn begins_at_one(&self) -> bool {
         self.load.before_first == BeforeFirst::One
     }
 
     /// Returns what is worth knowing of the load: metrics that its pressure leaves without coverage.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         generate::Pressure::of(&self.load)
             .vacuous()

@@ -81,7 +81,6 @@ pub struct Scores(Vec<Vec<f64>>);
 
 impl Scores {
     /// Takes the scores of one stream.
-    #[must_use]
     pub fn of(log: &Log) -> Self {
         log.sessions.iter().map(|it| it.score).collect()
     }
@@ -94,7 +93,6 @@ impl Scores {
     }
 
     /// Returns the mean score by session.
-    #[must_use]
     pub fn means(&self) -> Vec<Option<f64>> {
         self.0.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
     }
@@ -181,7 +179,6 @@ impl Observed {
     }
 
     /// Returns how much more this has than another, of the numbers that both have once a stream.
-    #[must_use]
     pub fn less(&self, other: &Self) -> Numbered {
         // A session before anything is asked has no score in any stream.
         let n_streams = self.curve.0.iter().map(Vec::len).max().unwrap_or(0);
@@ -194,7 +191,6 @@ impl Observed {
     }
 
     /// Returns the accuracies by session.
-    #[must_use]
     pub fn ladders(&self) -> Vec<Ladder> {
         let one = |(session, (right, n)): (&u32, &([f64; 3], u32))| Ladder {
             session: *session,
@@ -205,7 +201,6 @@ impl Observed {
     }
 
     /// Sums up; the numbers are in the order of [`NAMES`], those of groups after them.
-    #[must_use]
     pub fn summary(&self, has_retrieval: bool) -> Summary {
         let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
         let named = |(name, it): (&Name, &Vec<f64>)| {
@@ -240,7 +235,6 @@ fn ranged(name: &str, number: Statistic) -> Statistic {
 
 impl Summary {
     /// Returns numbers that have all that such numbers can have.
-    #[must_use]
     pub fn sample() -> Self {
         let groups = ["span.1", "span_all_hops.1", "depth.1", "hop.0", "probes.chain", "probes.long_span"];
         let lags = LAGS.iter().map(|it| format!("lag.{}", it.0));
@@ -257,13 +251,11 @@ impl Summary {
     }
 
     /// Returns a number by its name.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<&Statistic> {
         self.numbers.get(name)
     }
 
     /// Returns the mean of a number.
-    #[must_use]
     pub fn mean(&self, name: &str) -> Option<f64> {
         self.number(name).map(|it| it.mean)
     }

@@ -9,14 +9,12 @@ use crate::worlds::graph::{Graph, export};
 
 impl Aging {
     /// Returns the graph of facts of its first stream.
-    #[must_use]
     pub fn fact_graph(&self) -> Value {
         let graph = export(&self.stream(0).graph);
         json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph })
     }
 
     /// Returns what the first stream asks each policy, with its answers.
-    #[must_use]
     pub fn trace(&self, load: &Load) -> Vec<(Cell, Vec<Question>)> {
         let stream = self.stream(0);
         let player = Player::new(self, &stream, true);

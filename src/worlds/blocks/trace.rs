@@ -63,7 +63,6 @@ pub struct BlockRequest {
 }
 
 /// Returns whether a text is a block trace.
-#[must_use]
 pub fn detect(text: &str) -> bool {
     FORMATS.iter().any(|it| (it.detect)(text))
 }
@@ -90,7 +89,6 @@ pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
 
 impl BlockTrace {
     /// Explains why the trace cannot be replayed under some cache rules; `None` if it can.
-    #[must_use]
     pub fn refusal(&self, rules: &CacheRules) -> Option<Diagnostic> {
         let problem = match rules.plain() {
             CacheRules::None => return None,

@@ -220,7 +220,6 @@ pub struct Rules {
 
 impl Numbers {
     /// Returns the numbers as they are declared.
-    #[must_use]
     pub fn declared() -> &'static Self {
         static NUMBERS_READ: OnceLock<Numbers> = OnceLock::new();
         NUMBERS_READ.get_or_init(|| {
@@ -238,19 +237,16 @@ impl Numbers {
     }
 
     /// Returns the names of all numbers.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         NAMING.names(self)
     }
 
     /// Returns a number by its name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         NAMING.get(self, name)
     }
 
     /// Returns every combination of the ends between which the speed of a model may lie.
-    #[must_use]
     pub(super) fn speeds(&self) -> Vec<ModelNumbers> {
         let names = ["request_ms", "prompt_ms_per_token", "output_ms_per_token"];
         let ends = names.map(|it| self.intervals.get(&format!("model.{it}")).copied());
@@ -270,13 +266,11 @@ impl Numbers {
     }
 
     /// Returns the tokens of so many words.
-    #[must_use]
     pub fn tokens(&self, words: u64) -> u64 {
         (words as f64 * self.sizes.tokens_per_word).round() as u64
     }
 
     /// Returns the words that a document may have.
-    #[must_use]
     pub fn words(&self, cap: Cap) -> u64 {
         match cap {
             Cap::Words(words) => words,
@@ -287,7 +281,6 @@ impl Numbers {
 
 impl ModelNumbers {
     /// Returns how long a request takes, in milliseconds.
-    #[must_use]
     pub(super) fn ms(&self, prompt: u64, output: u64) -> f64 {
         self.request_ms + self.prompt_ms_per_token * prompt as f64 + self.output_ms_per_token * output as f64
     }
@@ -295,7 +288,6 @@ impl ModelNumbers {
 
 impl Rules {
     /// Takes a policy's declaration; an undeclared service takes no time.
-    #[must_use]
     pub fn new(spec: Option<&ServiceMemory>, numbers: &Numbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
         Self { spec: spec.cloned(), service, numbers: numbers.clone() }
@@ -303,7 +295,6 @@ impl Rules {
 }
 
 /// Reports undeclared numbers of a load, and invalid values.
-#[must_use]
 pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
     let located = |mut it: Diagnostic| {
         it.place.field = format!("load.chats.numbers.{}", it.place.field);
@@ -314,7 +305,6 @@ pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
 }
 
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.
-#[must_use]
 pub(super) fn is_probability(name: &str) -> bool {
     let is_ratio =
         ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));

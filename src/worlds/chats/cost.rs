@@ -13,7 +13,6 @@ use crate::quantity::{Cost, saturated};
 use crate::worlds::chats::ServiceSpec;
 
 /// Lays out the requests of a log; each is a session of its own after the same system prompt.
-#[must_use]
 pub fn requests(log: &Log, policy: &Policy, numbers: &Numbers) -> Replayed {
     let service = policy.service_memory().map(|it| it.service.clone()).unwrap_or_default();
     let mut writer = Writer::new(&policy.name, numbers.sizes.system_tokens, false);
@@ -37,7 +36,6 @@ pub fn requests(log: &Log, policy: &Policy, numbers: &Numbers) -> Replayed {
 }
 
 /// Returns what the calls of a log cost under a policy's service.
-#[must_use]
 pub fn of_service(log: &Log, policy: &Policy) -> Cost {
     let service = policy.service_memory().and_then(|it| ServiceSpec::named(&it.service));
     service.map(|it| summary::cost(log, it)).unwrap_or_default()

@@ -66,19 +66,16 @@ pub struct News {
 
 impl Document {
     /// Begins a document with some sections.
-    #[must_use]
     pub fn new(sections: &[Section]) -> Self {
         Self { sections: sections.to_vec(), items: Vec::new() }
     }
 
     /// Returns its lines; those of Timeline are in order.
-    #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// Returns its words.
-    #[must_use]
     pub fn words(&self) -> u64 {
         self.items.iter().map(|it| u64::from(it.words)).sum()
     }
@@ -92,7 +89,6 @@ impl Document {
     }
 
     /// Returns the section in which something is written: its own, else Notes, else none.
-    #[must_use]
     pub fn section(&self, wanted: Section) -> Option<Section> {
         [wanted, Section::Notes].into_iter().find(|it| self.sections.contains(it))
     }

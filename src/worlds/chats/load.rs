@@ -25,7 +25,6 @@ pub struct ChatScenario {
 
 impl ChatScenario {
     /// Takes a scenario whose numbers have been checked; `users` are those of its file, if it has one.
-    #[must_use]
     pub fn new(scenario: &Scenario, load: &ChatLoad, users: Option<Arc<[User]>>) -> Self {
         let source = match &load.from {
             ChatSource::Generated(made) => Source::Generated(*made),
@@ -43,7 +42,6 @@ impl ChatScenario {
     }
 
     /// Makes the chats of one trial; the same for every policy.
-    #[must_use]
     pub fn chats(&self, trial: u64) -> Chats {
         let seed = self.seed.child("runner trial", trial);
         let chats = Chats::new(&self.source, seed, &self.numbers);

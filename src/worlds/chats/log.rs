@@ -124,7 +124,6 @@ pub struct Log {
 
 impl Log {
     /// Returns how many calls of a kind there were in a phase.
-    #[must_use]
     pub fn calls(&self, phase: Phase, call: ServiceCall) -> u64 {
         let is_one =
             |it: &&Event| it.phase == phase && matches!(it.what, What::Call(kind, _) if kind == call);
@@ -132,7 +131,6 @@ impl Log {
     }
 
     /// Returns how many calls there were in a phase.
-    #[must_use]
     pub fn n_calls(&self, phase: Phase) -> u64 {
         ServiceCall::ALL.iter().map(|it| self.calls(phase, *it)).sum()
     }
@@ -143,7 +141,6 @@ impl ModelRole {
     pub const ALL: [Self; 4] = [Self::Summary, Self::Synthesis, Self::Judgement, Self::Answer];
 
     /// Returns its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Summary => "summary",
@@ -156,7 +153,6 @@ impl ModelRole {
 
 impl Phase {
     /// Returns its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ingestion => "ingestion",
@@ -169,7 +165,6 @@ sums!(Storage: entries, shards, entry_words, shard_words, document_words);
 
 impl Storage {
     /// Returns all words.
-    #[must_use]
     pub fn words(&self) -> u64 {
         self.entry_words + self.shard_words
     }

@@ -48,7 +48,6 @@ pub enum Wins {
 
 impl Wins {
     /// Reads it off a difference of entries less document.
-    #[must_use]
     pub fn new(difference: &Statistic) -> Self {
         match difference.ci95 {
             Some([low, _]) if low > 0.0 => Self::Entries,
@@ -59,14 +58,12 @@ impl Wins {
 }
 
 /// Returns the numbers that are swept.
-#[must_use]
 pub fn swept() -> Vec<String> {
     let is_swept = |it: &String| GROUPS.iter().any(|group| it.starts_with(group)) && it != "entries.words";
     Numbers::declared().names().into_iter().filter(is_swept).collect()
 }
 
 /// Plays a load with a number at its values, the declared one among them, under a runner with entries and others without.
-#[must_use]
 pub fn orderings(
     load: &ChatScenario,
     number: &str,

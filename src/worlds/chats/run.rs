@@ -54,7 +54,6 @@ pub struct Player<'a> {
 
 impl Player<'_> {
     /// Plays a policy's runner; a policy without one keeps nothing.
-    #[must_use]
     pub fn play(&self, spec: Option<&Spec>) -> Log {
         let rules = Rules::new(spec, self.numbers);
         let runner = runner(spec);

@@ -55,7 +55,6 @@ pub struct Holders {
 
 impl Vault {
     /// Returns what holds a fact.
-    #[must_use]
     pub fn holders(&self, fact: FactIx) -> &Holders {
         &self.holders[fact as usize]
     }
@@ -73,7 +72,6 @@ pub struct Service<'a> {
 
 impl<'a> Service<'a> {
     /// Opens a service for some users.
-    #[must_use]
     pub fn new(spec: &'a ServiceSpec, users: &[User]) -> Self {
         let vault =
             |it: &User| Vault { holders: vec![Holders::default(); it.graph.facts.len()], ..Vault::default() };
@@ -81,7 +79,6 @@ impl<'a> Service<'a> {
     }
 
     /// Returns what it holds for a user: no other user's calls reach it.
-    #[must_use]
     pub fn vault(&self, user: usize) -> &Vault {
         &self.vaults[user]
     }
@@ -105,7 +102,6 @@ impl<'a> Service<'a> {
     }
 
     /// Returns how long a user waits until everything written can be found.
-    #[must_use]
     pub fn wait_ms(&self, user: usize, now_ms: u64) -> u64 {
         self.vaults[user].consistent_ms.saturating_sub(now_ms)
     }

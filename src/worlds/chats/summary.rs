@@ -117,7 +117,6 @@ pub struct Summary {
 
 impl Observed {
     /// Observes one log.
-    #[must_use]
     pub fn new(log: &Log) -> Self {
         let mut counts: BTreeMap<&'static str, [f64; 2]> = BTreeMap::new();
         let mut lost = Lost::default();
@@ -160,7 +159,6 @@ impl Observed {
     }
 
     /// Returns the accuracy by type.
-    #[must_use]
     pub fn accuracy(&self) -> IndexMap<&'static str, Statistic> {
         let of = |name: &'static str| {
             let values: Vec<f64> = self.accuracy.iter().filter_map(|it| it.get(name).copied()).collect();
@@ -170,7 +168,6 @@ impl Observed {
     }
 
     /// Returns how much more accurate this is than another by type, chat by chat.
-    #[must_use]
     pub fn less(&self, other: &Self) -> IndexMap<&'static str, Statistic> {
         let of = |name: &'static str| {
             let pairs = self.accuracy.iter().zip(&other.accuracy);
@@ -184,7 +181,6 @@ impl Observed {
 
 impl Summary {
     /// Sums up the first log and what was observed over all.
-    #[must_use]
     pub fn new(spec: Option<&ServiceMemory>, first: &Log, observed: &Observed, numbers: &Numbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service));
         let last = first.storage.last().copied().unwrap_or_default();
@@ -208,7 +204,6 @@ impl Summary {
     }
 
     /// Returns numbers that have all that such numbers can have.
-    #[must_use]
     pub fn sample() -> Self {
         let counts = || ServiceCall::ALL.iter().map(|it| (it.name(), 0)).collect();
         let statistics = || Observed::names().filter_map(|it| Some((it, Statistic::new([0.0].into_iter())?)));
@@ -227,13 +222,11 @@ impl Summary {
     }
 
     /// Returns how many calls there are of writing sessions.
-    #[must_use]
     pub fn n_ingestion(&self) -> u64 {
         self.ingestion.values().sum()
     }
 
     /// Returns how many calls there are of answering questions.
-    #[must_use]
     pub fn n_qa(&self) -> u64 {
         self.qa.values().sum()
     }
@@ -285,7 +278,6 @@ fn at_speed(log: &Log, numbers: &Numbers, speed: &ModelNumbers) -> [f64; 2] {
 }
 
 /// Returns what the calls of a log cost.
-#[must_use]
 pub(super) fn cost(log: &Log, service: &ServiceSpec) -> Cost {
     let all = log.events.iter().filter_map(|it| match it.what {
         What::Call(call, _) => Some(service.cost(call)),

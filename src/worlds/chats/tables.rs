@@ -186,7 +186,6 @@ fn sign(difference: &Statistic) -> &'static str {
 }
 
 /// One line per number, type and runner without entries whose order changes between values of the number.
-#[must_use]
 pub fn flips(orderings: &[Ordering]) -> Grid {
     let is_line = |one: &&Ordering, other: &&Ordering| {
         (&one.number, one.r#type, &one.against) == (&other.number, other.r#type, &other.against)

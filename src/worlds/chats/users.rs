@@ -145,7 +145,6 @@ pub enum Source<'a> {
 
 impl Chats {
     /// Makes the chats of one trial.
-    #[must_use]
     pub fn new(source: &Source<'_>, seed: Seed, numbers: &Numbers) -> Self {
         let users: Arc<[User]> = match source {
             Source::Generated(made) => generate::users(made, seed, numbers).into(),
@@ -156,13 +155,11 @@ impl Chats {
     }
 
     /// Takes users as they are.
-    #[must_use]
     pub fn of(users: impl Into<Arc<[User]>>, seed: Seed) -> Self {
         Self { users: users.into(), conversation_time: false, session_ms: 0, seed }
     }
 
     /// Returns the number of sessions the longest user has.
-    #[must_use]
     pub fn n_sessions(&self) -> usize {
         self.users.iter().map(|it| it.sessions.len()).max().unwrap_or(0)
     }
@@ -170,13 +167,11 @@ impl Chats {
 
 impl User {
     /// Returns what a fact is about: its first version.
-    #[must_use]
     pub fn subject(&self, fact: FactIx) -> FactIx {
         self.graph.chain(fact).next().unwrap_or(fact)
     }
 
     /// Returns the facts that a question needs, each in the version in which it is needed; what no longer holds is left out.
-    #[must_use]
     pub fn needed(&self, question: &Question) -> Vec<FactIx> {
         let last = question.after.saturating_sub(1);
         let version = |it: &FactIx| match question.versions {
@@ -189,7 +184,6 @@ impl User {
 
 impl StatementKind {
     /// Returns the section that it belongs to; `lists_details` takes what is said in passing into Facts.
-    #[must_use]
     pub fn section(self, lists_details: bool) -> Section {
         match self {
             Self::Fact => Section::Facts,
@@ -208,7 +202,6 @@ impl QuestionKind {
         [Self::SingleFact, Self::KnowledgeUpdate, Self::Counting, Self::Timeline, Self::Abstention];
 
     /// Returns its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::SingleFact => "single_fact",

@@ -95,7 +95,6 @@ impl Writing {
 
     /// Returns which runner answers more when each declared number has other values: the first runner with entries, or one of
     /// those without; nothing where these are not chats, or where either is missing.
-    #[must_use]
     pub fn orderings(&self, load: &Load, progress: Progress<'_>) -> Vec<Ordering> {
         let Some(chats) = &self.own else { return Vec::new() };
         let runners: Vec<_> =

@@ -6,7 +6,6 @@ use super::{Accumulator, Edge, Fact, FactIx, Graph, Relation, Says};
 use crate::quantity::ix;
 
 /// Returns a graph as the benchmark writes one: tasks, facts by their first version, pairs, totals.
-#[must_use]
 pub fn export(graph: &Graph) -> Value {
     let roots = (0..graph.facts.len()).filter(|it| graph.facts[*it].replaces.is_none());
     let facts: Map<String, Value> = roots.map(|it| (id(ix(it)), fact(graph, ix(it)))).collect();

@@ -81,7 +81,6 @@ pub struct Said {
 
 impl Conversation {
     /// Prepares a scenario's load of conversations.
-    #[must_use]
     pub fn new(scenario: &Scenario, spec: &Conversations) -> Self {
         let source = match spec.random {
             Random::Named => Source::Named(Seed(scenario.seed)),
@@ -106,37 +105,31 @@ impl Conversation {
     }
 
     /// Returns the name of their scenario.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.scenario.name
     }
 
     /// Returns how many conversations there are.
-    #[must_use]
     pub fn n_trials(&self) -> usize {
         saturated::<usize>(self.trials).saturating_mul(self.lengths.len())
     }
 
     /// Returns how many conversations there are of each length.
-    #[must_use]
     pub fn trials_per_length(&self) -> u64 {
         self.trials
     }
 
     /// Returns the lengths of its conversations, in messages.
-    #[must_use]
     pub fn lengths(&self) -> &[u64] {
         &self.lengths
     }
 
     /// Returns the categories of its facts.
-    #[must_use]
     pub fn categories(&self) -> &[String] {
         &self.category_names
     }
 
     /// Returns a conversation's index among all, from its length and its index within that length.
-    #[must_use]
     pub fn index_of(&self, length: u64, trial: u64) -> Option<usize> {
         let nth = self.lengths.iter().position(|it| *it == length)?;
         let trials = usize::try_from(self.trials).ok()?;
@@ -145,13 +138,11 @@ impl Conversation {
     }
 
     /// Returns the number of characters a token has, where a policy counts in characters.
-    #[must_use]
     pub fn chars_per_token(&self) -> Decimal {
         self.chars_per_token
     }
 
     /// Generates one conversation; all of one length precede all of the next.
-    #[must_use]
     pub fn trial(&self, index: usize) -> Trial {
         let index = index as u64;
         let (nth, trial) = (index / self.trials, index % self.trials);
@@ -228,7 +219,6 @@ impl Conversation {
     }
 
     /// Spells a fact of one of its conversations, or returns nothing if there is no such fact.
-    #[must_use]
     pub fn spell(&self, trial: &Trial, fact: FactIx) -> Option<Said> {
         let needle = trial.needle(fact)?;
         let name = needle.name(&self.categories);
@@ -240,7 +230,6 @@ impl Conversation {
     }
 
     /// Makes the timeline of one of its conversations.
-    #[must_use]
     pub fn timeline(&self, trial: &Trial) -> Timeline {
         let mut builder = scripted::begin(&self.scenario);
         let item = |message: &Message| NewItem::plain(message.kind, message.tokens);

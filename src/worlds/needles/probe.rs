@@ -36,7 +36,6 @@ pub struct Probe {
 
 impl Probe {
     /// Describes a probe.
-    #[must_use]
     pub fn new(row: &ProbeRow, said: Said, trial: &Trial) -> Self {
         let message = row.item.saturating_sub(trial.n_stable);
         let category = trial.facts.facts.get(row.fact as usize).map_or(u16::MAX, |it| it.category);

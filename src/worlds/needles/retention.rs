@@ -73,7 +73,6 @@ pub struct AtLength {
 
 impl Retention {
     /// Computes retention from trials, in their order.
-    #[must_use]
     pub fn new(trials: &[Trial]) -> Self {
         let explicit_accuracy = share(trials, |it| it.explicit.as_published());
         let implicit_accuracy = share(trials, |it| it.implicit.as_published());
@@ -109,7 +108,6 @@ impl Retention {
     }
 
     /// Returns a mean, a standard deviation or the gap by its dotted path.
-    #[must_use]
     pub fn number(&self, place: &str) -> Option<f64> {
         match place.rsplit_once('.') {
             Some((stem, "mean")) => self.statistic(stem).map(|it| it.mean),
@@ -119,7 +117,6 @@ impl Retention {
     }
 
     /// Returns the trials' values of the number at a dotted path.
-    #[must_use]
     pub fn statistic(&self, place: &str) -> Option<Statistic> {
         match place.split_once('.') {
             None => match place {
@@ -148,7 +145,6 @@ impl Retention {
     }
 
     /// Explains why no data covers the number at a dotted path; it is then 0, as published, or null.
-    #[must_use]
     pub fn uncovered(&self, place: &str) -> Option<&'static str> {
         let (first, rest) = place.split_once('.').unwrap_or((place, ""));
         let quartile = |it: &Option<Statistic>| it.is_none();

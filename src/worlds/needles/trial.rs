@@ -36,13 +36,11 @@ fn loss_index(loss: Loss) -> usize {
 }
 
 /// Returns a state's name in reports.
-#[must_use]
 pub fn state_name(state: State) -> &'static str {
     STATES[state_index(state)]
 }
 
 /// Returns a loss's name in reports.
-#[must_use]
 pub fn loss_name(loss: Loss) -> &'static str {
     LOSSES[loss_index(loss)]
 }
@@ -63,13 +61,11 @@ impl Hits {
     }
 
     /// Returns the share that was found, or nothing if there is none of the kind.
-    #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.total > 0).then(|| f64::from(self.found) / f64::from(self.total))
     }
 
     /// Returns the share found; an empty kind counts as 0, as in the Context Decay Benchmark.
-    #[must_use]
     pub fn as_published(self) -> f64 {
         self.share().unwrap_or(0.0)
     }
@@ -151,7 +147,6 @@ impl Trial {
     }
 
     /// Returns all needles.
-    #[must_use]
     pub fn needles(&self) -> Hits {
         Hits {
             found: self.explicit.found + self.implicit.found,
@@ -160,13 +155,11 @@ impl Trial {
     }
 
     /// Returns the ratio of load to prompt; `None` for an empty prompt.
-    #[must_use]
     pub fn compression_ratio(&self) -> Option<f64> {
         (self.context_tokens > 0).then(|| self.total_tokens as f64 / self.context_tokens as f64)
     }
 
     /// Returns the needles found for each 1,000 tokens of the prompt; 0 for an empty prompt.
-    #[must_use]
     pub fn info_density(&self) -> f64 {
         if self.context_tokens == 0 {
             return 0.0;

@@ -215,7 +215,6 @@ impl Conversation {
     }
 
     /// Plays every trial and returns them, run by run.
-    #[must_use]
     pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
         let keys = Keys::new(&load.profiles, &load.policies);
         let played = self.played(load, &keys, false, progress);
@@ -224,7 +223,6 @@ impl Conversation {
     }
 
     /// Plays every trial and returns the questions, run by run.
-    #[must_use]
     pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };

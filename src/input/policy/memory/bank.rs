@@ -9,7 +9,6 @@ pub const INDEX: &str = "index";
 const NAME_MAX: usize = 100;
 
 /// Returns whether a bank can be a file beside the index.
-#[must_use]
 pub fn is_file_name(bank: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     !bank.is_empty()

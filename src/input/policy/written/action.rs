@@ -45,7 +45,6 @@ pub enum Action {
 
 impl Action {
     /// Returns whether its savings are known before it acts.
-    #[must_use]
     pub fn is_foreseen(&self) -> bool {
         match self {
             Self::Show(_) | Self::Drop => true,
@@ -55,7 +54,6 @@ impl Action {
     }
 
     /// Returns the rows by which it shows items, its own or a table's; empty if it does not show any.
-    #[must_use]
     pub fn rows<'p>(&'p self, tables: &'p IndexMap<String, Vec<TableRow>>) -> Cow<'p, [TableRow]> {
         match self {
             Self::Show(rendition) => Cow::Owned(vec![TableRow::of_all(rendition.clone())]),
@@ -163,7 +161,6 @@ pub enum Shown {
 
 impl Shown {
     /// Returns the state in which it leaves the item's content.
-    #[must_use]
     pub fn state(self) -> State {
         match self {
             Self::Raw => State::Exact,
@@ -177,7 +174,6 @@ impl Shown {
 
 impl Rendition {
     /// Returns the rendition without its numbers.
-    #[must_use]
     pub fn shown(&self) -> Shown {
         match self {
             Self::Raw => Shown::Raw,
@@ -224,7 +220,6 @@ pub struct TableRow {
 
 impl TableRow {
     /// Returns a row that matches every item.
-    #[must_use]
     pub fn of_all(shown_as: Rendition) -> Self {
         Self {
             tools: Vec::new(),
@@ -238,7 +233,6 @@ impl TableRow {
     }
 
     /// Returns the rendition of an exact result that does not fit into the budget.
-    #[must_use]
     pub fn over_budget(&self) -> &Rendition {
         self.over_budget.as_ref().unwrap_or(&Rendition::Summary)
     }

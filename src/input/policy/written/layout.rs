@@ -80,13 +80,11 @@ static SILENT: Layout = Layout { breakpoints: None, memory: MemoryPlace::Tail, d
 
 impl Layout {
     /// The layout of a policy that declares none.
-    #[must_use]
     pub fn silent() -> &'static Self {
         &SILENT
     }
 
     /// Returns the breakpoints that a prompt asks for, in the order written.
-    #[must_use]
     pub fn breakpoints(&self) -> &[Breakpoint] {
         self.breakpoints.as_deref().unwrap_or(&USUAL)
     }
@@ -97,7 +95,6 @@ impl Layout {
     }
 
     /// Returns whether the policy leaves them to the harness.
-    #[must_use]
     pub fn is_silent(&self) -> bool {
         self.breakpoints.is_none()
     }
@@ -105,13 +102,11 @@ impl Layout {
 
 impl Breakpoint {
     /// A breakpoint whose entry has the harness's lifetime.
-    #[must_use]
     pub const fn at(at: Place) -> Self {
         Self { at, ttl: None }
     }
 
     /// Returns the lifetime of its entry; `None` for the harness's choice.
-    #[must_use]
     pub fn class(&self) -> Option<TtlClass> {
         self.ttl.map(|it| TtlClass::of(it.0))
     }

@@ -40,7 +40,6 @@ pub enum Part {
 
 impl Memory {
     /// Returns the name of its kind in files.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Facts(_) => "facts",

@@ -26,7 +26,6 @@ impl ProcessFile {
     pub const DEADLINE: Duration = Duration(10_000);
 
     /// Returns how long the program may take.
-    #[must_use]
     pub fn deadline(&self) -> Duration {
         self.deadline.unwrap_or(Self::DEADLINE)
     }

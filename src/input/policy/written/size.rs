@@ -115,7 +115,6 @@ pub enum Relation {
 impl Relation {
     /// Returns whether the relation holds between a value and its bound.
     #[inline]
-    #[must_use]
     pub fn holds(self, value: u64, bound: u64) -> bool {
         match self {
             Self::Above => value > bound,
@@ -295,7 +294,6 @@ impl Unit {
 
 impl Extent {
     /// Returns the number and the unit, if it is a number of units.
-    #[must_use]
     pub fn units(&self) -> Option<(Unit, u64)> {
         let (unit, count) = match self {
             Self::Items(count) => (Unit::Items, count),
@@ -321,7 +319,6 @@ pub enum Count {
 
 impl Count {
     /// Returns the number; a checked policy has no parameters left here.
-    #[must_use]
     pub fn get(&self) -> u64 {
         match self {
             Self::Fixed(count) => *count,

@@ -69,7 +69,6 @@ impl Pause {
     }
 
     /// Returns whether a time since the last request is one at which it fires.
-    #[must_use]
     pub fn is_at(&self, idle_ms: u64) -> bool {
         self.after.0 > 0
             && idle_ms > 0
@@ -78,7 +77,6 @@ impl Pause {
     }
 
     /// Returns the first such time after a given time since the last request.
-    #[must_use]
     pub fn next(&self, idle_ms: u64) -> Option<u64> {
         let nth = idle_ms.checked_div(self.after.0)?.checked_add(1)?;
         if nth <= self.times { nth.checked_mul(self.after.0) } else { None }
@@ -112,7 +110,6 @@ pub enum StageField {
 
 impl StageField {
     /// Returns the field's name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::At => "at",

@@ -32,7 +32,6 @@ impl Part {
     ];
 
     /// Returns its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -49,7 +48,6 @@ impl Prices {
     /// Returns ten times these prices, with one rate multiplied by another factor.
     ///
     /// A rate missing from the list stays missing: it follows the rate that replaces it.
-    #[must_use]
     pub fn in_tenths(&self, part: Part, tenths: u64) -> Self {
         let period = |it: &Period| {
             let mut period = it.clone();

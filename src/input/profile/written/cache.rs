@@ -261,7 +261,6 @@ pub struct Invalidates {
 
 impl Invalidates {
     /// Returns whether it is empty.
-    #[must_use]
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
@@ -273,7 +272,6 @@ pub struct Ttls(pub Vec<Duration>);
 
 impl Ttls {
     /// Returns whether it is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -81,7 +81,6 @@ pub enum Reach {
 
 impl Reach {
     /// Returns whether it is the default reach.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         *self == Self::WholeRequest
     }

@@ -189,14 +189,12 @@ pub struct NeedRule {
 
 impl Assume {
     /// Returns the defaults.
-    #[must_use]
     pub fn defaults() -> &'static Self {
         static SPEC: OnceLock<Assume> = OnceLock::new();
         SPEC.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
     }
 
     /// Fills in the defaults.
-    #[must_use]
     pub fn complete(&self) -> Self {
         let rest = Self::defaults();
         let mut needs = rest.needs.clone();

@@ -200,7 +200,6 @@ impl Level {
     ];
 
     /// Returns its name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",

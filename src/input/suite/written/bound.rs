@@ -28,7 +28,6 @@ pub enum BoundOf {
 
 impl Bound {
     /// Returns the bound as a plain share; in a checked suite, only a percentage has one.
-    #[must_use]
     pub fn share(self) -> f64 {
         if self.of == BoundOf::Percent { self.number / 100.0 } else { self.number }
     }

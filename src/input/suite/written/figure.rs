@@ -68,7 +68,6 @@ pub enum FigureKind {
 
 impl Figure {
     /// Returns the policies and the scenarios whose runs it is read from.
-    #[must_use]
     pub fn read_from(&self) -> [Vec<&str>; 2] {
         let policies = [Some(&self.policy), self.minus.as_ref(), self.over.as_ref()];
         let scenarios = [Some(&self.scenario), self.minus_scenario.as_ref()];
@@ -90,7 +89,6 @@ impl FigureKind {
     ];
 
     /// Returns its name in files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Fitted => "fitted",

@@ -74,7 +74,6 @@ pub enum Rule<'g> {
 
 impl Guard {
     /// Returns the requirement; exactly one, in a checked suite.
-    #[must_use]
     pub fn rules(&self) -> Vec<Rule<'_>> {
         let bounds = [
             self.above.map(|it| Rule::Bound("above", it, f64::gt, true)),

@@ -10,7 +10,6 @@ const STEPS_MAX: usize = 10;
 
 impl Setting {
     /// Returns all override paths of an input, with its own prefix, as in `profile.NAME`.
-    #[must_use]
     pub fn paths<T: Serialize>(target: Target, name: Option<&str>, spec: &T) -> Vec<String> {
         let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
         let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));

@@ -6,7 +6,6 @@ use crate::input::ProfileFile;
 
 impl Setting {
     /// Returns the profile that it names, preferring the longest known name; `None` if it applies to all.
-    #[must_use]
     pub fn profile(&self, is_known: impl Fn(&str) -> bool) -> Option<String> {
         let is_field = |it: &String| decode::fields::<ProfileFile>().contains(&it.as_str());
         if self.target != Target::Profile || self.path.first().is_some_and(is_field) {
@@ -22,7 +21,6 @@ impl Setting {
     }
 
     /// Reports an unknown profile; `None` if it names a field, or nearly one.
-    #[must_use]
     pub fn unknown_profile(&self, names: &[&str]) -> Option<Box<Diagnostic>> {
         let fields = decode::fields::<ProfileFile>();
         let is_field = |it: &String| fields.contains(&it.as_str());
@@ -48,7 +46,6 @@ impl Setting {
     }
 
     /// Returns the override as it applies to a profile that it names.
-    #[must_use]
     pub fn of_profile(&self, name: &str) -> Self {
         let n_steps = name.split('.').count();
         Self { path: self.path[n_steps..].to_vec(), ..self.clone() }

@@ -12,7 +12,6 @@ const WORDS: [(&str, &str); 3] = [
 ];
 
 /// Explains a JSON parser's error, with its place and a fix.
-#[must_use]
 pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
     let whole = error.to_string();
     let message = whole.split(" at line ").next().unwrap_or(&whole);

@@ -49,25 +49,21 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns what has been said so far.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.stream.graph
     }
 
     /// Returns the session that is being written.
-    #[must_use]
     pub fn session(&self) -> u32 {
         self.stream.n_sessions().saturating_sub(1)
     }
 
     /// Returns the number of sessions the load asks for.
-    #[must_use]
     pub fn n_sessions(&self) -> u32 {
         saturated(self.load.sessions)
     }
 
     /// Returns whether the session that is being written says anything new.
-    #[must_use]
     pub fn says_something(&self) -> bool {
         self.load.curated_sessions.is_none_or(|it| u64::from(self.session()) < it)
     }
@@ -83,7 +79,6 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns draws of the session that is being written, for one purpose.
-    #[must_use]
     pub fn draws(&self, purpose: &str) -> Draws {
         self.stream.seed.stream(purpose, u64::from(self.session()))
     }

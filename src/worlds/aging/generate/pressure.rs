@@ -27,7 +27,6 @@ pub struct Pressure {
 
 impl Pressure {
     /// Returns a preset.
-    #[must_use]
     pub fn preset(preset: PressurePreset) -> Self {
         let of = |tokens, density, update, depth, pairs, start, warmup, forget| Self {
             tokens_per_session: tokens,
@@ -49,7 +48,6 @@ impl Pressure {
     }
 
     /// Returns the pressure of a load: its preset, with the fields that it gives.
-    #[must_use]
     pub fn of(load: &AgingLoad) -> Self {
         let preset = Self::preset(load.pressure);
         let tokens = load.tokens_per_session.and_then(|it| u32::try_from(it).ok());
@@ -69,7 +67,6 @@ impl Pressure {
 
     /// Returns what knobs press on without anything asking about it, in sentences: without questions over several facts, other
     /// knobs leave metrics without coverage.
-    #[must_use]
     pub fn vacuous(&self) -> Vec<String> {
         if self.dependency_density > 0.0 {
             return Vec::new();

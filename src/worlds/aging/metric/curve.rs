@@ -4,8 +4,6 @@ use super::{mean, slope};
 
 /// The share of the first score at which a memory counts as failed.
 pub const HALF: f64 = 0.5;
-/// A slope below this is aging, if there are three points or more.
-const DETECTED: f64 = -0.005;
 
 /// Scores by session, in order; sessions without coverage are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,32 +11,27 @@ pub struct Curve(pub Vec<(f64, f64)>);
 
 impl Curve {
     /// Collects scores by their place, as far as there are any.
-    #[must_use]
     pub fn of(scores: &[Option<f64>]) -> Self {
         Self(scores.iter().enumerate().filter_map(|(at, it)| Some((at as f64, (*it)?))).collect())
     }
 
     /// Returns the first score.
-    #[must_use]
     pub fn first(&self) -> Option<f64> {
         self.0.first().map(|it| it.1)
     }
 
     /// Returns the last score.
-    #[must_use]
     pub fn last(&self) -> Option<f64> {
         self.0.last().map(|it| it.1)
     }
 
     /// Returns the mean of the scores.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         mean(self.0.iter().map(|it| it.1))
     }
 
     /// Returns the session at which the score has fallen to half of the first, between two points on the line through them;
     /// infinite where it never does.
-    #[must_use]
     pub fn half_life(&self) -> f64 {
         let Some(first) = self.first() else { return f64::INFINITY };
         let target = HALF * first;
@@ -50,13 +43,11 @@ impl Curve {
     }
 
     /// Returns how much the score changes with a session, by least squares; 0 for a single point.
-    #[must_use]
     pub fn slope(&self) -> f64 {
         slope(&self.0).unwrap_or(0.0)
     }
 
     /// Returns how many of the sessions that begin above half of the first score end at or below it, as a share.
-    #[must_use]
     pub fn hazard(&self) -> f64 {
         let Some(first) = self.first().filter(|it| *it != 0.0) else { return 0.0 };
         let target = HALF * first;
@@ -65,16 +56,9 @@ impl Curve {
     }
 
     /// Returns the share of sessions that score below half of the first, as the paper words the hazard.
-    #[must_use]
     pub fn hazard_of_paper(&self) -> f64 {
         let target = HALF * self.first().unwrap_or(0.0);
         mean(self.0.iter().map(|it| f64::from(u8::from(it.1 < target)))).unwrap_or(0.0)
-    }
-
-    /// Returns whether the curve falls; none for fewer than three points.
-    #[must_use]
-    pub fn is_aging(&self) -> Option<bool> {
-        (self.0.len() >= 3).then(|| self.slope() < DETECTED)
     }
 }
 
@@ -101,8 +85,6 @@ mod tests {
         let holes = Curve::of(&[None, Some(1.0), None, Some(0.0)]);
         assert_eq!((holes.slope(), holes.first(), holes.0.len()), (-0.5, Some(1.0), 2));
         assert_eq!(curve(&[0.3]).slope(), 0.0);
-        assert_eq!(curve(&[1.0, 1.0]).is_aging(), None);
-        assert_eq!(curve(&[1.0, 0.99, 0.97]).is_aging(), Some(true));
     }
 
     #[test]

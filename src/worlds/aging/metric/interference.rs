@@ -16,14 +16,12 @@ pub enum Binding {
 }
 
 /// Returns the share of answers of one kind, or none if nothing was asked.
-#[must_use]
 pub fn rate(all: &[Binding], kind: Binding) -> Option<f64> {
     mean(all.iter().map(|it| f64::from(u8::from(*it == kind))))
 }
 
 /// Returns the code's interference resistance: a session's questions about such facts count as right where the session's own
 /// score is above a half. None where nothing asks; the paper prints 1 there.
-#[must_use]
 pub fn resistance(scores_of_asking_sessions: &[f64]) -> Option<f64> {
     mean(scores_of_asking_sessions.iter().map(|it| f64::from(u8::from(*it > 0.5))))
 }

@@ -10,13 +10,11 @@ const RECOVERED: f64 = 0.9;
 pub const FLOOR: f64 = 0.05;
 
 /// Returns how far the end of a run lies from that of its control run.
-#[must_use]
 pub fn against_control(run: Option<f64>, control: Option<f64>) -> Option<f64> {
     Some(run? - control?)
 }
 
 /// Returns the mean of the two sessions from an event on, less the mean of the two before.
-#[must_use]
 pub fn window(scores: &[Option<f64>], event: usize) -> Option<f64> {
     let over = |from: usize, to: usize| mean(scores.get(from..to)?.iter().copied().flatten());
     let after = over(event, (event + WINDOW).min(scores.len()))?;
@@ -24,7 +22,6 @@ pub fn window(scores: &[Option<f64>], event: usize) -> Option<f64> {
 }
 
 /// Returns after how many sessions from an event on the score is back, or none if it never is.
-#[must_use]
 pub fn recovery(after: &[f64], before: f64) -> Option<usize> {
     after.iter().position(|it| *it >= RECOVERED * before)
 }

@@ -15,39 +15,33 @@ pub struct Stated {
 
 impl Stated {
     /// Returns how far it is off; without a number, by all of it.
-    #[must_use]
     pub fn error(&self) -> f64 {
         self.stated.map_or(self.gold.abs(), |it| (it - self.gold).abs())
     }
 }
 
 /// Returns the mean error.
-#[must_use]
 pub fn error(all: &[Stated]) -> Option<f64> {
     mean(all.iter().map(Stated::error))
 }
 
 /// Returns the mean of errors as shares of what is true.
-#[must_use]
 pub fn relative_error(all: &[Stated]) -> Option<f64> {
     mean(all.iter().map(|it| it.error() / it.gold.abs().max(1.0)))
 }
 
 /// Returns whether the error never falls, over three questions or more: as the code has it, over all of them.
-#[must_use]
 pub fn compounds(all: &[Stated]) -> Option<bool> {
     (all.len() >= 3).then(|| all.windows(2).all(|it| it[0].error() <= it[1].error()))
 }
 
 /// Returns whether the error does not fall over some three questions in a row, as the paper has it.
-#[must_use]
 pub fn compounds_of_paper(all: &[Stated]) -> Option<bool> {
     let rises = |it: &[Stated]| it[0].error() <= it[1].error() && it[1].error() <= it[2].error();
     (all.len() >= 3).then(|| all.windows(3).any(rises))
 }
 
 /// Returns by how much the error grows with a session.
-#[must_use]
 pub fn growth(all: &[Stated]) -> f64 {
     let points: Vec<(f64, f64)> = all.iter().map(|it| (it.session, it.error())).collect();
     if points.len() < 3 { 0.0 } else { slope(&points).unwrap_or(0.0) }

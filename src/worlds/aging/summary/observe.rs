@@ -56,7 +56,6 @@ const SPANS: [(&str, u32, u32); 3] = [("le_2", 0, 2), ("3_5", 3, 5), ("ge_6", 6,
 
 impl Observed {
     /// Observes a memory's results over one stream.
-    #[must_use]
     pub fn new(played: Played<'_>) -> Self {
         let mut observed = Self::default();
         observed.curve(played.log);

@@ -45,7 +45,6 @@ pub struct CallCost {
 
 impl ServiceSpec {
     /// Returns every declared service.
-    #[must_use]
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<ServiceSpec>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -58,26 +57,22 @@ impl ServiceSpec {
     }
 
     /// Returns a service by its name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().iter().find(|it| it.name == name)
     }
 
     /// Returns the milliseconds that a call takes, beside what it waits for.
-    #[must_use]
     pub fn latency_ms(&self, call: ServiceCall) -> u64 {
         self.calls.get(&call).map_or(0, |it| it.latency_ms)
     }
 
     /// Returns what a call costs.
-    #[must_use]
     pub fn cost(&self, call: ServiceCall) -> Cost {
         self.calls.get(&call).and_then(|it| Cost::from_usd(it.usd)).unwrap_or_default()
     }
 }
 
 /// Reports a service of a policy that nothing declares.
-#[must_use]
 pub fn check_policy(spec: &ServiceMemory) -> Vec<Diagnostic> {
     let known: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
     if known.contains(&spec.service.as_str()) {

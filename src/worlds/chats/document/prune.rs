@@ -24,7 +24,6 @@ pub struct Overflow {
 
 impl Protect {
     /// Takes what a policy declares.
-    #[must_use]
     pub fn new(spec: &ContextDocument) -> Self {
         Self {
             recent_sessions: saturated(spec.recent_sessions),
@@ -33,7 +32,6 @@ impl Protect {
     }
 
     /// Returns whether a line is protected in a session.
-    #[must_use]
     pub fn covers(&self, item: &Item, now: u32) -> bool {
         let is_said = matches!(item.holds, Holds::Statement { .. });
         match item.section {
@@ -47,7 +45,6 @@ impl Protect {
 
 impl Document {
     /// Returns the words of what is protected.
-    #[must_use]
     pub fn protected_words(&self, protect: &Protect, now: u32) -> u64 {
         let protected = self.items.iter().filter(|it| protect.covers(it, now));
         protected.map(|it| u64::from(it.words)).sum()

@@ -88,7 +88,6 @@ pub(crate) fn user_seed(chats: &Chats, user: usize) -> Seed {
 
 impl Desk<'_, '_> {
     /// Returns the session that is being written.
-    #[must_use]
     pub fn session(&self) -> &Session {
         &self.user.sessions[self.state.session as usize]
     }
@@ -103,13 +102,11 @@ impl Desk<'_, '_> {
     }
 
     /// Returns the calls of a session's end.
-    #[must_use]
     pub fn ending(&self) -> Vec<ServiceCall> {
         self.rules.spec.iter().flat_map(|it| it.ends_with()).copied().collect()
     }
 
     /// Returns after how many messages the document is also written.
-    #[must_use]
     pub fn flushes_every(&self) -> Option<u64> {
         self.rules.spec.as_ref().and_then(ServiceMemory::flushes_every)
     }

@@ -11,7 +11,6 @@ pub struct Draft {
 
 impl Draft {
     /// Begins a user with sessions of so many messages, each of so many words.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let mut user = User { name: name.into(), ..User::default() };
         user.graph.domains.push("chat".to_owned());
@@ -24,7 +23,6 @@ impl Draft {
     }
 
     /// Returns how many sessions there are.
-    #[must_use]
     pub fn n_sessions(&self) -> u32 {
         ix(self.user.sessions.len())
     }
@@ -61,13 +59,11 @@ impl Draft {
     }
 
     /// Returns the user so far.
-    #[must_use]
     pub fn user(&self) -> &User {
         &self.user
     }
 
     /// Ends the user.
-    #[must_use]
     pub fn finish(mut self) -> User {
         let user = &mut self.user;
         for session in &mut user.sessions {
@@ -86,7 +82,6 @@ impl Draft {
 
 impl Said {
     /// Says something of a kind in a message.
-    #[must_use]
     pub fn new(kind: StatementKind, message: u32, words: u32) -> Self {
         Self { message, kind, words, text: None }
     }
@@ -94,7 +89,6 @@ impl Said {
 
 impl Question {
     /// A question of a type after so many sessions; its facts are needed in their current version.
-    #[must_use]
     pub fn new(kind: QuestionKind, after: u32, needs: Vec<FactIx>) -> Self {
         Self {
             kind,

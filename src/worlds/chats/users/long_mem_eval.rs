@@ -47,7 +47,6 @@ const TYPES: [(&str, QuestionKind, StatementKind); 6] = [
 const ABSTENTION: &str = "_abs";
 
 /// Returns whether a text begins like such a file.
-#[must_use]
 pub fn is_one(front: &str) -> bool {
     front.trim_start().starts_with('[') && front.contains("\"haystack_session")
 }

@@ -69,13 +69,11 @@ pub struct Step {
 impl Step {
     /// Returns when its request is made: at its last message, in milliseconds since the conversation began.
     #[inline]
-    #[must_use]
     pub fn at_ms(self, trial: &Trial) -> i64 {
         i64::from(self.end).saturating_sub(1).saturating_mul(trial.message_ms)
     }
 
     /// Returns the user's messages, the assistant's, and the tools'.
-    #[must_use]
     pub fn messages(self, trial: &Trial) -> [&[Message]; 3] {
         let of =
             |range: Range<u32>| trial.messages.get(range.start as usize..range.end as usize).unwrap_or(&[]);
@@ -86,14 +84,12 @@ impl Step {
 impl Trial {
     /// Returns the tokens of the messages from one on up to another.
     #[inline]
-    #[must_use]
     pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
         self.before[to] - self.before[from]
     }
 
     /// Returns the first message, from one on, with no more than so many tokens from there on up to another.
     #[inline]
-    #[must_use]
     pub fn first_within(&self, tokens: Tokens, mut from: usize, to: usize) -> usize {
         let least = self.before[to].saturating_sub(tokens);
         // Few messages at a time, counted rather than branched upon: how many are too many cannot be foreseen.

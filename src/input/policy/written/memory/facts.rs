@@ -158,7 +158,6 @@ pub enum Bar {
 
 impl FactMemory {
     /// Returns whether a fact in this state answers a probe.
-    #[must_use]
     pub fn answers(&self, state: State) -> bool {
         let usual = [State::Exact, State::Summarised, State::Recoverable];
         if self.answers.is_empty() { usual.contains(&state) } else { self.answers.contains(&state) }
@@ -167,7 +166,6 @@ impl FactMemory {
 
 impl Extract {
     /// Returns the bar to which the random number is compared.
-    #[must_use]
     pub fn bar(&self) -> Bar {
         let passes = i32::from(self.passes.unwrap_or(1));
         self.p.map_or_else(|| Bar::Above(self.miss.unwrap_or(0.0).powi(passes)), Bar::Below)
@@ -176,7 +174,6 @@ impl Extract {
 
 impl Store {
     /// Returns the banks that exist from the start; files are created on demand.
-    #[must_use]
     pub fn banks(&self) -> Vec<&str> {
         match self {
             Self::Entries { .. } => vec!["entries"],
@@ -186,13 +183,11 @@ impl Store {
     }
 
     /// Returns whether there is a bank for every category.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Files { .. })
     }
 
     /// Returns the capacity of a bank; unlimited if `None`.
-    #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         match self {
             Self::Entries { capacity, .. } => *capacity,
@@ -202,7 +197,6 @@ impl Store {
     }
 
     /// Returns the size of each fact in the prompt.
-    #[must_use]
     pub fn tokens_per_fact(&self) -> Tokens {
         let (Self::Entries { tokens_per_fact, .. }
         | Self::Banks { tokens_per_fact, .. }
@@ -211,7 +205,6 @@ impl Store {
     }
 
     /// Returns the declared banks for categories; facts of other categories go to the last.
-    #[must_use]
     pub fn declared(&self) -> Option<&[String]> {
         if let Self::Banks { categories, .. } = self { Some(categories) } else { None }
     }

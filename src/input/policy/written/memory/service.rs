@@ -158,7 +158,6 @@ impl Default for ServiceRead {
 
 impl ServiceMemory {
     /// Returns the calls at the start of a session.
-    #[must_use]
     pub fn starts_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, GetContext, ListEntries};
         match (&self.read.at_start, self.write.entries) {
@@ -169,7 +168,6 @@ impl ServiceMemory {
     }
 
     /// Returns the calls at the end of a session.
-    #[must_use]
     pub fn ends_with(&self) -> &[ServiceCall] {
         use ServiceCall::{AwaitConsistency, PutContext};
         match (&self.write.at_end, self.write.entries) {
@@ -180,7 +178,6 @@ impl ServiceMemory {
     }
 
     /// Returns the number of messages after which the document is also written, if it is.
-    #[must_use]
     pub fn flushes_every(&self) -> Option<u64> {
         self.write.flush_every.or(self.write.entries.then_some(6)).filter(|it| *it > 0)
     }
@@ -198,7 +195,6 @@ impl ServiceCall {
     ];
 
     /// Returns its name in files and reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AddEntry => "add_entry",

@@ -155,7 +155,6 @@ pub struct Controller {
 
 impl SessionStore {
     /// Returns how its summaries are made, if it makes any.
-    #[must_use]
     pub fn compaction(&self) -> Option<&Compaction> {
         match self {
             Self::Summary(it) | Self::History(it) | Self::Episodes(it) => Some(it),
@@ -164,7 +163,6 @@ impl SessionStore {
     }
 
     /// Returns the name of its variant in files.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
