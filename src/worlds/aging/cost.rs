@@ -4,7 +4,7 @@ use super::assumed::{Assumed, Numbers};
 use super::play::Log;
 use super::stream::Stream;
 use crate::input::Policy;
-use crate::input::policy::memory::{SessionRead, SessionStore};
+use crate::input::policy::memory::SessionStore;
 use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
 use crate::memory::{Memory, Recalled};
 use crate::quantity::saturated;
@@ -65,12 +65,8 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
         SessionStore::Files => stream.graph.domains.len() as u64,
         _ => n_records,
     };
-    let tokens = match spec.read {
-        SessionRead::All => tokens,
-        SessionRead::Last(n) | SessionRead::Top { n, .. } => {
-            tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0)
-        }
-    };
+    let of_all = |n: u64| tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0);
+    let tokens = spec.read.count().map_or(tokens, of_all);
     let tokens = saturated::<u32>(tokens).min(ITEM_MAX);
     (tokens > 0).then_some(Recalled { tokens, digest })
 }

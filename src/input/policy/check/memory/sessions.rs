@@ -1,7 +1,7 @@
 //! The rules of a memory of sessions; a higher floor knows which prompts exist.
 
 use crate::diag::Problems;
-use crate::input::policy::memory::{Compaction, SessionMemory, SessionRead, SessionStore};
+use crate::input::policy::memory::{Compaction, SessionMemory, SessionStore};
 
 /// Checks a memory of sessions.
 pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
@@ -47,10 +47,7 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
 }
 
 fn check_read(spec: &SessionMemory, problems: &mut Problems) {
-    let n = match spec.read {
-        SessionRead::All => return,
-        SessionRead::Last(n) | SessionRead::Top { n, .. } => n,
-    };
+    let Some(n) = spec.read.count() else { return };
     if n == 0 {
         problems.push_at("read-nothing", "read", "the memory never reads anything back", "read 1 or more");
     }

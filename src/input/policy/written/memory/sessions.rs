@@ -111,6 +111,16 @@ pub enum SessionRead {
     },
 }
 
+impl SessionRead {
+    /// Returns how many records or files a question brings back; none where it brings back all.
+    pub fn count(self) -> Option<u64> {
+        match self {
+            Self::All => None,
+            Self::Last(n) | Self::Top { n, .. } => Some(n),
+        }
+    }
+}
+
 /// How running totals survive summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
