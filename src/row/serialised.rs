@@ -16,19 +16,16 @@ impl Value {
 impl From<Said> for Value {
     fn from(said: Said) -> Self {
         match said {
-            Said::None | Said::Unit | Said::UnitStruct(_) => Self::Null,
+            Said::None | Said::Unit => Self::Null,
             Said::Bool(it) => it.into(),
             Said::I64(it) => it.into(),
             Said::U64(it) => it.into(),
             Said::I128(it) => i64::try_from(it).map_or(Self::Real(it as f64), Self::from),
             Said::U128(it) => u64::try_from(it).map_or(Self::Real(it as f64), Self::from),
-            Said::F32(it) => Self::Real(it.into()),
             Said::F64(it) => it.into(),
-            Said::Char(it) => it.to_string().into(),
             Said::Text(it) => it.into(),
-            Said::Bytes(all) => all.into_iter().map(u32::from).collect::<Vec<_>>().into(),
             Said::Some(it) | Said::NewtypeStruct(_, it) => (*it).into(),
-            Said::Seq(_, all) | Said::Tuple(all) | Said::TupleStruct(_, all) => all.into(),
+            Said::Seq(_, all) | Said::Tuple(all) => all.into(),
             Said::Map(_, all) => {
                 let named = |(name, it): (Said, Said)| (cell(&name.into()).into(), it.into());
                 Self::Fields(all.into_iter().map(named).collect())

@@ -45,13 +45,10 @@ pub struct PolicyFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
     /// The date on which the sources were read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
     /// The setting that makes a real agent behave like this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Apply>,
     /// The policy to start from; this file overrides its fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// What `ctxsim validate` would warn of and this file does on purpose: the warning's code and the reason.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -61,7 +58,6 @@ pub struct PolicyFile {
     pub params: IndexMap<String, Size>,
     /// The parameters that a user of the real agent can set: `ctxsim tune` varies these and no others. Default: those
     /// that the stages decide by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settable: Option<IndexMap<String, Settable>>,
     /// Named tables of renditions.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -73,29 +69,22 @@ pub struct PolicyFile {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub templates: IndexMap<String, Template>,
     /// How the harness counts the prompt, if it differs from what the provider bills. Default: as billed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
     /// The profile of the model that writes summaries, by name. Its requests have that profile's prices and
     /// find nothing in the cache of the session's model. Default: the session's own model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summariser: Option<String>,
     /// Where the prompt asks the provider's cache for breakpoints. Default: where the harness puts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
     /// The stages, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageFile>,
     /// Built-in code that replaces the stages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The program that does it, where neither stages nor code do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessFile>,
     /// How the agent recovers what it cannot see.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// What is remembered outside the window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
 }
 
@@ -234,15 +223,12 @@ pub struct ScheduleFor {
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The condition under which it runs. Default: always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Cond>,
     /// Which items it changes. Default: the stage's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// Its action.
     pub apply: Action,
     /// The goal. Default: the stage's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Cond>,
 }
 
@@ -331,25 +317,20 @@ pub struct Scope {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<Supersedes>,
     /// Only items whose raw size is larger than this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub larger_than: Option<Size>,
     /// Protected items, counted over the whole history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
     /// Units to leave alone at the front, counted after all other filters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_first: Option<Extent>,
     /// Units to leave alone at the end, counted after all other filters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_recent: Option<Extent>,
     /// Only these units at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_recent: Option<Extent>,
     /// Which unit goes first.
     #[serde(default)]
     pub order: Order,
     /// The unit taken as a whole before the goal is checked. Default: one item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Extent>,
     /// Whether to leave alone a last unit that is not complete yet.
     #[serde(default)]
@@ -461,10 +442,8 @@ pub struct Keep {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// How many at the front.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Extent>,
     /// The number of at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<Extent>,
 }
 
@@ -498,7 +477,6 @@ pub enum Recovery {
         limit: u64,
         /// A file stays if the stable prefix and the file together take at most this much. Default: the
         /// prompt limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         fits: Option<Size>,
     },
 }

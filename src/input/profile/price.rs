@@ -59,7 +59,7 @@ pub struct Tier {
 }
 
 /// Prices per token by kind; `None` if unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Plain input.
     pub input: Rate,

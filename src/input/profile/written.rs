@@ -45,13 +45,10 @@ pub struct ProfileFile {
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The context window. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<Tokens>,
     /// The longest prompt. Default: the context window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<Tokens>,
     /// The longest output. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<Tokens>,
 }
 
@@ -103,7 +100,6 @@ pub struct Assumptions {
     #[serde(default)]
     pub latency_ms_per_output_token: Decimal,
     /// When a timeline starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`. Default: the date of the sources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_at: Option<String>,
     /// The services in use, out of those in the price lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

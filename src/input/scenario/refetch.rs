@@ -16,20 +16,15 @@ const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");
 #[serde(deny_unknown_fields)]
 pub struct Refetch {
     /// The share of calls, 0 to 1, with a request of their own; the others share the step's own request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_request: Option<Assumed<Decimal>>,
     /// The most tokens that a call returns of one result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched_tokens_max: Option<Assumed<u32>>,
     /// Tokens of the call itself, in the prompt and in the output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_tokens: Option<u32>,
     /// The upper end, 0 to 1, of an inferred weight if no request has shown the result in full: measured
     /// weights are of results that the agent had seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen_weight_high: Option<Decimal>,
     /// How often needs are sampled and played if a policy edits fetched results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub played_trials: Option<u64>,
 }
 

@@ -43,7 +43,6 @@ pub struct ScenarioFile {
     #[serde(default)]
     pub recovery: RecoveryMode,
     /// How often needs are sampled, if they are. Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<u64>,
     /// What an agent needs to fetch something again.
     #[serde(default, skip_serializing_if = "Refetch::is_silent")]
@@ -71,7 +70,6 @@ pub struct ScenarioFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_tools: Vec<String>,
     /// Characters per token, for policies that count characters. Default: 4.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
     /// The source of the items.
     pub load: Load,

@@ -62,7 +62,6 @@ pub struct SuiteFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
     /// Inputs of break-even points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub break_even: Option<Habits>,
 }
 

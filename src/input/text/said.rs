@@ -3,7 +3,7 @@
 mod give;
 
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant};
-use serde::ser::{SerializeTuple, SerializeTupleStruct, SerializeTupleVariant};
+use serde::ser::{SerializeTuple, SerializeTupleVariant};
 use serde::{Serialize, Serializer};
 
 use give::{Giver, Refused};
@@ -18,21 +18,16 @@ pub(crate) enum Said {
     I128(i128),
     U64(u64),
     U128(u128),
-    F32(f32),
     F64(f64),
-    Char(char),
     Text(String),
-    Bytes(Vec<u8>),
     None,
     Some(Box<Said>),
     Unit,
-    UnitStruct(&'static str),
     UnitVariant(Variant),
     NewtypeStruct(&'static str, Box<Said>),
     NewtypeVariant(Variant, Box<Said>),
     Seq(Option<usize>, Vec<Said>),
     Tuple(Vec<Said>),
-    TupleStruct(&'static str, Vec<Said>),
     TupleVariant(Variant, Vec<Said>),
     Map(Option<usize>, Vec<(Said, Said)>),
     Struct(&'static str, Vec<(&'static str, Said)>),
@@ -54,15 +49,11 @@ impl Serialize for Said {
             Self::I128(it) => to.serialize_i128(*it),
             Self::U64(it) => to.serialize_u64(*it),
             Self::U128(it) => to.serialize_u128(*it),
-            Self::F32(it) => to.serialize_f32(*it),
             Self::F64(it) => to.serialize_f64(*it),
-            Self::Char(it) => to.serialize_char(*it),
             Self::Text(it) => to.serialize_str(it),
-            Self::Bytes(it) => to.serialize_bytes(it),
             Self::None => to.serialize_none(),
             Self::Some(it) => to.serialize_some(&**it),
             Self::Unit => to.serialize_unit(),
-            Self::UnitStruct(name) => to.serialize_unit_struct(name),
             Self::UnitVariant((name, index, variant)) => to.serialize_unit_variant(name, *index, variant),
             Self::NewtypeStruct(name, it) => to.serialize_newtype_struct(name, &**it),
             Self::NewtypeVariant((name, index, variant), it) => {
@@ -87,11 +78,6 @@ impl Said {
                 list.iter().try_for_each(|it| to.serialize_element(it))?;
                 to.end()
             }
-            Self::TupleStruct(name, list) => {
-                let mut to = to.serialize_tuple_struct(name, list.len())?;
-                list.iter().try_for_each(|it| to.serialize_field(it))?;
-                to.end()
-            }
             Self::TupleVariant((name, index, variant), list) => {
                 let mut to = to.serialize_tuple_variant(name, *index, variant, list.len())?;
                 list.iter().try_for_each(|it| to.serialize_field(it))?;
@@ -103,11 +89,13 @@ impl Said {
                 to.end()
             }
             Self::Struct(name, list) => {
+                let list = set(list);
                 let mut to = to.serialize_struct(name, list.len())?;
                 list.iter().try_for_each(|(key, it)| to.serialize_field(key, it))?;
                 to.end()
             }
             Self::StructVariant((name, index, variant), list) => {
+                let list = set(list);
                 let mut to = to.serialize_struct_variant(name, *index, variant, list.len())?;
                 list.iter().try_for_each(|(key, it)| to.serialize_field(key, it))?;
                 to.end()
@@ -115,4 +103,9 @@ impl Said {
             _ => to.serialize_unit(),
         }
     }
+}
+
+/// Returns the fields that are set; a file does not have the others.
+fn set<'s>(all: &'s [(&'static str, Said)]) -> Vec<&'s (&'static str, Said)> {
+    all.iter().filter(|(_, it)| !matches!(it, Said::None)).collect()
 }

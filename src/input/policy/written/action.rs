@@ -20,10 +20,8 @@ pub enum Action {
         /// The table's name.
         rows: String,
         /// A limit on exact tokens.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
         /// The template that writes tool results, for loads with text; their size is then the text's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<String>,
         /// Whether to show an item this way even if that makes it larger.
         #[serde(default)]
@@ -36,7 +34,6 @@ pub enum Action {
     /// Changes nothing: sends the prompt again, so that the provider's cache keeps it.
     Ping {
         /// The size of the model's answer. Default: 1 token.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Size>,
     },
     /// Replaces each turn by its kept items and one summary from a template, without a model.
@@ -121,7 +118,6 @@ pub enum Rendition {
         /// How much of its start.
         head: Size,
         /// How much of its end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<Size>,
     },
     /// Stored elsewhere: a handle, with head and tail.
@@ -129,7 +125,6 @@ pub enum Rendition {
         /// How much of its start.
         head: Size,
         /// How much of its end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<Size>,
     },
 }
@@ -201,16 +196,13 @@ pub struct TableRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preserve: Vec<Preserve>,
     /// Only raw results larger than this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub larger_than: Option<Size>,
     /// The rendition.
     #[serde(rename = "as")]
     pub shown_as: Rendition,
     /// The rendition of an exact result that does not fit into the budget. Default: `summary`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_budget: Option<Rendition>,
     /// Whether the result counts as exact evidence, overriding the rendition's own rule.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<bool>,
     /// Whether the result is charged to the budget whatever its evidence class. Default: only exact evidence
     /// is.
@@ -249,22 +241,16 @@ pub struct Summarise {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copy: Vec<Kind>,
     /// The summariser's own instructions. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Size>,
     /// The fewest units for a summary. Default: one item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Count>,
     /// The most that the summariser reads, starting with the newest. Default: everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Size>,
     /// What the harness keeps beside it, cut to fit; the summariser reads it but does not write it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps: Option<Kept>,
     /// Files to restore after the summary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Restore>,
     /// A second request that reviews the summary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<SecondCall>,
     /// Whether there is one summary for all units or one per unit.
     #[serde(default)]

@@ -20,16 +20,12 @@ pub struct Fold {
     #[serde(default = "Fold::default_quote")]
     pub quote: Vec<Kind>,
     /// How the summary shows tool results. Default: unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<FoldedResults>,
     /// The summary's own words around everything. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<Size>,
     /// The summary's own words around each tool result. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Size>,
     /// The template that writes the summary, for loads with text; its size is then the text's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// Whether to fold a turn even if its summary is no smaller than what it replaces.
     #[serde(default)]
@@ -61,9 +57,7 @@ pub struct FoldedResults {
     /// The table whose first matching row decides.
     pub rows: String,
     /// The template that writes each result, for loads with text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// A limit on exact tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }

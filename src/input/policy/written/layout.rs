@@ -11,7 +11,6 @@ use crate::input::TtlClass;
 #[serde(deny_unknown_fields)]
 pub struct Layout {
     /// The breakpoints; an empty list asks for none. Default: where the harness puts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakpoints: Option<Vec<Breakpoint>>,
     /// Where recalled memory is placed.
     #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
@@ -28,7 +27,6 @@ pub struct Layout {
 #[serde(deny_unknown_fields)]
 pub struct Dynamic {
     /// A name for readers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its size.
     pub tokens: u32,
@@ -141,7 +139,6 @@ pub struct Breakpoint {
     /// Its place.
     pub at: Place,
     /// How long its entry lives. Default: as the harness asks, else the provider's shortest lifetime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Duration>,
 }
 

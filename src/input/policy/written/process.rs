@@ -14,7 +14,6 @@ pub struct ProcessFile {
     /// The program and its arguments. It runs in the policy file's folder and is not passed through a shell.
     pub command: Vec<String>,
     /// How long it may take to start, and to answer a request; 10 seconds, when silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Duration>,
     /// The folder of the file that says so; none for a file that is not on disk.
     #[serde(skip)]

@@ -8,6 +8,5 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Settable {
     /// The least that the agent accepts, in the parameter's unit: tokens, characters or a count. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<u64>,
 }

@@ -79,16 +79,12 @@ pub enum WindowKind {
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// More than.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<Size>,
     /// At least.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Size>,
     /// Less than.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Size>,
     /// At most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Size>,
 }
 
@@ -168,40 +164,30 @@ pub enum Cond {
     /// first change: everything after the stable prefix.
     Grown {
         /// Which stage. Default: this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         stage: Option<String>,
         /// More than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Size>,
         /// At least.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Size>,
         /// Less than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Size>,
         /// At most.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Size>,
     },
     /// Units that have entered since a stage last changed anything in this session. Before its first change:
     /// more than any number.
     Since {
         /// Which stage. Default: this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         stage: Option<String>,
         /// The unit.
         of: Unit,
         /// More than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Count>,
         /// At least.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Count>,
         /// Fewer than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Count>,
         /// At most.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Count>,
     },
     /// The same, as the harness's own `counter` counts it.
@@ -221,16 +207,12 @@ pub enum Cond {
         /// The unit.
         of: Unit,
         /// More than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<Count>,
         /// At least.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_least: Option<Count>,
         /// Fewer than.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         below: Option<Count>,
         /// At most.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         at_most: Option<Count>,
     },
     /// The pause since the last request began is longer than this.

@@ -12,34 +12,25 @@ pub struct StageFile {
     /// A name, unique within the policy.
     pub name: String,
     /// The moments at which it may fire. Default: before each request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Vec<Moment>>,
     /// For the moment `idle`: how long a pause between two turns must last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
     /// The trigger, checked once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Cond>,
     /// Which items it changes. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// Its action. Only a stage that exists in the base may omit it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<Action>,
     /// The goal, checked after each unit; without one, all units are taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Cond>,
     /// Further steps towards the same goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Step>,
     /// A ladder of the policy whose steps follow `then`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<String>,
     /// Whether its edits are permanent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Lasts>,
     /// Whether its edits change the text by which the provider's cache recognises the prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Prefix>,
     /// Fields of the base's stage to remove.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -26,16 +26,12 @@ pub struct Restore {
     #[serde(default = "Restore::default_tools", skip_serializing_if = "Restore::is_default")]
     pub tools: Vec<String>,
     /// A file larger than this is not restored in full. Default: any size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Size>,
     /// Their largest total size. Default: unlimited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Size>,
     /// The size of the name that represents a file not restored in full. Default: it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Size>,
     /// Other restored content, such as plans and task lists. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<Size>,
 }
 
@@ -58,10 +54,8 @@ pub struct SecondCall {
     #[serde(default)]
     pub reads: SecondReads,
     /// Its own instructions. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Size>,
     /// The size of its output. Default: the same as the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Size>,
 }
 

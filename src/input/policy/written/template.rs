@@ -24,6 +24,5 @@ pub struct Template {
     pub write: String,
     /// For a tool result: the part that is exact evidence, whose tokens a budget is charged with. Default:
     /// all of it. If the part is empty, the result is never exact and is shown as over the budget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<String>,
 }

@@ -78,9 +78,7 @@ pub(in crate::floors::input) fn prices(
 
 /// Replaces missing prices so that the check can go on.
 fn free() -> Period {
-    let base =
-        Rates { input: Rate::default(), output: None, cache_read: None, cache_write: None, storage: None };
-    let usual = PriceList { base, tiers: Vec::new(), reach: Reach::WholeRequest };
+    let usual = PriceList { base: Rates::default(), tiers: Vec::new(), reach: Reach::WholeRequest };
     Period { from_ms: i64::MIN, usual, windows: Vec::new() }
 }
 
@@ -92,15 +90,13 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
             i64::MIN
         })
     });
-    let nothing =
-        Rates { input: Rate::default(), output: None, cache_read: None, cache_write: None, storage: None };
     let given = Given {
         input: Some(spec.input),
         output: spec.output,
         cache_read: spec.cache_read,
         cache_write: &spec.cache_write,
     };
-    let mut base = over(&nothing, &given, problems);
+    let mut base = over(&Rates::default(), &given, problems);
     base.storage = spec.storage.map(|it| rate("storage", it, problems));
     let mut usual = list(base, &spec.tiers, problems);
     let mut windows: Vec<Window> = Vec::with_capacity(spec.windows.len());
@@ -176,13 +172,7 @@ fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceL
 /// Returns the known prices of a part that replaces the standard ones: a write with a standard price loses
 /// it, and its new price is unknown.
 fn unsaid(usual: &Rates) -> Rates {
-    Rates {
-        input: Rate::default(),
-        output: None,
-        cache_read: None,
-        cache_write: usual.cache_write.map(|_| [None; 2]),
-        storage: usual.storage,
-    }
+    Rates { cache_write: usual.cache_write.map(|_| [None; 2]), storage: usual.storage, ..Rates::default() }
 }
 
 fn list(base: Rates, specs: &[written::Tier], problems: &mut Problems) -> PriceList {

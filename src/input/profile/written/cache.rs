@@ -17,80 +17,58 @@ pub struct Cache {
     /// Which rules.
     pub rules: Rules,
     /// Shorter prefixes are not cached.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tokens: Option<Tokens>,
     /// The step, in tokens, by which cached prefixes grow beyond the minimum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_tokens: Option<Tokens>,
     /// Tokens per block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_tokens: Option<Tokens>,
     /// Blocks in the store. Default: unlimited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_blocks: Option<u32>,
     /// Which end of a prompt counts as used first, and so leaves first. Default: its tail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch: Option<Touch>,
     /// How long an entry lives after its last use; a list if the prompt chooses.
     #[serde(default, skip_serializing_if = "Ttls::is_empty")]
     pub ttl: Ttls,
     /// How much longer entries were observed to live.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_grace: Option<Duration>,
     /// The most breakpoints of a request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakpoints_max: Option<u8>,
     /// How many positions are looked up for an entry, going back from a breakpoint and including it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_positions: Option<u16>,
     /// What counts as a position of the lookback.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_unit: Option<LookbackUnit>,
     /// The places of a prompt at which an entry is looked up, if not by lookback.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,
     /// The place of an automatic breakpoint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automatic: Option<Automatic>,
     /// Whether a policy without breakpoints gets only the automatic one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit: Option<bool>,
     /// Whether such a policy also gets one before all messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implicit_lead: Option<bool>,
     /// Whether the automatic breakpoint of a summariser's aligned request comes after its instruction instead
     /// of before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks_instruction: Option<bool>,
     /// From when an entry's lifetime counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// Whether reading an entry restarts its lifetime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewal: Option<Renewal>,
     /// The longest life of an entry, however often it is read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_age: Option<Duration>,
     /// From when an entry can be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readable: Option<Readable>,
     /// How long after that, because an entry must be built first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readable_after: Option<Duration>,
     /// The places at which a request leaves units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<UnitEnd>,
     /// A request also leaves a unit at every multiple of this number of tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_tokens: Option<Tokens>,
     /// For each setting: the first level of the prompt that a change invalidates.
     #[serde(default, skip_serializing_if = "Invalidates::is_silent")]
     pub invalidates: Invalidates,
     /// The probability that a request is served by a machine that has the entries. Default: certain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_probability: Option<Decimal>,
     /// The seed of the draws that decide it. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_seed: Option<u64>,
 }
 
@@ -234,28 +212,20 @@ pub enum Level {
 #[serde(deny_unknown_fields)]
 pub struct Invalidates {
     /// The model. Default: from the tools on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Level>,
     /// The tool definitions. Default: from the tools on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Level>,
     /// The system prompt. Default: from the system prompt on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Level>,
     /// Web search, citations, speed. Default: from the system prompt on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Level>,
     /// The tool choice. Default: from the messages on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<Level>,
     /// Images. Default: from the messages on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Level>,
     /// Thinking. Default: from the messages on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
     /// Effort and verbosity. Default: from the messages on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Level>,
 }
 

@@ -11,22 +11,18 @@ use crate::quantity::{Decimal, Tokens};
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// The date from which these prices hold, `YYYY-MM-DD`. Default: always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Input neither read from the cache nor written to it.
     pub input: Decimal,
     /// Output. Default: unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
     /// Input read from the cache. Default: the price of input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
     /// Input written to the cache, by the entry's lifetime. Default: the price of input if no lifetime is
     /// listed; unknown for a lifetime missing from the list.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
     /// Storing a million tokens for an hour. Default: unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Decimal>,
     /// Other prices for longer prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,22 +41,17 @@ pub struct Price {
 #[serde(deny_unknown_fields)]
 pub struct Tier {
     /// The tier holds for prompts longer than this, not for prompts of exactly this length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above_prompt_tokens: Option<Tokens>,
     /// The tier holds for prompts of at least this length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_prompt_tokens: Option<Tokens>,
     /// The tokens of such a request to which it applies.
     #[serde(default, skip_serializing_if = "Reach::is_whole")]
     pub reach: Reach,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
     /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -98,16 +89,12 @@ pub struct Window {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hours: Vec<String>,
     /// The factor on all prices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
     /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -138,16 +125,12 @@ pub enum Weekday {
 #[serde(deny_unknown_fields)]
 pub struct Service {
     /// The factor on all prices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Decimal>,
     /// As in [`Price`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Decimal>,
     /// As in [`Price`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]

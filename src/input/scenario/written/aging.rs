@@ -24,28 +24,20 @@ pub struct AgingLoad {
     #[serde(default)]
     pub pressure: PressurePreset,
     /// What the environment says in a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_per_session: Option<u64>,
     /// The share of sessions, 0 to 1, with a question that combines several earlier facts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependency_density: Option<f64>,
     /// The share of facts, 0 to 1, that change their value in a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_rate: Option<f64>,
     /// The most versions of a fact; a question combines at most one fact more. 1 to 4.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chain_depth: Option<u64>,
     /// Pairs of facts that can be confused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confusable_pairs: Option<u64>,
     /// The session in which they are stated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confusable_start_session: Option<u64>,
     /// Sessions at the start without questions that combine several facts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_sessions: Option<u64>,
     /// The share of facts, 0 to 1, that are retracted in a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forget_rate: Option<f64>,
     /// Whether facts change repeatedly, up to `max_chain_depth`; otherwise once, as in the benchmark by
     /// default.
@@ -56,7 +48,6 @@ pub struct AgingLoad {
     pub dense_totals: bool,
     /// After this many sessions nothing new is stated, while memories continue to be rewritten. Default:
     /// never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curated_sessions: Option<u64>,
     /// The score before any question has been asked.
     #[serde(default)]

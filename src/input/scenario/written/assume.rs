@@ -20,63 +20,45 @@ const DEFAULTS: &str = include_str!("../../../../assumptions/recorded.toml");
 #[serde(deny_unknown_fields)]
 pub struct Assume {
     /// Characters per token, if only relative sizes are known or sizes are missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chars_per_token: Option<Decimal>,
     /// Characters per token of user text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_chars_per_token: Option<Decimal>,
     /// Tokens of a user message in addition to its text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_message_tokens: Option<Tokens>,
     /// Recorded outputs of at most this many tokens are placeholders that a stream writes at its start, not
     /// counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder_output_tokens: Option<Tokens>,
     /// A prompt that shrinks by less than this share, 0 to 1, lost its end; one that shrinks by more lost
     /// everything after the stable prefix.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind_share_max: Option<Decimal>,
     /// Whether history that the harness removed by itself is gone for every policy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets: Option<Resets>,
     /// A policy avoids a compaction if its prompt is smaller than the compacted one by at least this share, 0
     /// to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction_margin: Option<Decimal>,
     /// The instruction at the end of the request that wrote a recorded summary, in tokens, if its bill is not recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction_instruction_tokens: Option<Tokens>,
     /// A recorded summary whose size the recording does not show, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction_summary_tokens: Option<Tokens>,
     /// The tokenizer of texts without recorded usage. Default: sizes follow their characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<TokenizerName>,
     /// The longest summary of a tool result, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_tokens_max: Option<Tokens>,
     /// The exact excerpt of a tool result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact_excerpt: Option<ExactExcerpt>,
     /// The longest recovery handle, in tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_tokens_max: Option<Tokens>,
     /// Requests that the recording does not contain. Default: those inferred from the session's own earlier
     /// bills.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request: Option<SideRequest>,
     /// How long after a turn's last reply the harness makes its usual side request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_delay: Option<Duration>,
     /// No side request follows a request with more than this many tokens not read from the cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_cold_tokens: Option<Tokens>,
     /// For inferred side requests: one is expected if more than this share, 0 to 1, of the earlier turns had
     /// one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_share: Option<Decimal>,
     /// For inferred side requests: this many turns with one are assumed before the session's first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_request_prior_turns: Option<u32>,
     /// The policies' names of the recording's tools, and why their results may be needed; the first match
     /// wins.
@@ -151,11 +133,9 @@ pub struct ToolAssume {
     /// The recorded tool's name; `*` matches any run of characters.
     pub tool: String,
     /// The name that policies see. Default: the recorded one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
     /// The field of a call's input that names the actual tool, if this tool only forwards calls; the other
     /// rules are then those of that tool. Needs a recording with text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_from: Option<String>,
     /// The evidence class of its results.
     #[serde(default)]
@@ -168,22 +148,16 @@ pub struct ToolAssume {
 #[serde(deny_unknown_fields)]
 pub struct NeedRule {
     /// The probability, 0 to 1, that the agent must fetch the result again if the prompt no longer shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The interval of that probability.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// Tools whose calls fetch the result again themselves, so they need nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rereads: Option<Vec<String>>,
     /// How much of the result is needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// The arguments of calls that the rule checks. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<String>>,
     /// Shorter texts are ignored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub characters_min: Option<u64>,
 }
 

@@ -16,7 +16,6 @@ pub struct Conversations {
     #[serde(default)]
     pub random: Random,
     /// The `PYTHONHASHSEED` under which `cpython` hashes strings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_seed: Option<u32>,
     /// The share of messages that state a fact, above 0 and at most 1.
     pub needle_density: f64,

@@ -13,10 +13,8 @@ use crate::quantity::Tokens;
 #[serde(deny_unknown_fields)]
 pub struct Generate {
     /// The number of user turns: the patterns are repeated as often as needed, then cut.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
     /// How often each pattern is repeated before the next one begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u64>,
     /// The random generator.
     #[serde(default, skip_serializing_if = "Draws::is_named")]
@@ -110,7 +108,6 @@ pub struct Call {
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u64,
     /// The turns of its pattern in which it is made. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Places>,
     /// Tokens of the model's text before the call, as its own item. Default: none.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
@@ -148,13 +145,10 @@ pub struct ResultSizes {
     /// As received.
     pub raw: Amount,
     /// The exact excerpt. Default: the size of the summary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<Amount>,
     /// The summary. Default: `min(raw, 256)`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Amount>,
     /// The recovery handle. Default: `min(summary, 96)`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Amount>,
 }
 
@@ -229,7 +223,6 @@ pub struct Revisit {
     #[serde(default = "Revisit::default_weight")]
     pub weight: f64,
     /// Tokens needed to fetch it again. Default: the results' own numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recover_tokens: Option<Tokens>,
 }
 

@@ -12,10 +12,8 @@ pub struct Figure {
     /// What it states and where it was published, in one sentence.
     pub about: String,
     /// The published number; `None` if there is only a claim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
     /// The standard deviation that was published with it, over seeds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// The basis of our number.
     pub kind: FigureKind,
@@ -24,24 +22,18 @@ pub struct Figure {
     /// The scenario.
     pub scenario: String,
     /// The profile. Default: the suite's first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// The metric of a run in the JSON report, such as `aging.final.mean`.
     pub metric: String,
     /// The policy whose number is subtracted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minus: Option<String>,
     /// The scenario whose number is subtracted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minus_scenario: Option<String>,
     /// The policy by whose number it is divided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// The smallest accepted value of our number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The largest accepted value of our number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
 }
 

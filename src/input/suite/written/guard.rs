@@ -15,37 +15,27 @@ pub struct Guard {
     /// The policy of the number.
     pub policy: String,
     /// Only this scenario. Default: each of them. `ALL` is the sum over all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// Only this profile. Default: each of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// The metric of a run in the JSON report, such as `retention.accuracy.mean`; every bound except `fired`
     /// needs one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// The policy by whose number it is divided; for `max_increase` and `max_decrease`, the baseline, by
     /// default the suite's first policy. `rev:main:mine`, if the suite names that policy, is `mine` in git's
     /// `main`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// More than.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<Bound>,
     /// At least.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Bound>,
     /// Less than.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Bound>,
     /// At most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Bound>,
     /// The largest share by which it may exceed the baseline, such as `"3%"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_increase: Option<Bound>,
     /// The largest share by which it may fall below the baseline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_decrease: Option<Bound>,
     /// The policy's stages that must fire at least once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,10 +106,8 @@ pub struct Finding {
     /// The metric in `retention` of the JSON report.
     pub metric: String,
     /// The policy by whose number it is divided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// The decimals to which both numbers are rounded before division. Default: not rounded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_decimals: Option<u8>,
     /// The published number.
     pub value: f64,

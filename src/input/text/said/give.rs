@@ -50,8 +50,12 @@ impl Serializer for Giver {
     plain! {
         serialize_bool bool => Bool, serialize_i8 i8 => I64, serialize_i16 i16 => I64, serialize_i32 i32 => I64,
         serialize_i64 i64 => I64, serialize_i128 i128 => I128, serialize_u8 u8 => U64, serialize_u16 u16 => U64,
-        serialize_u32 u32 => U64, serialize_u64 u64 => U64, serialize_u128 u128 => U128, serialize_f32 f32 => F32,
-        serialize_f64 f64 => F64, serialize_char char => Char, serialize_str &str => Text, serialize_bytes &[u8] => Bytes,
+        serialize_u32 u32 => U64, serialize_u64 u64 => U64, serialize_u128 u128 => U128, serialize_f32 f32 => F64,
+        serialize_f64 f64 => F64, serialize_char char => Text, serialize_str &str => Text,
+    }
+
+    fn serialize_bytes(self, all: &[u8]) -> Result<Said, Refused> {
+        all.serialize(self)
     }
 
     fn serialize_none(self) -> Result<Said, Refused> {
@@ -66,8 +70,8 @@ impl Serializer for Giver {
         Ok(Said::Unit)
     }
 
-    fn serialize_unit_struct(self, name: &'static str) -> Result<Said, Refused> {
-        Ok(Said::UnitStruct(name))
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Said, Refused> {
+        Ok(Said::Unit)
     }
 
     fn serialize_unit_variant(
@@ -105,8 +109,8 @@ impl Serializer for Giver {
         Ok(List { kind: Kind::Tuple, list: Vec::new() })
     }
 
-    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<List, Refused> {
-        Ok(List { kind: Kind::TupleStruct(name), list: Vec::new() })
+    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<List, Refused> {
+        self.serialize_tuple(length)
     }
 
     fn serialize_tuple_variant(
@@ -142,7 +146,6 @@ impl Serializer for Giver {
 enum Kind {
     Seq(Option<usize>),
     Tuple,
-    TupleStruct(&'static str),
     TupleVariant(Variant),
 }
 
@@ -162,7 +165,6 @@ impl List {
         match self.kind {
             Kind::Seq(length) => Said::Seq(length, self.list),
             Kind::Tuple => Said::Tuple(self.list),
-            Kind::TupleStruct(name) => Said::TupleStruct(name, self.list),
             Kind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
         }
     }

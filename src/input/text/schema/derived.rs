@@ -5,7 +5,9 @@ use std::path::Path;
 use std::{env, fs};
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
 
 use super::{POLICY, PROFILE, SCENARIO, SUITE};
 use crate::input::policy::Count;
@@ -26,13 +28,23 @@ fn the_schemas_are_those_of_the_types() {
 
 /// Compares the schema of a type with its file, or writes the file.
 fn holds<T: JsonSchema>(kind: &str, kept: &str) {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(leave_out_unset));
+    let schema = settings.into_generator().into_root_schema_for::<T>();
     let made = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     if env::var_os("CTXSIM_BLESS").is_some() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{kind}.json"));
         return fs::write(path, made).unwrap();
     }
     assert!(made == kept, "schema/{kind}.json: set CTXSIM_BLESS to write what the types say");
+}
+
+/// Leaves out of defaults what is not set, as files do.
+fn leave_out_unset(schema: &mut Schema) {
+    match schema.get_mut("default") {
+        Some(Value::Null) => drop(schema.remove("default")),
+        Some(Value::Object(fields)) => fields.retain(|_, it| !it.is_null()),
+        _ => {}
+    }
 }
 
 /// A value written with its unit in quotes.

@@ -11,9 +11,7 @@ impl From<Said> for Node {
             Said::U64(it) => Self::of(Value::Whole(it.into())),
             Said::I128(it) => Self::of(Value::Whole(it)),
             Said::U128(it) => Self::of(i128::try_from(it).map_or(Value::Real(it as f64), Value::Whole)),
-            Said::F32(it) => Self::of(Value::Real(it.into())),
             Said::F64(it) => Self::of(Value::Real(it)),
-            Said::Char(it) => Self::of(Value::Text(it.into())),
             Said::Text(it) => Self::of(Value::Text(it)),
             Said::Some(it) | Said::NewtypeStruct(_, it) => (*it).into(),
             Said::UnitVariant((.., name)) => Self::of(Value::Text(name.to_owned())),
@@ -22,9 +20,8 @@ impl From<Said> for Node {
             Said::StructVariant((.., name), all) => Self::table(vec![(name.to_owned(), fields(all))]),
             Said::Struct(_, all) => fields(all),
             Said::Map(_, all) => table(all.into_iter().map(|(key, it)| (word(&key.into()), it))),
-            Said::Seq(_, all) | Said::Tuple(all) | Said::TupleStruct(_, all) => list(all),
-            Said::Bytes(all) => list(all.into_iter().map(|it| Said::U64(it.into())).collect()),
-            Said::None | Said::Unit | Said::UnitStruct(_) => Self::of(Value::Map(Vec::new())),
+            Said::Seq(_, all) | Said::Tuple(all) => list(all),
+            Said::None | Said::Unit => Self::of(Value::Map(Vec::new())),
         }
     }
 }

@@ -21,7 +21,6 @@ pub struct FactMemory {
     pub answers: Vec<State>,
     /// The service that holds it, whose calls are counted; a memory in a file or in the harness makes no
     /// calls.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
     /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,16 +60,12 @@ pub struct Extract {
     #[serde(default)]
     pub facts: Facts,
     /// The probability that the fact is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
     /// The probability that one pass misses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub miss: Option<f64>,
     /// Number of passes that must all miss it, in one draw. Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u8>,
     /// The bank or file for the fact. Default: that of its category.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
 }
 
@@ -98,7 +93,6 @@ pub enum Store {
         /// Tokens of each fact in the prompt.
         tokens_per_fact: u64,
         /// Its capacity; the oldest fact is dropped first. Default: unlimited.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         capacity: Option<u64>,
     },
     /// One list per category, each with its own capacity.

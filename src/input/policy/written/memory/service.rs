@@ -30,10 +30,8 @@ pub struct ServiceWrite {
     /// each session. Default: false.
     pub entries: bool,
     /// With entries: write the document after this many messages of a session; 0 for never. Default: 6.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u64>,
     /// The calls at the end of a session. Default: put the document; with entries, wait first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_end: Option<Vec<ServiceCall>>,
     /// Whether the prompt asks for a comprehensive Facts section, which also lists implicit facts. Default:
     /// false.
@@ -116,7 +114,6 @@ pub enum Section {
 #[serde(default, deny_unknown_fields)]
 pub struct ServiceRead {
     /// The calls at the start of a session. Default: wait and get the document; with entries, also list them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_start: Option<Vec<ServiceCall>>,
     /// Whether only the current document is read, without a search. Default: false.
     pub document_alone: bool,

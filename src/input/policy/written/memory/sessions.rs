@@ -18,10 +18,8 @@ pub struct SessionMemory {
     #[serde(default)]
     pub read: SessionRead,
     /// Exact totals beside the memory. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<Overlay>,
     /// What changes the memory when its answers get worse. Default: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
     /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +47,6 @@ pub enum SessionStore {
     /// Every record, word for word.
     Entries {
         /// The most tokens; the oldest records are dropped. Default: unlimited.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         capacity_tokens: Option<u64>,
     },
     /// One summary, rewritten from itself and the session.
@@ -71,14 +68,12 @@ pub struct Compaction {
     /// words.
     pub prompt: String,
     /// The most words of the summary, instead of the prompt's number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<u64>,
     /// How many words the budget shrinks with each session. Default: 0.
     #[serde(default)]
     pub words_less_per_session: u64,
     /// The probability that an exact statement survives one pass, in addition to losses by capacity. Default:
     /// 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<f64>,
     /// Weight of a statement's own importance relative to chance, 0 to 1. Default: 0.
     #[serde(default)]
@@ -87,7 +82,6 @@ pub struct Compaction {
     #[serde(default)]
     pub recency: f64,
     /// Whether a gist still names the topic of its record. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gists_name_subjects: Option<bool>,
 }
 
