@@ -39,6 +39,18 @@ pub struct Run {
     pub apply: Option<Arc<Apply>>,
 }
 
+impl Run {
+    /// Returns what was played, in words.
+    pub fn subject(&self) -> String {
+        format!("{} under {}", self.scenario, self.profile)
+    }
+
+    /// Returns whether another run is of the same scenario and profile.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.scenario == other.scenario && self.profile == other.profile
+    }
+}
+
 /// A load's part in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadFacts<'a> {

@@ -77,9 +77,7 @@ impl Distribution {
     fn of(source: &Source<'_>, subject: String, runs: &[&Run]) -> Option<Self> {
         let baseline = runs.first()?.policy.clone();
         let mut changes: IndexMap<&str, Vec<Session>> = IndexMap::new();
-        for group in
-            runs.chunk_by(|one, other| one.scenario == other.scenario && one.profile == other.profile)
-        {
+        for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             let (first, others) = group.split_first()?;
             for run in others {
                 let sessions = changes.entry(&run.policy).or_default();

@@ -27,7 +27,10 @@ const MECHANISMS: [Mechanism; 5] = [
 /// Returns the tables of runs.
 pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let aged = aged(runs);
-    let mut grids: Vec<Grid> = aged.chunk_by(is_group).flat_map(|it| [of_curves(it), costs(it)]).collect();
+    let mut grids: Vec<Grid> = aged
+        .chunk_by(|one, other| one.0.is_beside(other.0))
+        .flat_map(|it| [of_curves(it), costs(it)])
+        .collect();
     grids.extend((!aged.is_empty()).then(|| matrix(&aged)));
     grids.extend(half_lives(&aged));
     grids
@@ -37,7 +40,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
 /// on complying while what it knows is lost.
 pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     let of = |it: &[Aged<'_>]| [Some(by_session(it)), violations(it)];
-    aged(runs).chunk_by(is_group).flat_map(of).flatten().collect()
+    aged(runs).chunk_by(|one, other| one.0.is_beside(other.0)).flat_map(of).flatten().collect()
 }
 
 fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
@@ -82,14 +85,9 @@ fn metric<'r>(runs: &[Aged<'r>]) -> &'r str {
     runs.first().map_or("", |it| it.1.metric.as_str())
 }
 
-/// Returns whether two runs are of one scenario and profile.
-fn is_group(one: &Aged<'_>, other: &Aged<'_>) -> bool {
-    one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
-}
-
 /// Returns the scenario and the profile of runs.
 fn subject(runs: &[Aged<'_>]) -> String {
-    runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile)).unwrap_or_default()
+    runs.first().map(|it| it.0.subject()).unwrap_or_default()
 }
 
 /// Returns a line for each policy of a scenario.

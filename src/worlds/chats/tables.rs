@@ -34,9 +34,6 @@ fn expected(kind: QuestionKind) -> &'static str {
 pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let written: Vec<Written<'_>> =
         runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect();
-    let is_group = |one: &Written<'_>, other: &Written<'_>| {
-        one.0.scenario == other.0.scenario && one.0.profile == other.0.profile
-    };
     let of_group = |runs: &[Written<'_>]| {
         [
             Some(calls(runs)),
@@ -50,7 +47,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
             advice(runs),
         ]
     };
-    written.chunk_by(is_group).flat_map(of_group).flatten().collect()
+    written.chunk_by(|one, other| one.0.is_beside(other.0)).flat_map(of_group).flatten().collect()
 }
 
 /// Returns a table about a group of runs.
@@ -66,7 +63,7 @@ fn grid(
 
 /// Returns a title with what was run.
 fn titled(title: &str, runs: &[Written<'_>]) -> String {
-    let subject = runs.first().map(|it| format!("{} under {}", it.0.scenario, it.0.profile));
+    let subject = runs.first().map(|it| it.0.subject());
     format!("{title}: {}", subject.unwrap_or_default())
 }
 

@@ -42,7 +42,7 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
 
 /// Returns runs by scenario and profile.
 fn groups<'r>(runs: &'r [&'r Run], references: &'r [Reference]) -> impl Iterator<Item = Group<'r>> {
-    let groups = runs.chunk_by(|one, other| one.scenario == other.scenario && one.profile == other.profile);
+    let groups = runs.chunk_by(|one, other| one.is_beside(other));
     let kept = |runs: &'r [&'r Run]| runs.iter().filter_map(|run| Some((*run, run.found::<Retention>()?)));
     let groups = groups.map(move |runs| Group { references, runs: kept(runs).collect() });
     groups.filter(|it| !it.runs.is_empty())
@@ -148,8 +148,7 @@ impl Group<'_> {
 
     /// Returns what was run.
     fn subject(&self) -> String {
-        let first = self.runs.first().map(|(run, _)| format!("{} under {}", run.scenario, run.profile));
-        first.unwrap_or_default()
+        self.runs.first().map(|it| it.0.subject()).unwrap_or_default()
     }
 
     /// Returns a curve for each policy over places.

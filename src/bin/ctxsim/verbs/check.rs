@@ -56,7 +56,7 @@ const CONFIG: &str = "ctxsim.toml";
 type Ran = (String, Report);
 
 /// The arguments of `check`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct CheckArgs {
     /// Suites by name or path [default: all in your folders]
     #[arg(long = "suite", value_name = "S", num_args = 1..)]
@@ -91,12 +91,7 @@ impl CheckArgs {
             suites: vec![name.to_owned()],
             snapshots: PathBuf::from("snapshots"),
             bless: true,
-            ratchet: None,
-            process: ProcessArgs::default(),
-            threads: None,
-            format: None,
-            output: OutputArgs::default(),
-            wide: WidthArgs::default(),
+            ..Self::default()
         }
     }
 }
