@@ -47,7 +47,7 @@ use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;
-pub use load::{check_recorded, recording};
+pub use load::{check_recorded, recording, redacted};
 use models::ModelProfiles;
 pub use probes::fit;
 pub use recordings::held;

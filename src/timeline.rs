@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::input::TtlClass;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
@@ -105,6 +107,8 @@ pub struct Session {
     pub id: String,
     /// The id of the session whose agent started this one.
     pub parent: Option<String>,
+    /// What its draws are made from, if it was recorded. Default: its id, else its contents.
+    pub draws: Option<u64>,
     /// The items of its stable prefix; empty if it uses the previous session's.
     pub stable: Range<ItemIx>,
     /// Its turns.
@@ -261,6 +265,22 @@ impl Spine {
     /// Returns whether a tool matches one of several names.
     pub fn is_one_of(&self, tool: u16, names: &[String]) -> bool {
         self.names(usize::from(tool)).any(|name| names.iter().any(|it| it == name))
+    }
+
+    /// Returns what a session's draws are made from.
+    #[must_use]
+    pub fn draws(&self, session: &Session) -> u64 {
+        if let Some(draws) = session.draws {
+            return draws;
+        }
+        if !session.id.is_empty() {
+            return xxh3_64(session.id.as_bytes());
+        }
+        let turns = self.turns.get(session.turns.start as usize..session.turns.end as usize);
+        let items = turns.unwrap_or_default().iter().flat_map(|it| it.items.clone());
+        let rows = items.filter_map(|it| self.items.get(it as usize));
+        let digests: Vec<u8> = rows.flat_map(|it| it.digest.to_le_bytes()).collect();
+        xxh3_64(&digests)
     }
 
     /// Returns whether a result is larger than its call, so that it contributed something.

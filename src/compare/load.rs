@@ -1,8 +1,9 @@
 //! The workload of a scenario; recordings are found beside the scenario's own file.
 
+use std::io;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Loaded, Origin};
+use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario::{Assume, Load};
@@ -144,7 +145,11 @@ fn sessions(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
 
 /// Reads recorded sessions line by line.
 fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Imported>, Error> {
-    let read = import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools);
+    located(origin, import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools))
+}
+
+/// Adds the file to the problems of reading a recording.
+fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let of_file = problems.into_iter().map(|mut it| {
@@ -162,10 +167,57 @@ fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+    of_recording(catalog, name, imported)
+}
+
+/// Writes the sessions of a recording without their words, in ctxsim's own form.
+///
+/// # Errors
+/// As [`recording`].
+pub fn redacted(catalog: &Catalog, name: &str) -> Result<String, Error> {
+    let tools = tools_of_policies(catalog);
+    of_recording(catalog, name, |origin, spec, assume| {
+        let read = import::redact(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools, &tools);
+        located(origin, read)
+    })
+}
+
+/// Returns the patterns by which bundled policies find tools.
+fn tools_of_policies(catalog: &Catalog) -> Vec<String> {
+    let policies = catalog.names(Kind::Policy).filter_map(|it| catalog.policy(it).ok());
+    let mut tools = Vec::new();
+    policies
+        .filter_map(|it| serde_json::to_value(&it.spec).ok())
+        .for_each(|it| collect(&it, false, &mut tools));
+    tools.sort_unstable();
+    tools.dedup();
+    tools
+}
+
+/// Collects the texts in all lists of tools in a policy.
+fn collect(value: &serde_json::Value, of_tools: bool, tools: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) if of_tools => tools.push(text.clone()),
+        serde_json::Value::Array(list) => list.iter().for_each(|it| collect(it, of_tools, tools)),
+        serde_json::Value::Object(fields) => {
+            for (name, it) in fields {
+                collect(it, matches!(name.as_str(), "tools" | "except_tools"), tools);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Makes something of a recording.
+fn of_recording<T>(
+    catalog: &Catalog,
+    name: &str,
+    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
+) -> Result<T, Error> {
     let scenario = catalog.scenario(name)?;
     let Load::Recorded { path, assume } = &scenario.spec.load else { return Err(not_recorded(&scenario)) };
     let origin = origin_of(&scenario, path, RECORDED)?;
-    imported(&origin, &scenario.spec, assume).map_err(|error| match error {
+    make(&origin, &scenario.spec, assume).map_err(|error| match error {
         Error::Invalid(problems) => {
             let (own, others): (Vec<_>, Vec<_>) =
                 problems.into_iter().partition(|it| it.place.file.is_empty());

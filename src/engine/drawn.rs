@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Run;
 use super::send::Reply;
@@ -75,18 +75,7 @@ impl Drawn {
 
     /// Begins the draws of a session: by what its log calls it, else by what it holds.
     pub(super) fn begin_session(&mut self, spine: &Spine, session: &Session) {
-        let id = if session.id.is_empty() {
-            let turns = spine.turns.get(session.turns.start as usize..session.turns.end as usize);
-            let items = turns.unwrap_or_default().iter().flat_map(|it| it.items.clone());
-            let mut digests = Vec::with_capacity(8 * spine.items.len());
-            for row in items.filter_map(|it| spine.items.get(it as usize)) {
-                digests.extend_from_slice(&row.digest.to_le_bytes());
-            }
-            xxh3_64(&digests)
-        } else {
-            xxh3_64(session.id.as_bytes())
-        };
-        self.session = (self.seed.child("session", id), 0);
+        self.session = (self.seed.child("session", spine.draws(session)), 0);
     }
 
     /// Turns an expected row into one that happened or did not; returns the need's place in its session.

@@ -1,12 +1,12 @@
 //! Which results are repeated later: by the same call, or by another read of the same file.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::filter::ToolMask;
 use super::prompt::{Prompt, SlotIx};
 use crate::digest::ByDigest;
 use crate::input::policy::Supersedes;
-use crate::timeline::tool_form::{Argument, Capability};
+use crate::timeline::tool_form::Capability;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Timeline};
 
 /// By result of a load: the next that supersedes it.
@@ -66,9 +66,7 @@ fn call_of(timeline: &Timeline, result: &Item) -> Option<u64> {
 
 /// Returns what represents the file that a result is about, where the load says which.
 fn file_of(timeline: &Timeline, result: &Item) -> Option<u64> {
-    let asked = timeline.texts.form(result.pair)?.asked(timeline.texts.of(result.pair)?);
-    let (_, path) = asked.into_iter().find(|it| it.0 == Argument::Path)?;
-    Some(xxh3_64(path.as_str()?.as_bytes()))
+    timeline.texts.file(result.pair)
 }
 
 /// By result of a load: the file that a tool read with it; what nobody names is a file of its own.

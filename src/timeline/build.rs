@@ -121,6 +121,11 @@ impl TimelineBuilder {
         session.parent = parent.map(str::to_owned);
     }
 
+    /// Sets what the session's draws are made from.
+    pub fn draw_session(&mut self, draws: u64) {
+        self.session().draws = Some(draws);
+    }
+
     /// Begins a session and ends the previous one; without its own stable prefix it uses the previous
     /// session's.
     pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
@@ -382,6 +387,9 @@ impl TimelineBuilder {
             if let Some(form) = new.form {
                 self.timeline.texts.set_form(index, form);
             }
+        }
+        if let Some(file) = new.file {
+            self.timeline.texts.set_file(index, file);
         }
         if let Some(call) = spine.items.get_mut(pair as usize) {
             call.pair = index;

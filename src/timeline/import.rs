@@ -19,6 +19,7 @@ mod harness;
 mod identity;
 mod inspect_ai;
 mod json;
+mod kept;
 mod kimi;
 mod lay_out;
 mod lines;
@@ -28,6 +29,7 @@ mod opencode;
 mod otel;
 mod pi;
 mod qwen_code;
+mod redacted;
 mod refused;
 mod side_requests;
 mod sizes;
@@ -55,12 +57,14 @@ pub use identity::{Identity, identities};
 use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
+use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
 #[rustfmt::skip]
 const FORMATS: &[Format] = &[
     usage_csv::FORMAT,
+    redacted::FORMAT,
     // Its records have all that those of Claude Code have.
     qwen_code::FORMAT,
     // What is found in the first line comes before what takes a look at all of the front.
@@ -85,7 +89,7 @@ const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{
 const DATABASE: &str = "SQLite format 3";
 
 /// A format, and what was read of it.
-type Read = (&'static Format, Vec<transcript::Transcript>);
+type Read = (&'static Format, Vec<Transcript>);
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
@@ -172,27 +176,64 @@ pub fn import_from(
     assume: &Assume,
     file_tools: &[String],
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    let (format, transcripts, losses) = match sessions(reader, assume)? {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let all = transcripts.into_iter().map(|transcript| {
+        let session = transcript.name.clone();
+        let name = within(name, &session);
+        let tools = transcript.tools_of.unwrap_or(format.name);
+        let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
+        too_many(&timeline)?;
+        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
+    });
+    Ok(all.collect())
+}
+
+/// Writes the recorded sessions of a reader without any of their words: what is read back has the same structure, sizes,
+/// times, usage and needs. A tool goes by the pattern of `tools` that it matches, if it is in no table of this project.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn redact(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+    tools: &[String],
+) -> io::Result<Result<String, Vec<Diagnostic>>> {
+    Ok(sessions(reader, assume)?.map(|(format, transcripts, _)| {
+        let kept = transcripts.into_iter().map(|it| {
+            let name = within(name, &it.name);
+            it.with_needs(&name, format.name, assume, file_tools)
+        });
+        redacted::write(kept, tools)
+    }))
+}
+
+/// Returns what a session of a file is called.
+fn within(file: &str, session: &str) -> String {
+    if session.is_empty() { file.to_owned() } else { format!("{file}/{session}") }
+}
+
+/// A format, the sessions that were read, and what is left out.
+type Sessions = (&'static Format, Vec<Transcript>, Vec<Loss>);
+
+/// Reads the sessions of a reader; there is at least one.
+fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
     if let Err(problems) = assume.check() {
         return Ok(Err(problems));
     }
     count(|it| &mut it.imports);
     let mut losses = Losses::default();
-    let (format, transcripts) = match read(reader, &mut losses)? {
-        Ok(read) => read,
-        Err(problems) => return Ok(Err(problems)),
-    };
-    let losses = losses.in_order();
-    if transcripts.is_empty() {
-        return Ok(Err(vec![empty(format, &losses)]));
-    }
-    let all = transcripts.into_iter().map(|transcript| {
-        let session = transcript.name.clone();
-        let name = if session.is_empty() { name.to_owned() } else { format!("{name}/{session}") };
-        let timeline = transcript.into_timeline(&name, format.name, assume, file_tools);
-        too_many(&timeline)?;
-        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
-    });
-    Ok(all.collect())
+    Ok(read(reader, &mut losses)?.and_then(|(format, transcripts)| {
+        let losses = losses.in_order();
+        if transcripts.is_empty() {
+            return Err(vec![empty(format, &losses)]);
+        }
+        Ok((format, transcripts, losses))
+    }))
 }
 
 /// Reads the sessions that have requests, whatever the format.

@@ -9,7 +9,7 @@ mod same_path;
 
 use indexmap::IndexMap;
 
-use super::{Inferred, ItemIx, Kind, NO_ITEM, Need, Timeline, TurnEvidence};
+use super::{Inferred, ItemIx, Kind, Level, NO_ITEM, Need, Timeline, TurnEvidence};
 use crate::input::scenario::NeedRule;
 use crate::quantity::ix;
 use history::{Call, History};
@@ -21,6 +21,11 @@ const RULES: [Rule; 4] = [
     Rule { name: "same_path", find: same_path::find },
     Rule { name: "literals", find: literals::find },
 ];
+
+/// Returns the names of all rules, in order.
+pub(super) fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|it| it.name)
+}
 
 /// A rule that finds the earlier results needed by a call.
 struct Rule {
@@ -72,7 +77,7 @@ pub(super) fn infer_needs(
             let active = &mut rules[rule];
             active.n_found += 1;
             let row = &timeline.spine.items[item as usize];
-            let level = active.spec.level.unwrap_or(super::Level::ExactEvidence);
+            let level = active.spec.level.unwrap_or(Level::ExactEvidence);
             let inferred = Inferred { rule: active.rule.name, step: ix(step), item };
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
@@ -82,7 +87,28 @@ pub(super) fn infer_needs(
         }
     }
     timeline.needs = needs;
-    say(timeline, &rules);
+    let found = rules.iter().map(|it| Inference {
+        rule: it.rule.name,
+        n_found: it.n_found,
+        level: it.spec.level.unwrap_or(Level::ExactEvidence),
+        weight: it.weight,
+        interval: it.interval,
+    });
+    say(timeline, found);
+}
+
+/// What a rule found.
+pub(super) struct Inference {
+    /// The rule.
+    pub(super) rule: &'static str,
+    /// The number of needs.
+    pub(super) n_found: usize,
+    /// How much of a result they ask for.
+    pub(super) level: Level,
+    /// Their probability.
+    pub(super) weight: f64,
+    /// The interval of that probability.
+    pub(super) interval: [f64; 2],
 }
 
 /// Returns the results needed by a step's calls, each with the rule of the largest weight.
@@ -115,15 +141,13 @@ const UNKNOWN: [&str; 3] = [
 ];
 
 /// Describes which needs were found.
-fn say(timeline: &mut Timeline, rules: &[ActiveRule<'_>]) {
+pub(super) fn say(timeline: &mut Timeline, rules: impl Iterator<Item = Inference>) {
     let found: Vec<String> = rules
-        .iter()
         .filter(|it| it.n_found > 0)
         .map(|it| {
-            let level = it.spec.level.unwrap_or(super::Level::ExactEvidence).name();
             let [low, high] = it.interval;
             let interval = if low < high { format!(" from {low} to {high}") } else { String::new() };
-            format!("{} by `{}` ({level}, weight {}{interval})", it.n_found, it.rule.name, it.weight)
+            format!("{} by `{}` ({}, weight {}{interval})", it.n_found, it.rule, it.level.name(), it.weight)
         })
         .collect();
     if !found.is_empty() {

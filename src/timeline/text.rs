@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use super::ItemIx;
-use super::tool_form::ToolForm;
+use super::tool_form::{Argument, ToolForm};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The texts of a timeline's items; texts are shared, never copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     rows: Vec<Option<Arc<str>>>,
     forms: Vec<Option<&'static ToolForm>>,
+    /// What stands for the files of calls whose texts are not there.
+    files: Vec<Option<u64>>,
 }
 
 impl Texts {
@@ -28,21 +31,38 @@ impl Texts {
         *self.forms.get(item as usize)?
     }
 
+    /// Returns what stands for the file that a call names, if it names one.
+    #[must_use]
+    pub fn file(&self, call: ItemIx) -> Option<u64> {
+        if let Some(file) = self.files.get(call as usize).copied().flatten() {
+            return Some(file);
+        }
+        let asked = self.form(call)?.asked(self.of(call)?);
+        let (_, path) = asked.into_iter().find(|it| it.0 == Argument::Path)?;
+        Some(xxh3_64(path.as_str()?.as_bytes()))
+    }
+
+    /// Sets what stands for the file that a call without text names.
+    pub fn set_file(&mut self, call: ItemIx, file: u64) {
+        set(&mut self.files, call, file);
+    }
+
     /// Sets how a call or a result is written.
     pub fn set_form(&mut self, item: ItemIx, form: &'static ToolForm) {
-        let at = item as usize;
-        if self.forms.len() <= at {
-            self.forms.resize(at + 1, None);
-        }
-        self.forms[at] = Some(form);
+        set(&mut self.forms, item, form);
     }
 
     /// Sets an item's text.
     pub fn set(&mut self, item: ItemIx, text: &Arc<str>) {
-        let at = item as usize;
-        if self.rows.len() <= at {
-            self.rows.resize(at + 1, None);
-        }
-        self.rows[at] = Some(Arc::clone(text));
+        set(&mut self.rows, item, Arc::clone(text));
     }
+}
+
+/// Sets what a list has for an item.
+fn set<T: Clone>(list: &mut Vec<Option<T>>, item: ItemIx, value: T) {
+    let at = item as usize;
+    if list.len() <= at {
+        list.resize(at + 1, None);
+    }
+    list[at] = Some(value);
 }

@@ -48,6 +48,7 @@ mod random_rules;
 mod random_timeline;
 mod readings;
 mod recovery;
+mod redacted;
 mod remembered;
 mod report;
 mod rows;

@@ -45,6 +45,8 @@ pub struct NewItem<'a> {
     pub digest: Option<u64>,
     /// Its text, if there is one; of a call, its input as JSON.
     pub text: Option<&'a Arc<str>>,
+    /// Of a call without text: what stands for the file that it names.
+    pub file: Option<u64>,
     /// How its harness writes it, if that is known.
     pub form: Option<&'static ToolForm>,
     /// Its tool's capability, if policies may use it.
@@ -64,6 +66,7 @@ impl<'a> NewItem<'a> {
             answers: 0,
             digest: None,
             text: None,
+            file: None,
             form: None,
             capability: None,
         }

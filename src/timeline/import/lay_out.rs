@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::assumed::{Assumed, sentences};
 use super::harness::{Conduct, Leads};
+use super::kept::Places;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
@@ -20,11 +21,7 @@ impl Transcript {
     /// Counts the texts of all parts by a tokenizer, if one is chosen and built; returns which.
     fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
         let tokenizer = chosen.and_then(tokens::tokenizer)?;
-        let of_exchanges = self
-            .exchanges
-            .iter_mut()
-            .flat_map(|it| it.begins.iter_mut().flatten().chain(&mut it.reply).chain(&mut it.results));
-        for part in self.stable.iter_mut().chain(of_exchanges) {
+        for part in self.parts_mut() {
             // What has no text keeps the size that the recording gives it.
             part.tokens = part.text.as_ref().map(|it| tokenizer.count(it)).or(part.tokens);
         }
@@ -61,16 +58,29 @@ impl Transcript {
 
     /// Puts the timeline together, some of the harness's own changes undone.
     pub(super) fn laid_out(
-        mut self,
+        self,
         name: &str,
         harness: &'static str,
         assume: &Assume,
         file_tools: &[String],
         undo: &Undo,
     ) -> Timeline {
+        self.laid_out_at(name, harness, assume, file_tools, undo).0
+    }
+
+    /// The same, with where each part is among the items.
+    pub(super) fn laid_out_at(
+        mut self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+        undo: &Undo,
+    ) -> (Timeline, Places) {
         let assume = assume.complete();
         let assumed = Assumed::new(&assume, harness);
         unwrap(&mut self.exchanges, &assume.tools);
+        let draws = self.draws();
         let mut builder = TimelineBuilder::new(name, file_tools);
         builder.recorded();
         builder.tokenizer(self.count(assume.tokenizer));
@@ -80,15 +90,11 @@ impl Transcript {
         let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
-        for sentence in sentences(&self, &assumed, &allotment, &conduct) {
-            builder.assume(sentence);
-        }
-        for (kind, tokens) in conduct.front() {
-            builder.stable(*kind, saturated(*tokens));
-        }
+        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
         let mut clock = Clock::default();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
+        builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         for item in assumed.items(&self.stable, &mut tokens) {
@@ -136,7 +142,9 @@ impl Transcript {
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
-        timeline
+        let places = Places { items: places, gone: undone.gone };
+        self.keep_needs(&mut timeline, &places, undo, file_tools);
+        (timeline, places)
     }
 
     /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have
@@ -206,6 +214,16 @@ impl Transcript {
         if let Some([agent, parent]) = &self.of_agent {
             builder.name_session(agent, Some(parent));
         }
+    }
+}
+
+/// Begins a timeline with what is assumed, and with what is before every prompt and in no part.
+fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) {
+    for sentence in sentences {
+        builder.assume(sentence);
+    }
+    for (kind, tokens) in conduct.front() {
+        builder.stable(*kind, saturated(*tokens));
     }
 }
 

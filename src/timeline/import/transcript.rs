@@ -8,7 +8,7 @@ use super::content::{Content, Measured};
 use super::harness::{Occasion, Version};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
-use crate::timeline::{Kind, Usage};
+use crate::timeline::{Kind, Level, Usage};
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,13 @@ pub(super) struct Transcript {
     pub(super) drops_reasoning: bool,
     /// Whether reasoning leaves the prompts when the user speaks again.
     pub(super) forgets_reasoning: bool,
+    /// The format whose table of tools applies, where it is not the one that was read.
+    pub(super) tools_of: Option<&'static str>,
+    /// Needs that were inferred from texts which are no longer there: in the history as the harness left it, and as it would
+    /// have been had the harness taken nothing out.
+    pub(super) needs: [Vec<PartNeed>; 2],
+    /// What its draws are made from, where the texts are no longer there.
+    pub(super) draws: Option<u64>,
     /// What is assumed of the history that the harness took out, in sentences.
     pub(super) assumptions: Vec<String>,
 }
@@ -80,6 +87,23 @@ pub(super) struct Exchange {
     pub(super) results: Vec<Part>,
 }
 
+/// A need for a result, which stands among the parts of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PartNeed {
+    /// The rule that found it.
+    pub(super) rule: &'static str,
+    /// The request whose calls reveal it.
+    pub(super) exchange: usize,
+    /// The result, by its place.
+    pub(super) part: usize,
+    /// How much of it.
+    pub(super) level: Level,
+    /// The probability, and its interval.
+    pub(super) weight: [f64; 3],
+    /// Other parts that name the result's source.
+    pub(super) mentions: Vec<usize>,
+}
+
 /// A compaction of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Compaction {
@@ -116,6 +140,8 @@ pub(super) struct Part {
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
     pub(super) answers: usize,
+    /// Of a call without its text: what stands for the file that it names.
+    pub(super) file: Option<u64>,
     /// Whether the harness put it in the place of history that it took out.
     pub(super) stands_in: bool,
     /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
@@ -142,7 +168,17 @@ impl Part {
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
         let (tool, answers) = (String::new(), usize::MAX);
-        Self { kind, characters, digest, tokens: None, tool, answers, stands_in: false, text: None }
+        Self {
+            kind,
+            characters,
+            digest,
+            tokens: None,
+            tool,
+            answers,
+            file: None,
+            stands_in: false,
+            text: None,
+        }
     }
 
     /// A part with its content, and its text where that is known.

@@ -51,6 +51,8 @@ pub(super) struct Undone {
     n_asked: usize,
     /// The first request that has more before it than was recorded.
     pub(super) first: Option<usize>,
+    /// The parts that are gone, by their places among all, in order.
+    pub(super) gone: Vec<usize>,
 }
 
 impl Undone {
@@ -102,6 +104,7 @@ impl Transcript {
         let takes_all = *undo == Undo::All;
         let cleared = self.exchanges.iter().enumerate().filter(|(_, it)| takes_all && !it.cleared.is_empty());
         let cleared: Vec<(usize, Vec<usize>)> = cleared.map(|(at, it)| (at, it.cleared.clone())).collect();
+        let stays = self.stays(&compacted);
         let undone = Undone {
             n_compactions: compacted.len(),
             n_cleared: cleared.iter().map(|it| it.1.len()).sum(),
@@ -110,12 +113,13 @@ impl Transcript {
                 .iter()
                 .filter(|it| it.compacts.is_some_and(|it| it.cause != Cause::Harness))
                 .count(),
+            gone: (0..stays.len()).filter(|it| !stays[*it]).collect(),
             first: compacted.iter().copied().chain(cleared.iter().map(|it| it.0)).min(),
         };
         allotment.resets.retain(|it| !compacted.contains(&it.exchange));
         let is_cleared = |at: usize, part: usize| cleared.iter().any(|it| it.0 == at && it.1.contains(&part));
         allotment.forgotten.retain(|(at, part)| !is_cleared(*at, *part));
-        allotment.keep(&self.stays(&compacted));
+        allotment.keep(&undone.gone);
         cleared.iter().for_each(|(at, _)| self.exchanges[*at].cleared.clear());
         compacted.iter().for_each(|it| self.rejoin(*it));
         self.put_off(&mut allotment.forgotten);
@@ -155,9 +159,8 @@ impl Transcript {
 }
 
 impl Allotment {
-    /// Leaves of the parts only those that stay.
-    fn keep(&mut self, stays: &[bool]) {
-        let gone: Vec<usize> = (0..stays.len()).filter(|it| !stays[*it]).collect();
+    /// Leaves of the parts only those that are not gone.
+    fn keep(&mut self, gone: &[usize]) {
         let stays_at = |part: usize| gone.binary_search(&part).is_err();
         let place = |part: usize| part - gone.partition_point(|it| *it < part);
         let tokens = self.tokens.iter().enumerate().filter(|it| stays_at(it.0));

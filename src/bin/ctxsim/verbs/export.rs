@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Comparison, Plan};
+use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::worlds::blocks::export::export as blocks;
 use ctxsim::worlds::blocks::trace::{self, mooncake};
@@ -16,6 +16,7 @@ use crate::verbs::explain::{refused, session};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   ctxsim export session.jsonl --policy identity --format mooncake --output trace.jsonl
+  ctxsim export session.jsonl --redact --output redacted.jsonl          the same numbers, none of the words
   ctxsim run --scenario trace.jsonl --profile open/blocks-512-lru       the trace, replayed";
 
 /// The arguments of `export`.
@@ -24,12 +25,15 @@ pub(crate) struct ExportArgs {
     /// Recorded session, or a scenario
     #[arg(value_name = "SESSION")]
     pub(crate) path: String,
+    /// Write all sessions of a recording without their words, to send a log that fails
+    #[arg(long, conflicts_with_all = ["policy", "format", "session", "profile", "set"])]
+    pub(crate) redact: bool,
     /// Policy under which the session is played, by name or path
-    #[arg(long, value_name = "P")]
-    pub(crate) policy: String,
+    #[arg(long, value_name = "P", required_unless_present = "redact")]
+    pub(crate) policy: Option<String>,
     /// Form to write
-    #[arg(long, value_enum)]
-    pub(crate) format: FormArg,
+    #[arg(long, value_enum, required_unless_present = "redact")]
+    pub(crate) format: Option<FormArg>,
     /// Session to export, if there are several
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
@@ -52,10 +56,15 @@ pub(crate) enum FormArg {
     Mooncake,
 }
 
-/// Exports one session.
+/// Exports one session, or all of a recording without their words.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> {
+    if args.redact {
+        args.output.check(catalog.files())?;
+        let text = compare::redacted(catalog, &args.path)?;
+        return args.output.put(catalog.files(), FormatArg::JSONL, &text);
+    }
     let comparison = Comparison {
-        policies: vec![args.policy.clone()],
+        policies: args.policy.iter().cloned().collect(),
         scenarios: vec![args.path.clone()],
         profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
         own_models: args.profile.is_none(),
@@ -73,7 +82,7 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
         ));
     };
     let text = match args.format {
-        FormArg::Mooncake => {
+        Some(FormArg::Mooncake) | None => {
             let trace = blocks(timeline, &load.policies[0], &load.profiles[0], trace::MOONCAKE_BLOCK_TOKENS);
             trace.and_then(|it| mooncake::write(&it)).map_err(|it| vec![*it])?
         }
