@@ -48,6 +48,11 @@ impl Ratchet {
         Ok(HEAD.to_owned() + &encode(self, Format::Toml)?)
     }
 
+    /// Returns whether nothing was kept yet.
+    pub fn is_empty(&self) -> bool {
+        self.best.is_empty()
+    }
+
     /// Holds numbers against the best ones so far, by more than a tolerance none may be worse: a share of the best value, or points of
     /// it where the number is a change itself. Returns a verdict for each, and keeps the better ones; what no guard asks for any more is
     /// kept no longer.
@@ -55,8 +60,13 @@ impl Ratchet {
         let known = std::mem::take(&mut self.best);
         let mut all = Vec::new();
         for it in verdicts {
-            let (Some(value), Some(rises)) = (it.value, it.is_better_higher) else { continue };
-            let best = known.iter().find(|best| best.is_of(it)).map_or(value, |it| it.value);
+            let kept = known.iter().find(|best| best.is_of(it));
+            let (Some(value), Some(rises)) = (it.value, it.is_better_higher) else {
+                // A run that came to no number fails its guard, and loosens nothing.
+                self.best.extend(kept.cloned());
+                continue;
+            };
+            let best = kept.map_or(value, |it| it.value);
             all.push(against(it, value, best, tolerance, rises));
             let better = if rises { best.max(value) } else { best.min(value) };
             self.best.push(Best::new(it, better));

@@ -88,6 +88,15 @@ fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blesse
     assert!(code == Some(0) && better != loosened, "{text}");
     trigger("60_000");
     assert_eq!(ratchet(&["--ratchet"]).0, Some(1));
+    fs::remove_file(&kept).unwrap();
+    let mut in_ci = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    in_ci.args(["check", "--suite", "suite.toml", "--ratchet"]).current_dir(path).env("CI", "1");
+    let output = in_ci.output().unwrap();
+    assert!(
+        output.status.code() == Some(2) && told(&output).contains("[ratchet-missing]"),
+        "{}",
+        told(&output)
+    );
     fs::write(&kept, "best = 3\n").unwrap();
     let (code, text, _) = ratchet(&["--ratchet"]);
     assert_eq!(code, Some(2));

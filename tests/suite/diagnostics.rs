@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 33] = [
+const ELSEWHERE: [(&str, &str); 34] = [
+    ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
         "of the library's `trace::read` of block traces, which the binary asks only for timelines that it knows",

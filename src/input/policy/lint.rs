@@ -99,8 +99,6 @@ fn tokens(size: &Size, limit: u64) -> Option<u64> {
     let all = |parts: &[Size]| parts.iter().map(|it| tokens(it, limit)).collect::<Option<Vec<u64>>>();
     match size {
         Size::Tokens(tokens) => Some(*tokens),
-        // Characters are compared with characters: how many make a token does not matter.
-        Size::Chars(chars) => Some(chars / 4),
         Size::Ratio(ratio) => Some(ratio.of(limit)),
         Size::Limit | Size::Window => Some(limit),
         Size::Times(factor, size) => Some(factor.of(tokens(size, limit)?)),
@@ -115,14 +113,16 @@ fn tokens(size: &Size, limit: u64) -> Option<u64> {
         Size::ByWindow { below, of: WindowKind::Limit | WindowKind::Window, then, otherwise } => {
             tokens(if limit < *below { then } else { otherwise }, limit)
         }
-        Size::OutputLimit | Size::Start | Size::Input | Size::Behind => None,
+        Size::Chars(_) | Size::OutputLimit | Size::Start | Size::Input | Size::Behind => None,
         Size::Count(_) | Size::PerRank(_) | Size::Param(_) => None,
     }
 }
 
-/// Returns two sizes under the first limit, if a relation between them holds under all.
-fn under_all(one: &Size, other: &Size, holds: impl Fn(u64, u64) -> bool) -> Option<[u64; 2]> {
+/// Returns two sizes under the first limit, if a relation between them holds under all, and which limit that is, if that matters.
+fn under_all(one: &Size, other: &Size, holds: impl Fn(u64, u64) -> bool) -> Option<([u64; 2], &'static str)> {
     let sizes = LIMITS.map(|it| Some([tokens(one, it)?, tokens(other, it)?]));
     let is_so = sizes.iter().all(|it| it.is_some_and(|it| holds(it[0], it[1])));
-    sizes[0].filter(|_| is_so)
+    let is_one = sizes.iter().all(|it| *it == sizes[0]);
+    let under = if is_one { "" } else { " (under a limit of 128,000 tokens)" };
+    sizes[0].filter(|_| is_so).map(|it| (it, under))
 }

@@ -18,15 +18,16 @@ fn find(policy: &Policy, found: &mut Found<'_>) {
         let Some(when) = &stage.when else { continue };
         let (Some((_, trigger)), Some(least)) = (floor(when), freed(when)) else { continue };
         let is_little = |prompt: u64, freed: u64| freed.saturating_mul(PART) < prompt;
-        if let Some([prompt, freed]) = under_all(trigger, least, is_little) {
-            // What a token costs to write beside reading it, and to read: 1.25 and 0.1 of the input price.
+        if let Some(([prompt, freed], under)) = under_all(trigger, least, is_little) {
+            // Anthropic's prices; others charge less for a write, and it is earned back a little sooner.
             let requests = (prompt - freed).saturating_mul(115) / (freed.max(1) * 10);
             let back = match requests {
                 0..1_000 => format!("after {requests} more requests"),
                 _ => "in no session of a usual length".to_owned(),
             };
             let message = format!(
-                "it may free {freed} of {prompt} tokens: where that breaks the prefix near its front, it is earned back {back}"
+                "it may free {freed} of {prompt} tokens{under}: where that breaks the prefix near its front, it is earned back {back}, \
+                 if a write costs 1.25 of plain input and a read 0.1"
             );
             let enough = tokens(trigger, prompt).map_or(0, |it| it.div_ceil(PART));
             let mend =

@@ -20,8 +20,10 @@ fn find(policy: &Policy, found: &mut Found<'_>) {
             _ => Size::Tokens(0),
         };
         let replaced = Size::Minus(vec![trigger.clone(), kept]);
-        if let Some([most, output]) = under_all(&replaced, &summary.output, |most, output| output >= most) {
-            let message = format!("at its trigger it replaces at most {most} tokens by {output}");
+        if let Some(([most, output], under)) =
+            under_all(&replaced, &summary.output, |most, output| output >= most)
+        {
+            let message = format!("at its trigger it replaces at most {most} tokens by {output}{under}");
             let half = tokens(&replaced, most).map_or(0, |it| it / 2);
             let mend = format!("summarise later, or shorter: `output: tokens({half})` at the most");
             found.add(format!("stages.{}.apply", stage.name), message, &mend);

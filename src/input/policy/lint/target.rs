@@ -15,10 +15,9 @@ fn find(policy: &Policy, found: &mut Found<'_>) {
         if discriminant(trigger.0) != discriminant(goal.0) {
             continue;
         }
-        if let Some([at, to]) = under_all(trigger.1, goal.1, |at, to| to >= at) {
-            let message = format!(
-                "it starts at {at} tokens and stops at {to}, so it edits again as soon as anything is added"
-            );
+        if trigger.1 == goal.1 || under_all(trigger.1, goal.1, |at, to| to >= at).is_some() {
+            let message =
+                "it stops where it starts, so it edits again as soon as anything is added".to_owned();
             found.add(
                 format!("stages.{}.until", stage.name),
                 message,

@@ -17,9 +17,10 @@ fn find(policy: &Policy, found: &mut Found<'_>) {
         if !matches!(what, Cond::Prompt(_) | Cond::Body(_)) {
             continue;
         }
-        if let Some([at, limit]) = under_all(trigger, &Size::Limit, |at, limit| at > limit) {
-            let message =
-                format!("it waits for {at} tokens, and a prompt of {limit} is the longest that can be sent");
+        if let Some(([at, limit], under)) = under_all(trigger, &Size::Limit, |at, limit| at > limit) {
+            let message = format!(
+                "it waits for {at} tokens, and a prompt of {limit} is the longest that can be sent{under}"
+            );
             found.add(format!("stages.{}.when", stage.name), message, "stay below the limit: `ratio(0.8)`");
         }
     }

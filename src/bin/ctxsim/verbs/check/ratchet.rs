@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ctxsim::catalog::Files;
+use ctxsim::diag::Diagnostic;
 use ctxsim::error::Error;
 use ctxsim::report::guards::GuardVerdict;
 use ctxsim::report::ratchet::Ratchet;
@@ -27,8 +28,16 @@ pub(super) fn held(
     let before = if bless { Ratchet::default() } else { kept(&path)? };
     let mut ratchet = before.clone();
     let held = ratchet.hold(verdicts, tolerance);
-    // In continuous integration nobody would keep what is written.
-    if ratchet != before && (bless || std::env::var_os("CI").is_none()) {
+    // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
+    let keeps = bless || std::env::var_os("CI").is_none();
+    if before.is_empty() && !keeps && !held.is_empty() {
+        let mut problem = Diagnostic::at("ratchet-missing", "", "no best values are kept yet");
+        problem.place.file = path.display().to_string();
+        return Err(
+            vec![problem.help("run `ctxsim check --ratchet` without `CI`, and commit the file")].into()
+        );
+    }
+    if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;
         output::write_all(&[(path, text)], ForceArgs { force: true }.kept(inputs))?;
     }
