@@ -1,6 +1,7 @@
 //! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
 
 mod blocks;
+mod by_model;
 pub mod breakpoints;
 mod explicit_cache;
 pub mod finding;
@@ -74,6 +75,12 @@ pub trait CacheRule {
     /// Returns whether requests must supply their chained prefixes.
     fn needs_chain(&self) -> bool;
 
+    /// Returns whether what another session sent can be read: it can where prefixes are compared, unless the harness alone says what is
+    /// stored.
+    fn hears_others(&self) -> bool {
+        self.needs_chain()
+    }
+
     /// Processes a request and divides its prompt.
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse;
 
@@ -112,6 +119,9 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::Breakpoints(rules) => Box::new(breakpoints::Cache::new(*rules)),
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
         CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::ExplicitCache::new(*rules)),
+        CacheRules::Qualified(rules) if !rules.of_models.is_empty() => {
+            Box::new(by_model::ByModel::new(&rules.of_models))
+        }
         CacheRules::Qualified(rules) => Box::new(qualified::Qualified::new(rules)),
         CacheRules::Own(code, _) => own::cache(code),
     }
@@ -119,7 +129,10 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
 
 /// Returns an empty cache for a timeline whose requests change their settings.
 pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
-    Box::new(qualified::with_settings(rules))
+    match rules {
+        CacheRules::Qualified(it) if !it.of_models.is_empty() => cache(rules),
+        rules => Box::new(qualified::with_settings(rules)),
+    }
 }
 
 /// Returns from when what a request leaves can be read.

@@ -2,6 +2,7 @@
 
 pub mod compaction;
 mod files;
+pub mod first;
 pub mod forecast;
 pub mod scores;
 
@@ -16,6 +17,7 @@ use crate::quantity::{Cost, Tokens, or_unlimited};
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
 
 use compaction::{Aftermath, HiddenFile, Outcome};
+use first::FirstRequests;
 use forecast::Chance;
 use scores::Scores;
 
@@ -58,8 +60,10 @@ pub struct Pair {
 pub struct Calibration {
     /// The session.
     pub name: String,
-    /// Every request but the first, before which the cache's contents are unknown.
+    /// Every request but the first, before which the cache's contents are unknown to the session itself.
     pub pairs: Vec<Pair>,
+    /// The first request, of a session that is played among others.
+    pub first: FirstRequests,
     /// The predicted cost of these requests' input; requests with unpriced tokens are excluded from both
     /// sums.
     pub predicted_cost: Cost,
@@ -82,8 +86,12 @@ impl Calibration {
         let undone_from = or_unlimited(timeline.recorded.as_ref().and_then(|it| it.undone_from));
         for row in rows.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
             let usage = usages.get(row.step as usize).copied().flatten();
-            if let (Some(before), Some(billed)) = (before, usage) {
-                calibration.add(timeline, before, row, billed, prices);
+            match (before, usage) {
+                (Some(before), Some(billed)) => calibration.add(timeline, before, row, billed, prices),
+                (None, Some(billed)) => {
+                    calibration.first = FirstRequests::new(timeline, row, billed, prices).unwrap_or_default();
+                }
+                _ => {}
             }
             before = Some(row);
         }
@@ -119,6 +127,7 @@ impl Calibration {
         self.billed_cost += other.billed_cost;
         self.gross_error += other.gross_error;
         self.compactions.extend_from_slice(&other.compactions);
+        self.first += other.first;
     }
 
     /// Scores the compactions that can be scored: the predictions of hidden files, and a baseline that

@@ -8,6 +8,7 @@ mod export;
 mod found;
 pub mod grid;
 mod guards;
+mod index;
 mod inputs;
 mod ledgers;
 mod load;
@@ -76,6 +77,8 @@ pub struct Comparison {
     pub limit: Option<usize>,
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern.
     pub model: Option<String>,
+    /// Whether each recorded session is played as if its user had never run another.
+    pub alone: bool,
     /// How many trials of each conversation, and of what has drawn needs; the scenario's, when silent.
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.

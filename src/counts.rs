@@ -15,10 +15,12 @@ pub struct Counts {
     pub layouts: u64,
     /// Recordings glanced at for times and models, without their items.
     pub glances: u64,
+    /// Recordings scanned for the index.
+    pub scans: u64,
 }
 
 thread_local! {
-    static DONE: Cell<Counts> = const { Cell::new(Counts { plays: 0, compiled: 0, imports: 0, layouts: 0, glances: 0 }) };
+    static DONE: Cell<Counts> = const { Cell::new(Counts { plays: 0, compiled: 0, imports: 0, layouts: 0, glances: 0, scans: 0 }) };
 }
 
 /// Counts some work.

@@ -201,6 +201,8 @@ struct Run<'r, 't, P: ?Sized, S> {
     /// The step whose requests are being numbered, and how many it has made.
     numbered: (StepIx, u32),
     n_events: usize,
+    /// How many requests of other sessions are heard of.
+    n_heard: usize,
     /// The steps whose prompts the outcome tells, from the next one on.
     before_compactions: &'t [StepIx],
     settings: Settings,
@@ -257,6 +259,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
             last_ms: None,
             numbered: (0, 0),
             n_events: 0,
+            n_heard: 0,
             before_compactions: timeline.recorded.as_ref().map_or(&[], |it| &it.before_compactions),
             settings: Settings::default(),
             sent_settings: Settings::default(),

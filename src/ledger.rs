@@ -12,7 +12,7 @@ use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, Firing, ToolResults};
-pub use sums::{ExplicitCacheSums, MemorySums, NeedSums, RequestSums, Sums};
+pub use sums::{ExplicitCacheSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums};
 pub use token_use::TokenUse;
 
 /// Which model a request goes to.
@@ -67,6 +67,9 @@ pub struct RequestRow {
     pub carried: f64,
     /// Of these, tokens after a change of the prompt, which therefore cannot be read.
     pub carried_anew: f64,
+    /// Tokens of the prompt that are expected to be read besides, because a session that nobody recorded may have left them: as
+    /// declared, and at the ends of the interval.
+    pub left: [f64; 3],
 }
 
 impl RequestRow {
@@ -81,6 +84,12 @@ impl RequestRow {
     pub fn carried_tokens(&self) -> TokenUse<f64> {
         let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
         TokenUse { read: self.carried - anew, ..self.added_tokens(anew) }
+    }
+
+    /// Returns what it changes in the bill that tokens may have been left by another session: they are read, not written anew.
+    pub fn left_tokens(&self, tokens: f64) -> TokenUse<f64> {
+        let read = TokenUse { read: tokens, ..TokenUse::default() };
+        read - self.added_tokens(tokens)
     }
 
     /// Returns how tokens are billed that the prompt contains for the first time: written like its own, or

@@ -194,11 +194,13 @@ impl Tally {
         self.recovery_interval.unwrap_or([self.costs.recovery; 2])
     }
 
-    /// Returns the run's cost in US dollars at either end of the recovery assumptions; `None` without
-    /// assumptions, or if a price is unknown.
+    /// Returns the run's cost in US dollars at either end of what is assumed of recovery, and of what sessions that nobody recorded had
+    /// left in the cache; `None` without assumptions, or if a price is unknown.
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
-        let rest = self.costs.total()? - self.costs.recovery;
-        self.recovery_interval.map(|it| it.map(|it| rest + it))
+        let rest = self.costs.total()? - self.costs.recovery - self.costs.left;
+        let is_assumed = self.recovery_interval.is_some() || self.costs.left_ends != [0.0; 2];
+        let ([low, high], [few, many]) = (self.interval(), self.costs.left_ends);
+        is_assumed.then(|| [rest + low + few.min(many), rest + high + few.max(many)])
     }
 
     /// Returns the run's cost at the lower end of the recovery assumptions, as declared, and at the upper

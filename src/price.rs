@@ -33,6 +33,11 @@ pub struct Costs {
     pub penalty: Cost,
     /// Expected US dollars of recovery and of unrecoverable needs, at the standard prices of short prompts.
     pub recovery: f64,
+    /// The expected change, in US dollars, because sessions that nobody recorded may have left tools and system prompt in the
+    /// cache; never above 0 where reads are cheaper.
+    pub left: f64,
+    /// The same at the lower and the upper end of the probability's interval.
+    pub left_ends: [f64; 2],
     /// Whether recovery writes something without a price; the sum leaves that out.
     pub is_recovery_unknown: bool,
     /// Whether some token of the requests has no price; the sum is then unknown.
@@ -98,6 +103,9 @@ impl Costs {
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
         let recovery = recovery(&sums.needs, profile);
+        let usual = profile.prices.usual();
+        let left = [sums.left.expected, sums.left.low, sums.left.high].map(|it| expected(&it, usual));
+        let [left, low, high] = left.map(Option::unwrap_or_default);
         Self {
             main,
             compaction: summariser.known(),
@@ -106,6 +114,8 @@ impl Costs {
             memory: profile.assumptions.memory_call * sums.memory.calls(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery.unwrap_or_default(),
+            left,
+            left_ends: [low, high],
             is_recovery_unknown: recovery.is_none(),
             is_unknown: [main, summariser, keep_alive].iter().any(|it| it.is_incomplete) || stored.is_none(),
         }
@@ -120,7 +130,7 @@ impl Costs {
     pub fn total(&self) -> Option<f64> {
         let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
         let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it).usd();
-        (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery)
+        (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery + self.left)
     }
 }
 
@@ -133,6 +143,8 @@ impl AddAssign<&Self> for Costs {
         self.memory += other.memory;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
+        self.left += other.left;
+        (0..2).for_each(|it| self.left_ends[it] += other.left_ends[it]);
         self.is_recovery_unknown |= other.is_recovery_unknown;
         self.is_unknown |= other.is_unknown;
     }

@@ -9,6 +9,7 @@ pub mod infer_needs;
 pub mod load;
 pub mod random;
 pub mod scripted;
+pub mod shared;
 pub mod text;
 pub mod tool_form;
 
@@ -28,6 +29,7 @@ pub use crate::input::policy::{Kind, Preserve};
 pub use build::{NewItem, Sizes, TimelineBuilder};
 pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
+pub use shared::Shared;
 pub use text::Texts;
 pub use tool_form::Capability;
 
@@ -57,6 +59,8 @@ pub struct Timeline {
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
     pub harness: Harness,
+    /// The front of its prompts that other sessions send, too, if any are known.
+    pub shared: Option<Shared>,
     /// Turns that are not followed by a side request, in order.
     pub quiet_turns: Vec<TurnIx>,
     /// The provider's bill, if the timeline was recorded.
@@ -314,10 +318,21 @@ impl Timeline {
         main_model(&self.models)
     }
 
+    /// Returns whether it is the session of a sub-agent.
+    pub fn is_of_agent(&self) -> bool {
+        self.spine.sessions.first().is_some_and(|it| it.parent.is_some())
+    }
+
     /// Returns when its last request started, in milliseconds since 1970, if the recording says so.
     pub fn last_ms(&self) -> Option<i64> {
         let last = self.spine.steps.last().map_or(0, |it| it.at_ms);
         self.began_ms.map(|it| it.saturating_add(last))
+    }
+
+    /// Returns the tokens of the front that other sessions send, too.
+    pub fn shared_tokens(&self) -> Tokens {
+        let end = self.shared.as_ref().map_or(0, |it| it.end as usize);
+        self.spine.items.iter().take(end).map(|it| Tokens::from(it.raw)).sum()
     }
 
     /// Returns the tokens of the first session's stable prefix.

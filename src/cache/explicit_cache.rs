@@ -101,6 +101,10 @@ impl CacheRule for ExplicitCache {
         true
     }
 
+    fn hears_others(&self) -> bool {
+        false
+    }
+
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let held = self.longest(request);

@@ -122,6 +122,10 @@ impl CacheRule for Qualified {
         self.inner.needs_chain()
     }
 
+    fn hears_others(&self) -> bool {
+        self.inner.hears_others()
+    }
+
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let usage = if request.settings == Settings::default() {
             self.told = None;
@@ -157,7 +161,12 @@ pub(super) fn with_settings(rules: &CacheRules) -> Qualified {
         CacheRules::Qualified(rules) => Qualified::new(rules),
         rules => {
             let rules = rules.clone();
-            Qualified::new(&Rules { rules, invalidates: Default::default(), hits: None })
+            Qualified::new(&Rules {
+                rules,
+                invalidates: Default::default(),
+                hits: None,
+                of_models: Vec::new(),
+            })
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::input::policy::Code;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
+use crate::timeline::import::BySession;
 use crate::worlds;
 
 /// Checks an input, by its name or by its path.
@@ -25,7 +26,7 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
             let mut problems = scenario.locate(params::undeclared(&scenario.spec.params, &[], catalog));
-            match load::workloads(&scenario, &scenario.spec) {
+            match load::workloads(&scenario, &scenario.spec, &BySession::default()) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
                 Err(other) => return Err(other),

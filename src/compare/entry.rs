@@ -1,8 +1,8 @@
 //! A scenario of a plan, before and after it is opened.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::index::Indexing;
 use super::load;
 use super::models::ModelProfiles;
 use super::reads::problem;
@@ -12,10 +12,11 @@ use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::policy::matches_any;
+use crate::input::profile::cache::{Invalidates, Qualified};
 use crate::input::scenario::{self, RecoveryMode};
-use crate::input::{Policy, Profile, ScenarioFile};
+use crate::input::{CacheRules, Policy, Profile, ScenarioFile};
 use crate::take::{Load, World};
-use crate::timeline::import::Glance;
+use crate::timeline::import::{Glance, Indexed};
 use crate::worlds;
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
@@ -29,8 +30,8 @@ pub struct Entry {
     pub policies: Vec<Arc<Policy>>,
     /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub(super) is_searched: bool,
-    /// The names of its sessions that another recording holds, too.
-    pub(super) twins: BTreeSet<String>,
+    /// What the index tells of it, if it is a recording among several.
+    pub(super) indexing: Indexing,
     /// Whether its recorded sessions run under the profiles of their own models.
     pub(super) under_own_model: bool,
     /// Whether a replay of block ids uses only the first policy, because none was requested.
@@ -44,7 +45,7 @@ pub struct Entry {
 impl Entry {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
-        let workloads = load::workloads(&self.loaded, &self.spec)?;
+        let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
         let has_several = workloads.len() > 1;
         let ready = |workload| {
             let load = self.ready(workload, named, models)?;
@@ -52,7 +53,7 @@ impl Entry {
                 if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
             let arguments = format!("{}{session}", self.argument());
             let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
-            let is_twin = session.is_some_and(|it| self.twins.contains(it));
+            let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
         workloads.into_iter().map(ready).collect()
@@ -60,7 +61,10 @@ impl Entry {
 
     /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
     pub(super) fn glances(&self) -> Option<Vec<Glance>> {
-        load::glances(&self.loaded, &self.spec).filter(|it| !it.is_empty())
+        let scanned: Option<Vec<Glance>> = self.indexing.sessions.iter().map(Indexed::glance).collect();
+        scanned
+            .filter(|it| !it.is_empty())
+            .or_else(|| load::glances(&self.loaded, &self.spec).filter(|it| !it.is_empty()))
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
@@ -72,7 +76,7 @@ impl Entry {
         models: &ModelProfiles,
     ) -> Vec<Candidate> {
         let candidate = |it: &Glance| {
-            if self.twins.contains(&it.session) {
+            if self.indexing.twins.contains(&it.session) {
                 return Some(Candidate::Refused(TWIN.to_owned()));
             }
             let model = it.main_model();
@@ -135,7 +139,13 @@ impl Entry {
                 return Err(problems.into());
             }
         }
-        let load = Load::new(world, self.spec.seed, policies);
+        let mut load = Load::new(world, self.spec.seed, policies);
+        let is_of_agent = load.timeline().is_some_and(|it| it.is_of_agent());
+        for policy in &mut load.policies {
+            if !policy.applies_to.unwrap_or_default().include(is_of_agent) {
+                *policy = Arc::new(policy.resting());
+            }
+        }
         let is_sampled = self.spec.recovery == RecoveryMode::Sampled && load.has_needs();
         let drawn = || self.spec.trials.filter(|_| is_sampled);
         let trials = load.world.trials().or_else(drawn).unwrap_or(1);
@@ -156,12 +166,25 @@ impl Entry {
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
         let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
         let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).collect());
+        let profiles = under_rules_of(&all_models, profiles);
         let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).collect();
         if !refused.is_empty() {
             return Err(refused.into());
         }
         Ok(Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load })
     }
+}
+
+/// Gives the profile of a session that several models answered the rules of all of them, where these differ.
+fn under_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
+    for profile in profiles.iter_mut().filter(|own| models.iter().any(|it| it.cache != own.cache)) {
+        let rules = profile.cache.clone();
+        let hits = rules.hits();
+        let of_models = models.iter().map(|it| it.cache.clone()).collect();
+        let qualified = Qualified { rules, invalidates: Invalidates::default(), hits, of_models };
+        profile.cache = CacheRules::Qualified(Box::new(qualified));
+    }
+    profiles
 }
 
 /// Returns a word as a shell takes it.

@@ -68,7 +68,8 @@ impl Given {
         let mut read = catalog.policies();
         let policies = policies.load(catalog, found, |name| read.policy(name));
         let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
-        let (scenarios, skipped) = tell_scenarios_apart(scenarios.load_scenarios(catalog, found));
+        let (scenarios, skipped) =
+            tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone);
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
         let under_own_models = comparison.own_models || comparison.profiles.is_empty() && of_suite;
@@ -301,7 +302,7 @@ impl Inputs<'_> {
         self.set(Target::Scenario, &mut specs, |_| true);
         let mut groups: Vec<Group> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
-        for (spec, Scenario { loaded, is_searched, twins }) in specs.iter_mut().zip(scenarios) {
+        for (spec, Scenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
             spec.seed = seed.unwrap_or(spec.seed);
             if let Some(trials) = trials {
                 match &mut spec.load {
@@ -319,7 +320,7 @@ impl Inputs<'_> {
                     seed: spec.seed,
                     policies,
                     is_searched: *is_searched,
-                    twins: twins.clone(),
+                    indexing: indexing.clone(),
                     under_own_model: false,
                     replays_once: false,
                     loaded: loaded.clone(),

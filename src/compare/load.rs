@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
-use crate::timeline::import::{Glance, Imported};
+use crate::timeline::import::{BySession, Glance, Imported};
 use crate::timeline::{Timeline, import, load};
 use crate::worlds;
 
@@ -59,6 +59,7 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
 pub(super) fn workloads(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
+    beside_it: &BySession,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
     if let Origin::Built(built) = &scenario.origin {
         check(scenario, spec)?;
@@ -79,6 +80,9 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
+    if let Load::Sessions(sessions) = &spec.load {
+        return Ok(load::sessions(&checked, sessions).into_iter().map(worlds::of_items).collect());
+    }
     let beside: Vec<Origin> = match &spec.load {
         Load::Recorded { .. } => Vec::new(),
         load => {
@@ -95,7 +99,7 @@ pub(super) fn workloads(
         });
     }
     let mut others = Vec::new();
-    let first = timeline(scenario, &checked, &mut others)?;
+    let first = timeline(scenario, &checked, beside_it, &mut others)?;
     Ok(std::iter::once(first).chain(others).map(worlds::of_items).collect())
 }
 
@@ -113,12 +117,13 @@ pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> O
 fn timeline(
     scenario: &Loaded<ScenarioFile>,
     spec: &Scenario,
+    beside: &BySession,
     others: &mut Vec<Timeline>,
 ) -> Result<Timeline, Error> {
     let is_file = scenario.source.is_some();
     let recorded = |path: &str, assume: &Assume| {
         let origin = origin_of(scenario, path, RECORDED)?;
-        let mut all = sessions(&origin, spec, assume)?.into_iter();
+        let mut all = sessions(&origin, spec, assume, beside)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
         others.extend(all.map(|it| load::under(it, spec)));
         Ok(first)
@@ -134,8 +139,13 @@ fn timeline(
 }
 
 /// Reads recorded sessions; what is left out is listed among the assumptions.
-fn sessions(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Timeline>, Error> {
-    let timelines = imported(origin, spec, assume)?.into_iter().map(|it| {
+fn sessions(
+    origin: &Origin,
+    spec: &ScenarioFile,
+    assume: &Assume,
+    beside: &BySession,
+) -> Result<Vec<Timeline>, Error> {
+    let timelines = imported(origin, spec, assume, beside)?.into_iter().map(|it| {
         let mut timeline = it.timeline;
         timeline.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
         timeline
@@ -144,8 +154,14 @@ fn sessions(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec
 }
 
 /// Reads recorded sessions line by line.
-fn imported(origin: &Origin, spec: &ScenarioFile, assume: &Assume) -> Result<Vec<Imported>, Error> {
-    located(origin, import::import_from(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools))
+fn imported(
+    origin: &Origin,
+    spec: &ScenarioFile,
+    assume: &Assume,
+    beside: &BySession,
+) -> Result<Vec<Imported>, Error> {
+    let mut reader = origin.reader()?;
+    located(origin, import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, beside))
 }
 
 /// Adds the file to the problems of reading a recording.
@@ -167,7 +183,16 @@ fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> 
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
 pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
-    of_recording(catalog, name, imported)
+    recording_beside(catalog, name, &BySession::default())
+}
+
+/// The same, with what other sessions tell of these.
+pub(super) fn recording_beside(
+    catalog: &Catalog,
+    name: &str,
+    beside: &BySession,
+) -> Result<Vec<Imported>, Error> {
+    of_recording(catalog, name, |origin, spec, assume| imported(origin, spec, assume, beside))
 }
 
 /// Writes the sessions of a recording without their words, in ctxsim's own form.

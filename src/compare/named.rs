@@ -1,6 +1,5 @@
 //! Resolves names to inputs, each once, and distinguishes equal names.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -9,8 +8,9 @@ use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::found::Found;
+use super::index::{self, Indexing};
 use super::naming::{self, Names as Choices};
-use super::twins::{self, TWIN};
+use super::twins::TWIN;
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl Names<'_> {
         let scenarios = loaded.into_iter().map(|(loaded, is_searched)| Scenario {
             loaded,
             is_searched,
-            twins: BTreeSet::new(),
+            indexing: Indexing::default(),
         });
         (scenarios.collect(), skipped)
     }
@@ -114,8 +114,8 @@ pub(super) struct Scenario {
     pub(super) loaded: Loaded<ScenarioFile>,
     /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
     pub(super) is_searched: bool,
-    /// The names of its sessions that another file has, too; an empty one stands for the whole file.
-    pub(super) twins: BTreeSet<String>,
+    /// What the index tells of it, if it is a recording among several.
+    pub(super) indexing: Indexing,
 }
 
 /// Keeps the first of equal inputs, and gives inputs of equal names the shortest distinct names.
@@ -139,6 +139,7 @@ pub(super) fn tell_apart<T: PartialEq>(
 /// Does the same for scenarios, whose recordings are equal if their files are; also returns what is left out.
 pub(super) fn tell_scenarios_apart(
     (scenarios, mut skipped): (Vec<Scenario>, Vec<Skipped>),
+    is_alone: bool,
 ) -> (Vec<Scenario>, Vec<Skipped>) {
     let mut copies = Copies::of(&scenarios);
     let mut kept: Vec<Scenario> = Vec::with_capacity(scenarios.len());
@@ -158,12 +159,12 @@ pub(super) fn tell_scenarios_apart(
         }
     }
     let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
-    let twins = twins::twins(&recordings.collect::<Vec<_>>());
-    for (one, twins) in kept.iter_mut().zip(twins) {
-        one.twins = twins;
+    let indexed = index::indexed(&recordings.collect::<Vec<_>>(), is_alone);
+    for (one, indexing) in kept.iter_mut().zip(indexed) {
+        one.indexing = indexing;
     }
     kept.retain(|it| {
-        let is_whole = it.twins.contains("");
+        let is_whole = it.indexing.twins.contains("");
         if is_whole {
             skipped.push(Skipped::of(it.loaded.origin.label(), TWIN));
         }

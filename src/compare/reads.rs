@@ -24,6 +24,7 @@ pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
     let load = &entry.spec.load;
     let has_facts = || match load {
         scenario::Load::Turns(turns) => plants(turns),
+        scenario::Load::Sessions(all) => all.iter().any(|it| plants(&it.turns)),
         scenario::Load::Generate(made) => plants(&made.patterns),
         _ => false,
     };

@@ -1,9 +1,11 @@
 //! The contents of recordings, without a run: those that are named and selected.
 
+use super::Comparison;
+use super::index::{self, Indexing};
+use super::load::recording_beside;
 use super::models::ModelProfiles;
 use super::selection::{Candidate, Selection, none_left};
 use super::twins::{self, TWIN};
-use super::{Comparison, recording};
 use crate::catalog::{Catalog, Found, Searched};
 use crate::error::Error;
 use crate::report::Skipped;
@@ -31,9 +33,10 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Ve
         all.extend(found);
     }
     let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).collect();
-    let twins = twins::twins(&origins.iter().map(Option::as_ref).collect::<Vec<_>>());
-    for (Found { name, is_searched }, twins) in all.into_iter().zip(twins) {
-        match recording(catalog, &name) {
+    let recordings: Vec<_> = origins.iter().map(Option::as_ref).collect();
+    let indexed = index::indexed(&recordings, comparison.alone);
+    for (Found { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
+        match recording_beside(catalog, &name, &beside) {
             Ok(sessions) => {
                 let of = |it: &Imported| match twins.contains(&it.session) {
                     true => Candidate::Refused(TWIN.to_owned()),

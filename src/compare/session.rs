@@ -4,7 +4,7 @@ use crate::calibrate::Calibration;
 use crate::engine;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
-use crate::report::{BillCheck, Session};
+use crate::report::{BillCheck, Session, SharedFront};
 use crate::timeline::Timeline;
 
 use crate::take::Load;
@@ -15,7 +15,8 @@ impl Load {
         let timeline = self.timeline().filter(|it| it.recorded.is_some())?;
         let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
         let requests = timeline.spine.steps.len() as u64;
-        let bill = || BillCheck::new(&calibration(timeline, as_recorded, rows, self.profiles.first()?));
+        let profile = self.profiles.first().filter(|_| self.is_under_own_model);
+        let compared = profile.map(|it| calibration(timeline, as_recorded, rows, it));
         Some(Session {
             name: self.name.clone(),
             model: timeline.main_model().map(|it| it.name.clone()),
@@ -25,7 +26,9 @@ impl Load {
             requests_estimated: requests.saturating_sub(n_billed),
             requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
                 - timeline.main_model().map_or(0, |it| it.requests),
-            bill: if self.is_under_own_model { bill() } else { None },
+            bill: compared.as_ref().and_then(BillCheck::new),
+            first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
+            shared: SharedFront::of(timeline),
         })
     }
 

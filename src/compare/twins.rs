@@ -10,25 +10,22 @@ use indexmap::IndexMap;
 use crate::catalog::Origin;
 use crate::input::scenario::Assume;
 use crate::report::Skipped;
-use crate::timeline::import::{Identity, identities, import_from};
+use crate::timeline::import::{Indexed, import_from};
 
 /// Why a session takes no part.
 pub(super) const TWIN: &str = "the same session in another file";
 
 /// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
 /// cannot, texts before usage alone, then the longer file, then the first one. `None` stands for what is not a recording.
-pub(super) fn twins(recordings: &[Option<&Origin>]) -> Vec<BTreeSet<String>> {
+pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<BTreeSet<String>> {
     let mut twins = vec![BTreeSet::new(); recordings.len()];
-    if recordings.iter().flatten().nth(1).is_none() {
-        return twins;
-    }
-    let mut holders: IndexMap<String, Vec<Holder<'_>>> = IndexMap::new();
-    for (index, origin) in recordings.iter().enumerate() {
+    let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
+    for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
         let Some(origin) = origin else { continue };
-        for Identity { id, name, has_texts } in held(origin) {
+        for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
             let all = holders.entry(id).or_default();
-            if all.iter().all(|it| it.index != index) {
-                all.push(Holder { origin, index, name, has_texts });
+            if all.iter().all(|it| it.index != nth) {
+                all.push(Holder { origin, index: nth, name: session.clone(), has_texts: *has_texts });
             }
         }
     }
@@ -66,11 +63,6 @@ fn can_be_read(origin: &Origin) -> bool {
 /// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
 pub(super) fn skipped(file: &str, reason: String) -> Skipped {
     if reason == TWIN { Skipped::of(file.to_owned(), TWIN) } else { Skipped::not_asked(file, reason) }
-}
-
-/// Returns the sessions of a recording; none of one that cannot be read, which is told when it is opened.
-fn held(origin: &Origin) -> Vec<Identity> {
-    origin.reader().map(|mut it| identities(it.as_mut())).unwrap_or_default()
 }
 
 fn length(path: &Path) -> u64 {

@@ -5,11 +5,12 @@ use super::fault::Fault;
 use crate::cache::RequestView;
 use crate::input::policy::Changes;
 use crate::ledger::{CacheUse, FailureKind, RequestRow, Role, Sink};
-use crate::projection::chain::Chain;
+use crate::projection::chain::{Chain, Link};
 use crate::projection::change::Purpose;
 use crate::projection::{Projector, SideRequest};
 use crate::quantity::Tokens;
-use crate::timeline::{StepIx, TurnIx};
+use crate::timeline::shared::Chance;
+use crate::timeline::{Shared, StepIx, TurnIx};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub(super) struct Reply {
     pub(super) asks: bool,
 }
 
-impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
+impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     /// Sends the prompt of a step.
     #[inline]
     pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
@@ -45,6 +46,9 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             self.chain.refresh(&mut self.prompt, self.log.identities());
             self.chain.note_edits(self.log.change().first_slot);
         }
+        if let Some(shared) = &self.timeline.shared {
+            self.hear_others(shared, step);
+        }
         let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
         let shown = self.prompt.tokens();
         let view = RequestView {
@@ -61,6 +65,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         };
         let usage = self.cache.submit(&view);
         let mut usage = self.checked(usage, shown, (turn_ix, step));
+        let left = self.left(step, usage.read);
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
         usage.uncached += unread;
@@ -75,6 +80,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             usage,
             output: reply.output,
             change: self.log.change(),
+            left,
             ..RequestRow::default()
         };
         self.record(&row);
@@ -102,6 +108,50 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             (false, 0) => FailureKind::FinalNoTool,
             (false, _) => FailureKind::FinalAfterTools,
         })
+    }
+
+    /// Lets the cache serve what another session sent before a step: it began as this one begins.
+    #[cold]
+    fn hear_others(&mut self, shared: &'t Shared, step: StepIx) {
+        while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
+            self.n_heard += 1;
+            let chain = self.chain.front(self.n_shared(shared));
+            let tokens = chain.links().last().map_or(0, |it| it.tokens);
+            if *at == step && tokens > 0 && self.cache.hears_others() {
+                let (ttl, settings) = (self.ttl, self.settings);
+                let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
+                let usage = self.cache.submit(&RequestView { ttl, settings, ..view });
+                self.checked(usage, tokens, (self.prompt.active_turn(), step));
+            }
+        }
+    }
+
+    /// Returns how many prefixes of the prompt other sessions share: all that stand as they came.
+    fn n_shared(&self, shared: &Shared) -> usize {
+        let is_shared = |it: &&Link| self.prompt.item(it.slot).origin < shared.end;
+        self.chain.links().iter().take_while(is_shared).count()
+    }
+
+    /// Returns how many tokens of the first prompt a session that nobody recorded is expected to have left, beyond what is read.
+    #[inline]
+    fn left(&self, step: StepIx, read: Tokens) -> [f64; 3] {
+        match &self.timeline.shared {
+            Some(Shared { chance: Some(chance), .. })
+                if step == 0 && self.last_ms.is_none() && self.cache.hears_others() =>
+            {
+                self.expected_left(*chance, read)
+            }
+            _ => [0.0; 3],
+        }
+    }
+
+    #[cold]
+    fn expected_left(&self, chance: Chance, read: Tokens) -> [f64; 3] {
+        let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it));
+        let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
+        let tokens = last.map_or(0, |it| it.tokens).saturating_sub(read);
+        let Chance { value, interval: [low, high] } = chance;
+        [value, low, high].map(|it| it * tokens as f64)
     }
 
     /// Returns what a cache says of a prompt, if that adds up to it.

@@ -71,6 +71,15 @@ impl Policy {
         self
     }
 
+    /// Returns the policy as it is for the sessions that it does not change: it keeps everything.
+    #[must_use]
+    pub fn resting(&self) -> Self {
+        let (stages, layout) = (Vec::new(), None);
+        let file =
+            PolicyFile { stages, layout, code: None, process: None, memory: None, ..self.file.clone() };
+        Self { file, stages: Vec::new(), summariser_model: None }
+    }
+
     /// Sets the model that writes its summaries, as its file names it.
     #[must_use]
     pub fn summarised_by(self, model: Profile) -> Self {

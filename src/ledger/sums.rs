@@ -42,6 +42,17 @@ pub struct NeedSums {
     pub met: f64,
 }
 
+/// The expected change of the bill because sessions that nobody recorded may have left tools and system prompt in the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LeftSums {
+    /// As declared.
+    pub expected: TokenUse<f64>,
+    /// At the lower end of the probability's interval.
+    pub low: TokenUse<f64>,
+    /// At the upper end.
+    pub high: TokenUse<f64>,
+}
+
 /// Sums of the stored contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExplicitCacheSums {
@@ -92,13 +103,16 @@ pub struct Sums {
     pub stored: ExplicitCacheSums,
     /// The calls of memories.
     pub memory: MemorySums,
+    /// What may have been left by other sessions.
+    pub left: LeftSums,
 }
 
 sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
 sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met);
 sums!(ExplicitCacheSums: n, tokens, token_ms);
+sums!(LeftSums: expected, low, high);
 sums!(MemorySums: writes, write_tokens, reads, read_tokens, waits);
-sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory);
+sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, left);
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.
@@ -127,6 +141,10 @@ impl Sink for Sums {
                 self.main.add(row);
                 if row.carried > 0.0 {
                     self.needs.refetched += row.carried_tokens();
+                }
+                if row.left[2] > 0.0 {
+                    let [expected, low, high] = row.left.map(|it| row.left_tokens(it));
+                    self.left += LeftSums { expected, low, high };
                 }
             }
             Role::KeepAlive => self.keep_alive.add(row),

@@ -113,6 +113,11 @@ impl Chain {
         Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
+    /// Returns the first prefixes, as a request of another session that begins so.
+    pub fn front(&self, n: usize) -> Self {
+        Self::of(self.links[..n.min(self.links.len())].to_vec())
+    }
+
     /// Returns the same prefixes as distinguished by settings besides content.
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
         let links = self.links.iter().map(tell).collect();

@@ -62,6 +62,7 @@ fn summary(it: &Calibration) -> Value {
         "billed_input_usd": it.billed_cost.usd(),
         "gross_error_usd": it.gross_error.usd(),
         "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
+        "first_requests": (it.first.requests > 0).then(|| Value::of(&it.first)),
     }
 }
 
@@ -137,7 +138,38 @@ fn table(sessions: &[Calibration]) -> String {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
     let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
-    parts.into_iter().chain(listed(sessions)).collect::<Vec<_>>().join("\n")
+    parts.into_iter().chain(firsts(&all)).chain(listed(sessions)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns how many first requests were expected to read what other sessions had left, and how many did.
+fn firsts(all: &Calibration) -> Option<String> {
+    let it = &all.first;
+    let n_unknown = it.requests - it.known;
+    let expected =
+        format!("{:.1} ({:.1} to {:.1})", it.expected_reads, it.expected_reads_low, it.expected_reads_high);
+    let of = |what: &str, n: usize, predicted: String, billed: usize| {
+        [what.to_owned(), n.to_string(), predicted, billed.to_string()]
+    };
+    let rows = [
+        of(
+            "another session had left tools and system prompt",
+            it.known,
+            it.known.to_string(),
+            it.known_reads,
+        ),
+        of("no such session is known", n_unknown, expected, it.unknown_reads),
+    ];
+    let head = ["first requests of sessions", "number", "predicted to read", "read"];
+    let sums = format!(
+        "Their reads: {:.0} tokens predicted, {} billed. Their input: {:.4} USD predicted, {:.4} billed ({}); by request {}.\n",
+        it.predicted_read_tokens,
+        it.billed_read_tokens,
+        it.predicted_usd,
+        it.billed_usd,
+        difference(it.predicted_usd, it.billed_usd),
+        share(it.gross_error_usd, it.billed_usd)
+    );
+    (it.requests > 0).then(|| whole(&Grid::new("", 1, &head, rows)) + &sums)
 }
 
 /// Returns the number of requests in each class, by session.
@@ -215,7 +247,7 @@ fn reasons(all: &Calibration) -> String {
         }
     }
     whole(&Grid::new("", 0, &[""; 3], rows).with(Kind::Text, &[1, 2]))
-        + "        A session's first request is not counted, because earlier cache contents are unknown.\n"
+        + "        A session's first request is not counted: what was in the cache before it is told by other sessions alone.\n"
 }
 
 /// Returns which requests are neither exact nor close.

@@ -123,6 +123,8 @@ const METRICS: &[Metric] = &listed![Tally;
     "cost_usd.output": Usd = |it| usd(it, it.costs.main.output),
     /// Recovery, with the needs that nothing could recover.
     "cost_usd.recovery": Usd = |it| it.costs.recovery,
+    /// What may have been in the cache because sessions that nobody recorded had left it: expected, 0 or less.
+    "cost_usd.left_by_others": Usd = |it| it.costs.left,
     /// The summariser's requests.
     "cost_usd.compaction": Usd = |it| usd(it, it.costs.compaction),
     /// Requests that keep the prompt in the cache.
@@ -178,7 +180,7 @@ const USUAL: [Shown; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [Shown; 15] = [
+const OPTIONAL: [Shown; 16] = [
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
     optional("recovery.expected_tokens", "recovery tokens"),
@@ -188,6 +190,7 @@ const OPTIONAL: [Shown; 15] = [
     optional("cost_usd.uncached", "uncached USD"),
     optional("cost_usd.output", "output USD"),
     optional("cost_usd.recovery", "recovery USD"),
+    optional("cost_usd.left_by_others", "left by others USD"),
     optional("cost_usd.compaction", "compaction USD"),
     optional("cost_usd.keep_alive", "keep alive USD"),
     optional("cost_usd.storage", "storage USD"),

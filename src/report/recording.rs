@@ -8,6 +8,7 @@ use crate::grid::numbers::{NONE, thousands};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind, Of};
 use crate::quantity::Tokens;
+use crate::report::SharedFront;
 use crate::row::json::page;
 use crate::row::{Value, group};
 use crate::timeline::import::{Imported, Loss};
@@ -67,6 +68,10 @@ pub struct SessionHeld {
     pub output_tokens: Option<Tokens>,
     /// The cost stated by the recording itself, in US dollars.
     pub cost_usd: Option<f64>,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// What other sessions send of its prompts, if any are known.
+    pub shared: Option<SharedFront>,
     /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
 }
@@ -129,6 +134,8 @@ impl SessionHeld {
             cache_write_tokens: sum(|it| it.cache_write),
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
+            shared: SharedFront::of(timeline),
             assumptions: timeline.assumptions.clone(),
         }
     }
@@ -171,6 +178,7 @@ pub fn table(files: &[Held]) -> String {
             );
         }
         text += &summaries(&file.sessions);
+        text += &neighbours(&file.sessions);
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
             continue;
@@ -197,6 +205,21 @@ fn summaries(sessions: &[SessionHeld]) -> String {
         sum(|it| it.summary_prompt_tokens),
         sum(|it| it.summary_output_tokens)
     )
+}
+
+/// Says which sessions are sub-agents', and what other sessions had left for each.
+fn neighbours(sessions: &[SessionHeld]) -> String {
+    let mut text = String::new();
+    for session in sessions {
+        let name = if session.session.is_empty() { "the session" } else { &session.session };
+        if let Some(parent) = &session.parent {
+            let _ = writeln!(text, "{name} is a sub-agent's; the session of its agent is {parent}");
+        }
+        if let Some(shared) = &session.shared {
+            let _ = writeln!(text, "{name}: {}", shared.told);
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// Returns one line a session.

@@ -4,10 +4,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{Report, Skipped};
+use crate::calibrate::first::FirstRequests;
 use crate::calibrate::{Calibration, Class};
 use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
 use crate::quantity::{Tokens, sums};
+use crate::timeline::Timeline;
 
 /// A recorded session that was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +32,37 @@ pub struct Session {
     /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's
     /// profile.
     pub bill: Option<BillCheck>,
+    /// Its first request, if it is played among others: whether one of them had left tools and system prompt in the cache.
+    pub first_request: Option<FirstRequests>,
+    /// Tokens of tools and system prompt that other sessions send, too, if any are known; and when one of them last did, in
+    /// milliseconds before its first request.
+    pub shared: Option<SharedFront>,
+}
+
+/// The front of a session's prompts that other sessions send, too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SharedFront {
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How long before the first request another session had last sent it, in milliseconds; `None` if none is known.
+    pub sent_before_ms: Option<i64>,
+    /// The probability that a session that nobody recorded had left it, where none is known.
+    pub chance: Option<f64>,
+    /// The same in a sentence.
+    pub told: String,
+}
+
+impl SharedFront {
+    /// Returns what other sessions share of a load.
+    pub fn of(timeline: &Timeline) -> Option<Self> {
+        let (shared, tokens) = (timeline.shared.as_ref()?, timeline.shared_tokens());
+        Some(Self {
+            tokens,
+            sent_before_ms: shared.sent_before_ms(),
+            chance: shared.chance.map(|it| it.value),
+            told: shared.sentence(tokens),
+        })
+    }
 }
 
 /// How well recorded bills are reproduced when everything is kept as the harness kept it.
@@ -89,6 +122,49 @@ impl Report {
         })
     }
 
+    /// Returns what is known of the first requests of all sessions that are played among others.
+    pub fn first_requests(&self) -> Option<FirstRequests> {
+        let all = self.sessions.iter().filter_map(|it| it.first_request);
+        all.reduce(|mut sum, it| {
+            sum += it;
+            sum
+        })
+    }
+
+    /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
+    fn neighbours_line(&self) -> Option<String> {
+        let it = self.first_requests()?;
+        let counted = |n: usize, one: &str, many: &str| match n {
+            1 => format!("1 session {one}"),
+            n => format!("{} sessions {many}", thousands(n as u64)),
+        };
+        let mut line =
+            "No session begins with tools and system prompt that another one had left in the cache."
+                .to_owned();
+        if it.known > 0 {
+            line = format!(
+                "{} with tools and system prompt that another session had left in the cache (worth {:.2} USD; \
+                 by the bills {} of them read something).",
+                counted(it.known, "begins", "begin"),
+                it.known_worth_usd,
+                it.known_reads
+            );
+        }
+        let n_unknown = it.requests - it.known;
+        if n_unknown > 0 && it.expected_reads > 0.0 {
+            line = format!(
+                "{line} Of {}, {:.1} (interval {:.1} to {:.1}) are expected to begin so, after sessions that are \
+                 not in the folder; by the bills, {} read something.",
+                counted(n_unknown, "without a known neighbour", "without a known neighbour"),
+                it.expected_reads,
+                it.expected_reads_low,
+                it.expected_reads_high,
+                it.unknown_reads
+            );
+        }
+        Some(line)
+    }
+
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
     pub fn on_sessions(&self) -> Vec<String> {
@@ -120,14 +196,14 @@ impl Report {
             if others > 0 {
                 lines.push(format!(
                     "{} requests used a different model from the rest of their session: each has its own \
-                        model's prices and cache entries, under the cache rules of the session's main \
-                        model.",
+                        model's prices, cache entries and cache rules.",
                     thousands(others)
                 ));
             }
         } else if !skipped.is_empty() {
             lines.push(format!("No session read{skipped}."));
         }
+        lines.extend(self.neighbours_line());
         lines.extend(self.bill().map(|it| {
             let dollars = predicted_against(it.predicted_usd, it.billed_usd);
             let gross = percent(it.gross_error_usd / it.billed_usd.max(f64::MIN_POSITIVE));

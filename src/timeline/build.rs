@@ -56,6 +56,7 @@ impl TimelineBuilder {
             texts: Texts::default(),
             events: Vec::new(),
             harness: Harness::default(),
+            shared: None,
             quiet_turns: Vec::new(),
             recorded: None,
             models: Vec::new(),

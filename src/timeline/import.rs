@@ -17,6 +17,7 @@ mod gemini_cli;
 mod glance;
 mod harness;
 mod identity;
+mod index;
 mod inspect_ai;
 mod json;
 mod kept;
@@ -28,6 +29,7 @@ mod messages;
 mod opencode;
 mod otel;
 mod pi;
+mod places;
 mod qwen_code;
 mod redacted;
 mod refused;
@@ -45,7 +47,10 @@ mod wrapped;
 
 use std::io::{self, BufRead};
 
+use indexmap::IndexMap;
+
 use super::Timeline;
+use super::shared::Neighbours;
 use crate::counts::count;
 use crate::diag::Diagnostic;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
@@ -53,7 +58,7 @@ use crate::quantity::Tokens;
 
 pub use format::{Checked, Format};
 pub use glance::{Glance, glances};
-pub use identity::{Identity, identities};
+pub use index::{Indexed, hear, index, neighbours};
 use lines::Lines;
 pub use losses::Loss;
 use losses::Losses;
@@ -176,12 +181,30 @@ pub fn import_from(
     assume: &Assume,
     file_tools: &[String],
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    import_beside(reader, name, assume, file_tools, &BySession::default())
+}
+
+/// What the neighbours of a recording's sessions tell of each, by its name within the file.
+pub type BySession = IndexMap<String, Neighbours>;
+
+/// The same, with what other sessions tell of these.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn import_beside(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+    beside: &BySession,
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
     let (format, transcripts, losses) = match sessions(reader, assume)? {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
     };
-    let all = transcripts.into_iter().map(|transcript| {
+    let all = transcripts.into_iter().map(|mut transcript| {
         let session = transcript.name.clone();
+        transcript.neighbours = beside.get(&session).cloned().unwrap_or_default();
         let name = within(name, &session);
         let tools = transcript.tools_of.unwrap_or(format.name);
         let timeline = transcript.into_timeline(&name, tools, assume, file_tools);

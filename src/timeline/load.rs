@@ -1,9 +1,9 @@
 //! A scenario's load as a timeline, whatever its source.
 
 use super::build::TimelineBuilder;
-use super::{Timeline, random, scripted};
+use super::{Timeline, import, random, scripted};
 use crate::error::Error;
-use crate::input::scenario::{Assume, Load};
+use crate::input::scenario::{Assume, Load, SessionFile};
 use crate::input::{Scenario, ScenarioFile};
 
 /// Makes the timeline of a scenario: of conversations, the first; of session streams and chats, none. It has
@@ -19,6 +19,24 @@ pub fn load(
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
 ) -> Result<Timeline, Error> {
     Ok(under(made(scenario, recorded)?, scenario))
+}
+
+/// Makes the timelines of several sessions; what they begin with stays in the cache between those of a user.
+pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> {
+    let made = sessions.iter().map(|session| {
+        let mut timeline = under(scripted::timeline(scenario, &session.turns), scenario);
+        timeline.name = format!("{}/{}", scenario.name, session.name);
+        timeline.began_ms = i64::try_from(session.at.0).ok();
+        if let Some(own) = timeline.spine.sessions.first_mut() {
+            session.name.clone_into(&mut own.id);
+            own.parent.clone_from(&session.parent);
+        }
+        timeline
+    });
+    let mut made: Vec<Timeline> = made.collect();
+    let users: Vec<&str> = sessions.iter().map(|it| it.user.as_str()).collect();
+    import::hear(&mut made, &users);
+    made
 }
 
 /// Gives a timeline what its scenario sets, wherever the items come from.
@@ -37,8 +55,8 @@ fn made(
         Load::Turns(turns) => Ok(scripted::timeline(spec, turns)),
         Load::Generate(generate) => Ok(scripted::generated(spec, generate)),
         Load::Random { turns } => Ok(random::timeline(spec, *turns)),
-        // A world of its own makes what it plays.
-        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) => {
+        // A world of its own makes what it plays; several sessions are several timelines.
+        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) | Load::Sessions(_) => {
             Ok(TimelineBuilder::new(&spec.name, &[]).finish())
         }
         Load::Recorded { path, assume } => {

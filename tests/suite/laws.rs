@@ -75,6 +75,7 @@ fn identity() -> Policy {
         sources: Vec::new(),
         as_of: None,
         base: None,
+        applies_to: None,
         allows: Default::default(),
         params: Default::default(),
         settable: None,

@@ -35,6 +35,7 @@ mod live_grid;
 mod matrix;
 mod memory;
 mod memory_runners;
+mod neighbours;
 mod nets;
 mod oracle;
 mod pictures;

@@ -430,6 +430,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 sources: Vec::new(),
                 as_of: None,
                 base: None,
+                applies_to: None,
                 allows: Default::default(),
                 params: [("a".to_owned(), Size::Tokens(a)), ("n".to_owned(), Size::Count(n))].into(),
                 settable: None,

@@ -107,7 +107,12 @@ pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
         None => rules,
         Some((parts, seed)) => {
             let hits = Some(Hits { parts, seed });
-            CacheRules::Qualified(Box::new(Qualified { rules, invalidates: Invalidates::default(), hits }))
+            CacheRules::Qualified(Box::new(Qualified {
+                rules,
+                invalidates: Invalidates::default(),
+                hits,
+                of_models: Vec::new(),
+            }))
         }
     });
     prop_oneof![

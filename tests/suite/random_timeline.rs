@@ -6,8 +6,9 @@ use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::facts::Form;
+use ctxsim::timeline::shared::Chance;
 use ctxsim::timeline::{
-    Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Timeline, tool_form,
+    Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Shared, Timeline, tool_form,
 };
 use proptest::prelude::*;
 
@@ -26,6 +27,9 @@ pub(crate) struct TimelinePlan {
     asks: Vec<AskPlan>,
     /// By turn, where anything happens beside its requests.
     beside: Vec<BesidePlan>,
+    /// How many items other sessions share; whether somebody unknown may have left them; and at which steps others sent them, so many
+    /// milliseconds before.
+    others: (u32, bool, Vec<(usize, i64)>),
 }
 
 /// What happens beside the requests of a turn.
@@ -189,6 +193,7 @@ pub(crate) fn timeline() -> BoxedStrategy<TimelinePlan> {
             turns,
             asks,
             beside: Vec::new(),
+            others: (0, false, Vec::new()),
         })
         .boxed()
 }
@@ -220,8 +225,10 @@ pub(crate) fn eventful_trace() -> BoxedStrategy<TimelinePlan> {
         reset,
         found,
     });
-    (timeline(), prop::collection::vec(beside, 0..=8))
-        .prop_map(|(plan, beside)| TimelinePlan { beside, ..plan })
+    let sent = prop::collection::vec((0_usize..12, 0_i64..900_000), 0..4);
+    let others = (0_u32..3, any::<bool>(), sent);
+    (timeline(), prop::collection::vec(beside, 0..=8), others)
+        .prop_map(|(plan, beside, others)| TimelinePlan { beside, others, ..plan })
         .boxed()
 }
 
@@ -253,7 +260,28 @@ impl TimelinePlan {
                 );
             }
         }
-        timeline.finish()
+        let mut timeline = timeline.finish();
+        timeline.shared = self.shared(&timeline);
+        timeline
+    }
+
+    /// What other sessions sent, between the request before a step and the step's own.
+    fn shared(&self, timeline: &Timeline) -> Option<Shared> {
+        let (end, has_chance, sent) = &self.others;
+        let steps = &timeline.spine.steps;
+        let mut sent: Vec<(u32, i64)> = sent
+            .iter()
+            .filter_map(|(step, ago_ms)| {
+                let at_ms = steps.get(*step)?.at_ms - ago_ms;
+                let before_ms = step.checked_sub(1).map_or(i64::MIN, |it| steps[it].at_ms);
+                Some((u32::try_from(*step).unwrap(), at_ms.max(before_ms)))
+            })
+            .collect();
+        sent.sort_unstable();
+        sent.dedup_by_key(|it| it.0);
+        let chance = has_chance.then_some(Chance { value: 0.25, interval: [0.125, 0.5] });
+        let end = (*end).min(timeline.spine.n_stable);
+        (end > 0).then_some(Shared { end, sent, chance })
     }
 
     fn builder(&self) -> TimelineBuilder {

@@ -124,6 +124,9 @@ pub(crate) struct SelectArgs {
     /// Use only recorded sessions of this model: part of its id, or a pattern
     #[arg(long, value_name = "ID")]
     pub(crate) model: Option<String>,
+    /// Play each recorded session as if its user had never run another
+    #[arg(long)]
+    pub(crate) alone: bool,
 }
 
 impl SelectArgs {
@@ -131,6 +134,7 @@ impl SelectArgs {
     pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
+            alone: self.alone,
             limit: self.limit.map(saturated),
             model: self.model.clone(),
             ..comparison

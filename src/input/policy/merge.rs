@@ -15,6 +15,7 @@ impl PolicyFile {
             merged.sources = self.sources;
         }
         merged.as_of = self.as_of.or(merged.as_of);
+        merged.applies_to = self.applies_to.or(merged.applies_to);
         merged.counter = self.counter.or(merged.counter);
         merged.summariser = self.summariser.or(merged.summariser);
         merged.apply = self.apply.or(merged.apply);

@@ -50,6 +50,8 @@ pub struct PolicyFile {
     pub apply: Option<Apply>,
     /// The policy to start from; this file overrides its fields.
     pub base: Option<String>,
+    /// Whose sessions it changes: the others keep everything. Default: both.
+    pub applies_to: Option<Lanes>,
     /// What `ctxsim validate` would warn of and this file does on purpose: the warning's code and the reason.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub allows: IndexMap<String, String>,
@@ -98,6 +100,7 @@ impl PolicyFile {
             as_of: None,
             apply: None,
             base: None,
+            applies_to: None,
             allows: IndexMap::new(),
             params: IndexMap::new(),
             settable: None,
@@ -128,6 +131,31 @@ impl PolicyFile {
     /// Returns its memory, if that is a service.
     pub fn service_memory(&self) -> Option<&ServiceMemory> {
         if let Some(Memory::Service(it)) = &self.memory { Some(it) } else { None }
+    }
+}
+
+/// Whose recorded sessions a policy changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Lanes {
+    /// Those of the agent itself.
+    Main,
+    /// Those of its sub-agents.
+    Sub,
+    /// All.
+    #[default]
+    Both,
+}
+
+impl Lanes {
+    /// Returns whether it includes a session of a sub-agent, or one of the agent itself.
+    pub fn include(self, is_of_agent: bool) -> bool {
+        match self {
+            Self::Main => !is_of_agent,
+            Self::Sub => is_of_agent,
+            Self::Both => true,
+        }
     }
 }
 

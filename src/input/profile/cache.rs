@@ -13,6 +13,8 @@ pub struct Qualified {
     pub invalidates: Invalidates,
     /// The probability that a request reaches the cached entries; always, if `None`.
     pub hits: Option<Hits>,
+    /// In a session that several models answered: the rules of each, by [`Setting::Model`], in the place of all others.
+    pub of_models: Vec<CacheRules>,
 }
 
 /// The probability that a request is served by a machine that has the entries.

@@ -5,6 +5,7 @@ pub(super) mod assume;
 mod chats;
 mod conversation;
 mod refetch;
+mod sessions;
 mod turns;
 
 use super::{ITEM_TOKENS_MAX, Load, ScenarioFile};
@@ -21,6 +22,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
     problems.within("load", |problems| match &scenario.load {
         Load::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
+        Load::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
         Load::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
         Load::Random { turns } => {
             problems.within("random.turns", |to| turns::length(*turns, turns::TURNS_MAX, to));

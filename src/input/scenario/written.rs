@@ -12,6 +12,7 @@ mod amount;
 mod assume;
 mod chats;
 mod conversation;
+mod sessions;
 mod turns;
 
 pub use self::aging::*;
@@ -19,6 +20,7 @@ pub use self::amount::*;
 pub use self::assume::*;
 pub use self::chats::*;
 pub use self::conversation::*;
+pub use self::sessions::*;
 pub use self::turns::*;
 
 /// A scenario: a load and its settings.
@@ -142,6 +144,8 @@ pub struct StableItem {
 pub enum Load {
     /// Written out.
     Turns(Vec<Turn>),
+    /// Several sessions, of one or of several users.
+    Sessions(Vec<SessionFile>),
     /// Made from repeated patterns.
     Generate(Generate),
     /// Drawn at random: turns of every shape.

@@ -102,10 +102,14 @@ impl Report {
         let mut groups = Vec::new();
         match by_profile.first() {
             Some((profile, _)) if by_profile.len() == 1 => {
+                let lanes = self.lanes(&under_one, Under::One(profile));
                 groups.push(self.group_of_sessions(under_one, Under::One(profile), false));
+                groups.extend(lanes);
             }
             Some(_) => {
+                let lanes = self.lanes(&under_one, Under::Own);
                 groups.push(self.group_of_sessions(under_one, Under::Own, false));
+                groups.extend(lanes);
                 let parts = by_profile.into_iter();
                 groups.extend(
                     parts.map(|(profile, of_it)| self.group_of_sessions(of_it, Under::One(profile), true)),
@@ -117,6 +121,21 @@ impl Report {
             groups.push(self.group_of_sessions(under_several, Under::Each, false));
         }
         groups
+    }
+
+    /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
+    fn lanes<'r>(&self, sessions: &[&'r str], under: Under<'r>) -> Vec<Group<'r>> {
+        let is_of_agent =
+            |it: &&&str| self.sessions.iter().any(|one| one.name == **it && one.parent.is_some());
+        let (subs, mains): (Vec<&str>, Vec<&str>) = sessions.iter().partition(is_of_agent);
+        if subs.is_empty() || mains.is_empty() {
+            return Vec::new();
+        }
+        let lane = |of_it: Vec<&'r str>, one: &str| {
+            let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
+            Group { title, scenarios: of_it, under, is_part: true }
+        };
+        vec![lane(mains, "main session"), lane(subs, "sub-agent session")]
     }
 
     fn group_of_sessions<'r>(&self, sessions: Vec<&'r str>, under: Under<'r>, is_part: bool) -> Group<'r> {

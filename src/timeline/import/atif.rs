@@ -28,6 +28,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// The member with the trajectories of sub-agents.

@@ -3,6 +3,7 @@
 mod branch;
 mod node;
 mod record;
+mod scan;
 mod session;
 
 use self::record::Record;
@@ -25,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
     detect,
     read,
+    scan: Some(scan::scan),
 };
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
@@ -38,13 +40,26 @@ fn is_message(record: &Record<'_>) -> bool {
     is_named && matches!(record.kind.0.as_ref(), "user" | "assistant") && record.message.is_some()
 }
 
-/// Reads a session: the branch that ends at its last message.
+/// Reads a session, of the agent itself and of each of its sub-agents whose records the file holds: the branch that ends at the last
+/// message of each.
 pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let node::Nodes { all: nodes, of_agent } = node::read(lines, losses);
-    let path = branch::follow(&nodes, losses);
-    let mut transcript = session::gather(&nodes, &path, losses);
-    transcript.harness = HARNESS;
-    transcript.makes_side_requests = true;
-    transcript.of_agent = of_agent;
-    vec![transcript]
+    let lanes = node::read(lines, losses);
+    let is_alone = lanes.len() == 1;
+    let lane = |(name, node::Lane { nodes, of_agent })| {
+        let path = branch::follow(&nodes, losses);
+        let mut transcript = session::gather(&nodes, &path, losses);
+        transcript.harness = HARNESS;
+        // What is known of side requests was seen of the agent's own sessions.
+        transcript.makes_side_requests = true;
+        transcript.of_agent = of_agent;
+        transcript.name = if is_alone { String::new() } else { name };
+        transcript
+    };
+    lanes.into_iter().map(lane).collect()
+}
+
+/// Returns what a sub-agent's session is called within its file.
+fn lane_name(agent: &str) -> String {
+    let name = agent.strip_prefix("agent-").unwrap_or(agent);
+    format!("agent-{}", if name.is_empty() { "unnamed" } else { name })
 }

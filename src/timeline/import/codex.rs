@@ -25,6 +25,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("rollouts of EntityProcess/agentv"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether one of the first lines holds a record of a rollout.

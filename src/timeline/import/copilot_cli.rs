@@ -30,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Structure("twelve published sessions, whose totals alone have cache figures"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether one of the first lines is an event of a session.

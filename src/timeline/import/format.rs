@@ -1,5 +1,6 @@
 //! What a format of recorded sessions declares about itself.
 
+use super::index::Indexed;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::Transcript;
@@ -23,6 +24,8 @@ pub struct Format {
     pub(super) detect: fn(&str) -> bool,
     /// Reads a recording; unusable parts are reported as losses.
     pub(super) read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
+    /// Returns what a scan of a recording tells of its sessions, where one does; what cannot be used is passed over.
+    pub(super) scan: Option<fn(&mut Lines<'_>) -> Vec<Indexed>>,
 }
 
 /// The files on which a reader was checked.

@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the front is that of a chat.

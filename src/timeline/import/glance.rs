@@ -21,6 +21,11 @@ pub struct Glance {
 }
 
 impl Glance {
+    /// Takes what is known of a session.
+    pub(super) fn new(session: &str, last_ms: Option<i64>, models: Vec<RecordedModel>) -> Self {
+        Self { session: session.to_owned(), last_ms, models }
+    }
+
     /// Returns the model that was billed for the most input.
     pub fn main_model(&self) -> Option<&RecordedModel> {
         main_model(&self.models)
@@ -43,5 +48,5 @@ fn glance(transcript: &Transcript) -> Glance {
         clock.since_start(exchange.at_ms);
         models.count(transcript.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt));
     }
-    Glance { session: transcript.name.clone(), last_ms: clock.last_ms(), models: models.into_counted() }
+    Glance::new(&transcript.name, clock.last_ms(), models.into_counted())
 }

@@ -2,6 +2,7 @@
 
 mod conduct;
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -12,6 +13,8 @@ use crate::input::TtlClass;
 use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
+use crate::timeline::Usage;
+use crate::timeline::shared::Chance;
 
 pub(super) use conduct::{Conduct, Leads};
 
@@ -19,7 +22,7 @@ pub(super) use conduct::{Conduct, Leads};
 const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
 
 /// A version of a harness; numbers that it does not have are 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Version([u32; 3]);
 
 impl Version {
@@ -53,10 +56,30 @@ pub(super) enum Occasion {
 /// The rules of a harness.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rules {
+pub(super) struct Rules {
     lifetimes: Vec<Lifetime>,
     leads: Vec<Lead>,
     rewrites: Vec<Rewrite>,
+    front: Option<Front>,
+}
+
+/// What is known of tools and system prompt as other sessions share them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Front {
+    /// How probable it is that the first request reads them though no session is known that sent them within their lifetime.
+    unknown: Probability,
+    /// A request that reads less than this share of what the one before cached shows their size.
+    fall_share: Decimal,
+}
+
+/// A probability and its interval.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Probability {
+    value: f64,
+    low: f64,
+    high: f64,
 }
 
 /// The versions that a rule is about, the first and the last one included.
@@ -143,6 +166,37 @@ impl Rules {
     fn of(harness: &str) -> Option<&'static Self> {
         static RULES: OnceLock<IndexMap<String, Rules>> = OnceLock::new();
         RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
+    }
+
+    /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
+    pub(super) fn chance(harness: &str) -> Option<Chance> {
+        let Probability { value, low, high } = Self::of(harness)?.front.as_ref()?.unknown;
+        Some(Chance { value, interval: [low, high] })
+    }
+
+    /// Returns what the billed requests of a session show of the size of a harness's tools and system prompt: what the first one read,
+    /// else what most of those read that fell behind what the one before had cached.
+    pub(super) fn front(harness: &str, version: Version, usages: &[Usage]) -> Option<Tokens> {
+        let rules = Self::of(harness)?;
+        let fall = rules.front.as_ref()?.fall_share;
+        let tokens_max = rules.leads.iter().find(|it| it.versions.include(version))?.tokens_max;
+        let is_front = |it: &Tokens| (1..=tokens_max).contains(it);
+        let first = usages.first().map(|it| it.cache_read).filter(|it| is_front(it));
+        let fell = usages.windows(2).filter_map(|it| {
+            let cached = it[0].cache_read.saturating_add(it[0].cache_write);
+            Some(it[1].cache_read).filter(|read| *read < fall.of(cached) && is_front(read))
+        });
+        first.or_else(|| {
+            let mut counts: IndexMap<Tokens, usize> = IndexMap::new();
+            fell.for_each(|it| *counts.entry(it).or_default() += 1);
+            counts.into_iter().max_by_key(|it| (it.1, Reverse(it.0))).map(|it| it.0)
+        })
+    }
+
+    /// Returns how long a version of a harness asks entries to live, in milliseconds.
+    pub(super) fn life_ms(harness: &str, version: Version) -> Option<u64> {
+        let rules = Self::of(harness)?;
+        rules.lifetimes.iter().find(|it| it.versions.include(version)).map(|it| it.ttl.0)
     }
 
     /// Returns how long a version asks entries to live, and in how many cases that was seen.

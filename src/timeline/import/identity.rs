@@ -1,24 +1,22 @@
 //! Which sessions a recording holds, by the ids in its log: found in a small part of the file, before it is read.
 
-use std::io::BufRead;
-
 use super::document::Outline;
 use super::lines::Lines;
 use super::values::Text;
 use super::{json, usage_csv};
 
 /// How much of a file is searched for an id.
-const HEAD_BYTES: usize = 128 << 10;
+pub(super) const HEAD_BYTES: usize = 128 << 10;
 
 /// A session of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub(super) struct Identity {
     /// Its id in the log, with that of the sub-agent if it is one's session.
-    pub id: String,
+    pub(super) id: String,
     /// Its name within the file; empty for a single session.
-    pub name: String,
+    pub(super) name: String,
     /// Whether the recording has the texts of the session, and not only its usage.
-    pub has_texts: bool,
+    pub(super) has_texts: bool,
 }
 
 /// What records of any format say about their session.
@@ -48,10 +46,9 @@ struct Payload<'a> {
 }
 
 /// Returns the sessions of a recording whose log names them.
-pub fn identities(reader: &mut dyn BufRead) -> Vec<Identity> {
-    let mut lines = Lines::with_head(reader, HEAD_BYTES);
+pub(super) fn identities(lines: &mut Lines<'_>) -> Vec<Identity> {
     if usage_csv::detect(lines.head()) {
-        let sessions = usage_csv::sessions(&mut lines).into_iter();
+        let sessions = usage_csv::sessions(lines).into_iter();
         return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
     }
     let mut of_agent = None;

@@ -28,6 +28,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// The members that are read piece by piece, below a sample.

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("test files of MoonshotAI/kimi-code, one request with cache reads"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether one of the first lines is the head of a wire, or a record that only it has.

@@ -76,16 +76,6 @@ impl Losses {
         problems.collect()
     }
 
-    /// Takes those of others in.
-    pub(super) fn extend(&mut self, others: Self) {
-        for (key, (line, column, n)) in others.refused {
-            self.refused.entry(key).or_insert((line, column, 0)).2 += n;
-        }
-        for (what, lines) in others.by_reason {
-            self.by_reason.entry(what).or_default().extend(lines);
-        }
-    }
-
     /// Returns the losses by their first lines.
     pub(super) fn in_order(self) -> Vec<Loss> {
         let losses = self.by_reason.into_iter().map(|(what, mut lines)| {

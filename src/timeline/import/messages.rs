@@ -27,6 +27,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("requests of OpenHands/software-agent-sdk"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the front is JSON that holds messages.

@@ -35,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the front is that of an export.

@@ -38,6 +38,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the front holds spans or log records: on one of its lines, or as its first value.

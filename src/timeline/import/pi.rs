@@ -30,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("a session of badlogic/pi-mono"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether one of the first lines is a session's header or a message.

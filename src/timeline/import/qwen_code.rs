@@ -28,6 +28,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Structure("a made-up chat of two requests (Piebald-AI/splitrail)"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether one of the first lines is a message.

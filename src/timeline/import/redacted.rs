@@ -25,6 +25,7 @@ pub(super) const FORMAT: Format = Format {
     ),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the first record begins a session.

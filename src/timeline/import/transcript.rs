@@ -8,6 +8,7 @@ use super::content::{Content, Measured};
 use super::harness::{Occasion, Version};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
+use crate::timeline::shared::Neighbours;
 use crate::timeline::{Kind, Level, Usage};
 
 /// A recording: its requests, in order.
@@ -48,6 +49,8 @@ pub(super) struct Transcript {
     pub(super) draws: Option<u64>,
     /// What is assumed of the history that the harness took out, in sentences.
     pub(super) assumptions: Vec<String>,
+    /// What other sessions of the same user tell of it.
+    pub(super) neighbours: Neighbours,
 }
 
 /// One request: what came before it, what the model answered, what its calls gave back.

@@ -57,6 +57,7 @@ pub(super) const FORMAT: Format = Format {
     checked: Checked::Real("54 sessions of entireio/cli"),
     detect,
     read,
+    scan: None,
 };
 
 /// Returns whether the first line names the columns.

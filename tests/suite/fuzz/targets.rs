@@ -119,6 +119,11 @@ fn scenario(bytes: &[u8]) {
         (Ok(_), Load::Generate(generate))
             if generate.taken().any(|(turn, n_turns)| is_much(turn, n_turns)) => {}
         (Ok(_), Load::Turns(turns)) if turns.iter().any(|it| is_much(it, it.times)) => {}
+        (Ok(scenario), Load::Sessions(sessions)) => {
+            if !sessions.iter().flat_map(|it| &it.turns).any(|it| is_much(it, it.times)) {
+                drop(load::sessions(&scenario, sessions));
+            }
+        }
         (Ok(scenario), Load::Conversation(conversation)) => {
             let _ = Conversation::new(&scenario, conversation);
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ctxsim::input::scenario::Assume;
-use ctxsim::timeline::import::{Imported, import};
+use ctxsim::timeline::import::{Imported, import, import_all};
 use ctxsim::timeline::{EventKind, Kind};
 
 use super::*;
@@ -248,18 +248,46 @@ fn a_synthetic_reply_is_no_request() {
 }
 
 #[test]
-fn records_of_sub_agents_and_of_progress_are_counted_and_left_out() {
+fn records_of_sub_agents_that_no_model_answered_and_of_progress_are_counted_and_left_out() {
     let session = Session::default()
         .user("hello")
         .text("m1", "hi", &usage(0, 0, 100, 20))
         .line("user", r#"{"content":"side"}"#, r#""isSidechain":true,"#)
-        .line("assistant", r#"{"id":"s1","content":[]}"#, r#""isSidechain":true,"#)
         .line("progress", "null", "");
 
     let Imported { timeline, losses, .. } = imported(&session.text);
 
     assert_eq!(timeline.spine.steps.len(), 1);
-    assert_eq!(losses.iter().map(|it| (it.line, it.count)).collect::<Vec<_>>(), [(3, 2), (5, 1)]);
+    assert_eq!(losses.iter().map(|it| (it.line, it.count)).collect::<Vec<_>>(), [(3, 1), (4, 1)]);
+}
+
+#[test]
+fn a_sub_agent_whose_records_the_file_holds_is_a_session_of_its_own() {
+    let aside = |agent: &str| format!(r#""isSidechain":true,"sessionId":"s","agentId":"{agent}","#);
+    let reply =
+        |id: &str, usage: &str| format!(r#"{{"id":"{id}","model":"m","content":[],"usage":{usage}}}"#);
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("user", r#"{"content":"one"}"#, &aside("a"))
+        .line("user", r#"{"content":"two"}"#, &aside("b"))
+        .line("assistant", &reply("s1", &usage(3, 0, 50, 10)), &aside("a"))
+        .line("assistant", &reply("s2", &usage(3, 0, 70, 10)), &aside("b"));
+
+    let all = import_all(&session.text, "x", &Assume::default(), &[]).unwrap();
+
+    let named = |it: &Imported| {
+        let session = &it.timeline.spine.sessions[0];
+        let prompt = it.timeline.recorded.as_ref().unwrap().usage[0].unwrap().prompt;
+        (it.session.clone(), session.id.clone(), session.parent.clone(), prompt)
+    };
+    let of = |name: &str, agent: &str, parent: Option<&str>, prompt: u64| {
+        (name.to_owned(), agent.to_owned(), parent.map(str::to_owned), prompt)
+    };
+    assert_eq!(
+        all.iter().map(named).collect::<Vec<_>>(),
+        [of("", "", None, 100), of("agent-a", "a", Some("s"), 53), of("agent-b", "b", Some("s"), 73)]
+    );
 }
 
 #[test]

@@ -126,6 +126,37 @@ impl Cache {
 
     pub(super) fn submit(&mut self, history: &History<'_>, row: &StepRow, layout: &Layout) -> CacheUse {
         let sent = Sent { prompt: segments(history), layout, row, edited_from: history.change.first_slot };
+        self.take(history, &sent)
+    }
+
+    /// Takes a request of another session, which begins with the same items.
+    pub(super) fn submit_front(&mut self, history: &History<'_>, end: u32, at_ms: i64, layout: &Layout) {
+        let prompt = self.front(history, end);
+        if prompt.iter().map(|it| it.tokens).sum::<u64>() > 0 {
+            let (response_ms, end_ms) = (at_ms, at_ms);
+            let row = StepRow { at_ms, response_ms, end_ms, reply: 0..0, results: 0..0, output_tokens: 0 };
+            self.take(history, &Sent { prompt, layout, row: &row, edited_from: None });
+        }
+    }
+
+    /// Tokens of what other sessions send, too.
+    pub(super) fn front_tokens(&self, history: &History<'_>, end: u32) -> u64 {
+        self.front(history, end).iter().map(|it| it.tokens).sum()
+    }
+
+    /// The segments in front that are items of an index below the end; none where the cache does not hear of others.
+    fn front(&self, history: &History<'_>, end: u32) -> Vec<Segment> {
+        if matches!(self.memory, Memory::None | Memory::Capped { .. } | Memory::Contents(_)) {
+            return Vec::new();
+        }
+        let items: Vec<u32> = (0..history.slots.len())
+            .filter(|it| history.item(*it).origin < end)
+            .map(|it| history.slot_of(it))
+            .collect();
+        segments(history).into_iter().take_while(|it| items.contains(&it.slot)).collect()
+    }
+
+    fn take(&mut self, history: &History<'_>, sent: &Sent<'_>) -> CacheUse {
         let nth = self.n;
         self.n += 1;
         let is_served = self.hits.is_none_or(|hits| {
@@ -138,11 +169,11 @@ impl Cache {
                 *previous = history.tokens();
                 read(history.tokens(), tokens, None)
             }
-            Memory::Longest { steps, ttl_ms, earlier } => longest(*steps, *ttl_ms, earlier, &sent),
-            Memory::Entries(entries) => return entries.submit(&sent, is_served),
-            Memory::Units(units) => units.submit(&sent),
-            Memory::Blocks(blocks) => blocks.submit(&sent),
-            Memory::Contents(contents) => contents.submit(&sent),
+            Memory::Longest { steps, ttl_ms, earlier } => longest(*steps, *ttl_ms, earlier, sent),
+            Memory::Entries(entries) => return entries.submit(sent, is_served),
+            Memory::Units(units) => units.submit(sent),
+            Memory::Blocks(blocks) => blocks.submit(sent),
+            Memory::Contents(contents) => contents.submit(sent),
         };
         if !is_served {
             usage.uncached += std::mem::take(&mut usage.read);

@@ -226,6 +226,25 @@ impl Run<'_> {
         self.rows.requests.push(row);
     }
 
+    /// Lets the cache have what another session sent before a step's first request.
+    fn hear_others(&mut self, step: usize) {
+        let Some(shared) = &self.timeline.shared else { return };
+        let sent = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| self.next_n[step] == 0);
+        if let Some((_, sent_ms)) = sent {
+            self.cache.submit_front(&self.history, shared.end, *sent_ms, self.policy.layout());
+        }
+    }
+
+    /// What somebody unknown may have left for the first request of all.
+    fn left_by_others(&self, step: usize, read: u64) -> [f64; 3] {
+        let Some(shared) = &self.timeline.shared else { return [0.0; 3] };
+        let Some(chance) = shared.chance.filter(|_| step == 0 && self.last_request_ms.is_none()) else {
+            return [0.0; 3];
+        };
+        let tokens = self.cache.front_tokens(&self.history, shared.end).saturating_sub(read) as f64;
+        [chance.value, chance.interval[0], chance.interval[1]].map(|it| it * tokens)
+    }
+
     /// Sends a prompt beside the agent's own requests.
     fn submit_aside(&mut self, mut sent: History<'_>, output: u64) -> CacheUse {
         // All that the moment has edited counts as edited by then.
@@ -348,6 +367,7 @@ impl Run<'_> {
                 items: request.n_turns,
                 carried: 0.0,
                 carried_anew: 0.0,
+                left: [0.0; 3],
             };
             self.rows.requests.push(row);
         }
@@ -376,7 +396,9 @@ impl Run<'_> {
         tail += at_tail.map(|it| u64::from(it.tokens)).sum::<u64>();
         let prompt = self.history.tokens() + tail;
         self.outcome.reacts |= self.was_carried && self.history.change.by.is_some_and(|it| it != u16::MAX);
+        self.hear_others(step);
         let mut usage = self.cache.submit(&self.history, reply, self.policy.layout());
+        let left = self.left_by_others(step, usage.read);
         usage.uncached += tail;
         let row = RequestRow {
             turn_ix: turn_ix as u32,
@@ -391,6 +413,7 @@ impl Run<'_> {
             items: 0,
             carried: needs::carried(&mut self.expected, &self.history),
             carried_anew: 0.0,
+            left,
         };
         self.last_read = row.usage.read;
         self.was_carried = row.carried > 0.0;

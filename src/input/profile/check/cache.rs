@@ -31,7 +31,7 @@ pub(in crate::floors::input) fn cache(spec: &Cache, problems: &mut Problems) -> 
     if invalidates == Invalidates::default() && hits.is_none() {
         return rules;
     }
-    CacheRules::Qualified(Box::new(Qualified { rules, invalidates, hits }))
+    CacheRules::Qualified(Box::new(Qualified { rules, invalidates, hits, of_models: Vec::new() }))
 }
 
 /// Reports fields that the rules do not use.

@@ -1,5 +1,8 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
+use indexmap::IndexMap;
+
+use super::lane_name;
 use super::record::{Record, UsageRecord};
 use crate::timeline::import::content::Content;
 use crate::timeline::import::harness::Version;
@@ -78,50 +81,42 @@ pub(super) enum Said {
     },
 }
 
-/// The records of a session.
+/// The records of an agent's session, or of one of its sub-agents'.
 #[derive(Debug, Default)]
-pub(super) struct Nodes {
-    pub(super) all: Vec<Node>,
+pub(super) struct Lane {
+    pub(super) nodes: Vec<Node>,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
     pub(super) of_agent: Option<[String; 2]>,
 }
 
-/// Reads the records of a session; two objects on one line are two records. A file that holds a sub-agent's alone is that
-/// sub-agent's session.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Nodes {
-    let mut main = Vec::new();
-    let mut aside = Some((Nodes::default(), Losses::default()));
-    let mut aside_lines = Vec::new();
+/// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
+/// own.
+pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> IndexMap<String, Lane> {
+    let mut lanes: IndexMap<String, Lane> = IndexMap::from([(String::new(), Lane::default())]);
     while let Some(line) = lines.next() {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
-            if record.is_sidechain == Some(true) {
-                aside_lines.push(line.number);
-                if let Some((aside, losses)) = &mut aside {
-                    let name = |it: &Text<'_>| it.0.clone().into_owned();
-                    aside.of_agent.get_or_insert_with(|| [name(&record.agent_id), name(&record.session_id)]);
-                    aside.all.extend(node(line.number, record, losses));
-                }
-                return;
-            }
-            let node = node(line.number, record, losses);
-            if node.as_ref().is_some_and(is_reply) {
-                aside = None;
-            }
-            main.extend(node);
+            let of_agent = (record.is_sidechain == Some(true)).then(|| {
+                let name = |it: &Text<'_>| it.0.clone().into_owned();
+                [name(&record.agent_id), name(&record.session_id)]
+            });
+            let lane = of_agent.as_ref().map_or_else(String::new, |it| lane_name(&it[0]));
+            let lane = lanes.entry(lane).or_insert_with(|| Lane { of_agent, ..Lane::default() });
+            lane.nodes.extend(node(line.number, record, losses));
         });
     }
-    match aside.filter(|(aside, _)| aside.all.iter().any(is_reply)) {
-        Some((aside, own)) => {
-            losses.extend(own);
-            aside
+    // What nobody answered is no session, but the agent's own says what is there when nothing else is.
+    let is_answered = |it: &Lane| it.nodes.iter().any(is_reply);
+    let has_any = lanes.values().any(is_answered);
+    lanes.retain(|name, it| {
+        let is_kept = if has_any { is_answered(it) } else { name.is_empty() };
+        if !is_kept && !name.is_empty() {
+            it.nodes
+                .iter()
+                .for_each(|it| losses.add(it.line, "records of sub-agents that no model answered"));
         }
-        None => {
-            for line in aside_lines {
-                losses.add(line, "records of sub-agents, whose requests are not part of the main session");
-            }
-            Nodes { all: main, of_agent: None }
-        }
-    }
+        is_kept
+    });
+    lanes
 }
 
 fn is_reply(node: &Node) -> bool {
@@ -237,7 +232,7 @@ fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> 
 }
 
 /// Reads what the provider billed, or nothing if it billed nothing.
-fn usage(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<Usage> {
+pub(super) fn usage(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<Usage> {
     let mut bill = Bill::new(line, "message.usage", losses);
     let record = bill.record(record);
     let uncached = bill.required("input_tokens", record.input_tokens);

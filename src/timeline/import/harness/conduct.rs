@@ -15,6 +15,8 @@ use crate::timeline::{Kind, TimelineBuilder};
 pub(in crate::floors::timeline::import) struct Conduct {
     /// What the first prompt hides, in pieces from the front.
     front: Vec<(Kind, Tokens)>,
+    /// How many of these tokens other sessions send, too.
+    shared: Tokens,
     /// How long entries are asked to live, each with the first request that asks for it.
     lifetimes: Vec<(usize, TtlClass)>,
     /// Requests whose messages were written again, each with what changed before them.
@@ -30,7 +32,8 @@ impl Conduct {
         allotment: &Allotment,
         leads: Leads,
     ) -> Self {
-        let mut conduct = Self { front: leads.pieces(allotment.overhead), ..Self::default() };
+        let (front, shared) = (leads.pieces(allotment.overhead), leads.shared.unwrap_or(0));
+        let mut conduct = Self { front, shared, ..Self::default() };
         let exchanges = transcript.exchanges.as_slice();
         let Some(rules) = Rules::of(transcript.harness) else { return conduct };
         let fired = fired(rules, exchanges, &allotment.resets);
@@ -44,6 +47,15 @@ impl Conduct {
     /// Returns what the first prompt hides, in pieces from the front.
     pub(in crate::floors::timeline::import) fn front(&self) -> &[(Kind, Tokens)] {
         &self.front
+    }
+
+    /// Returns how many of these pieces other sessions send, too.
+    pub(in crate::floors::timeline::import) fn n_shared(&self) -> usize {
+        let ends = self.front.iter().scan(0, |end: &mut Tokens, it| {
+            *end += it.1;
+            Some(*end)
+        });
+        ends.take_while(|it| *it <= self.shared).count()
     }
 
     /// Returns how long entries are asked to live at first.
@@ -75,6 +87,8 @@ pub(in crate::floors::timeline::import) struct Leads {
     first: Tokens,
     /// As a rewrite tells, for those after it.
     later: Option<(usize, Tokens)>,
+    /// As other sessions tell, or as is usual: what these send, too. Nothing where no other is known.
+    shared: Option<Tokens>,
 }
 
 impl Leads {
@@ -85,11 +99,14 @@ impl Leads {
         asks_bills: bool,
     ) -> Self {
         let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
-        let mut leads = Self { first: hidden, later: None };
+        let mut leads = Self { first: hidden, later: None, shared: None };
         let (Some(rules), Some(first)) = (Rules::of(transcript.harness), exchanges.first()) else {
             return leads;
         };
-        leads.first = rules.lead(first.version, hidden).map_or(hidden, |it| it.0);
+        let neighbours = &transcript.neighbours;
+        let told = neighbours.front_tokens.filter(|it| (1..=hidden).contains(it));
+        leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
+        leads.shared = (!neighbours.is_silent()).then_some(leads.first);
         if asks_bills {
             leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden);
         }
@@ -107,8 +124,25 @@ impl Leads {
         self.later = later.filter(|it| it.1 != self.first);
     }
 
-    /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message.
+    /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
+    /// other sessions share ends a piece, too.
     fn pieces(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
+        let mut pieces = self.told(hidden);
+        let mut left = self.shared.unwrap_or(0);
+        for at in 0..pieces.len() {
+            let (kind, tokens) = pieces[at];
+            if left > 0 && left < tokens {
+                pieces[at].1 = left;
+                pieces.insert(at + 1, (kind, tokens - left));
+                break;
+            }
+            left = left.saturating_sub(tokens);
+        }
+        pieces
+    }
+
+    /// Returns what the session itself tells of them.
+    fn told(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
         let mut ends: Vec<Tokens> = self.later.iter().map(|it| it.1).chain([self.first]).collect();
         ends.sort_unstable();
         let kinds: &[Kind] =

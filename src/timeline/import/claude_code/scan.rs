@@ -1,0 +1,159 @@
+//! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
+
+use indexmap::IndexMap;
+
+use super::HARNESS;
+use super::record::UsageRecord;
+use crate::timeline::Usage;
+use crate::timeline::import::harness::{Rules, Version};
+use crate::timeline::import::index::{Indexed, Kin};
+use crate::timeline::import::lay_out::Models;
+use crate::timeline::import::lines::Lines;
+use crate::timeline::import::losses::Losses;
+use crate::timeline::import::places;
+use crate::timeline::import::times::milliseconds;
+use crate::timeline::import::usage::Shaped;
+use crate::timeline::import::values::Text;
+
+/// A record, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    is_sidechain: Option<bool>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    version: Text<'a>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+/// What was said, without the words.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage: Shaped<UsageRecord>,
+}
+
+/// A lane of the session while it is scanned: the agent itself, or one of its sub-agents.
+#[derive(Default)]
+struct Lane {
+    id: String,
+    cwd: String,
+    version: Version,
+    model: String,
+    models: Models,
+    /// The reply that is being read.
+    reply: String,
+    moments: Vec<[i64; 2]>,
+    usages: Vec<Usage>,
+    /// When the user's side last said something.
+    said_ms: Option<i64>,
+}
+
+/// Scans a session; two objects on one line are two records.
+pub(super) fn scan(lines: &mut Lines<'_>) -> Vec<Indexed> {
+    let mut lanes: IndexMap<String, Lane> = IndexMap::new();
+    while let Some(line) = lines.next() {
+        let records = serde_json::Deserializer::from_str(line.text).into_iter::<Record<'_>>();
+        for record in records.map_while(Result::ok) {
+            let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
+            lanes.entry(agent.unwrap_or_default()).or_default().take(&record);
+        }
+    }
+    indexed(lanes)
+}
+
+/// Names the lanes as reading the session does.
+fn indexed(mut lanes: IndexMap<String, Lane>) -> Vec<Indexed> {
+    lanes.retain(|_, it| !it.usages.is_empty() || !it.moments.is_empty());
+    let is_alone = lanes.len() == 1;
+    lanes.into_iter().map(|(name, lane)| lane.indexed(name, is_alone)).collect()
+}
+
+impl Lane {
+    /// Takes a record.
+    fn take(&mut self, record: &Record<'_>) {
+        if self.id.is_empty() {
+            record.session_id.0.as_ref().clone_into(&mut self.id);
+        }
+        if self.cwd.is_empty() {
+            record.cwd.0.as_ref().clone_into(&mut self.cwd);
+        }
+        let Some(message) = &record.message else { return };
+        let at_ms = milliseconds(&record.timestamp.0);
+        match record.kind.0.as_ref() {
+            "user" => self.said_ms = self.said_ms.max(at_ms),
+            "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
+            _ => {}
+        }
+    }
+
+    /// Takes a line of a reply: later lines of it only end it.
+    fn answer(&mut self, record: &Record<'_>, message: &Message<'_>, at_ms: Option<i64>) {
+        let is_new = message.id.0.is_empty() || message.id.0 != self.reply;
+        if !is_new {
+            if let (Some(last), Some(at_ms)) = (self.moments.last_mut(), at_ms) {
+                last[1] = last[1].max(at_ms);
+            }
+            return;
+        }
+        message.id.0.as_ref().clone_into(&mut self.reply);
+        if self.moments.is_empty() {
+            self.version = Version::parse(&record.version.0);
+            message.model.0.as_ref().clone_into(&mut self.model);
+        }
+        let mut losses = Losses::default();
+        let usage = super::node::usage(0, message.usage, &mut losses);
+        self.models.count(&message.model.0, usage.map_or(0, |it| it.prompt));
+        self.usages.extend(usage);
+        if let Some(at_ms) = at_ms {
+            let asked_ms = self.said_ms.take().unwrap_or(at_ms).min(at_ms);
+            let not_before = self.moments.last().map_or(i64::MIN, |it| it[0]);
+            self.moments.push([asked_ms.max(not_before), at_ms.max(not_before)]);
+        }
+    }
+
+    fn indexed(self, name: String, is_alone: bool) -> Indexed {
+        let is_of_agent = !name.is_empty();
+        let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
+        let life_ms = self.life_ms();
+        let places::Places { user, project } = places::of(&self.cwd);
+        Indexed {
+            id: if self.id.is_empty() { String::new() } else { id },
+            session: if is_alone { String::new() } else { name },
+            has_texts: true,
+            parent: is_of_agent.then_some(self.id),
+            user,
+            project,
+            models: self.models.into_counted(),
+            moments: self.moments,
+            front_tokens: Rules::front(HARNESS, self.version, &self.usages),
+            life_ms,
+            kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
+        }
+    }
+
+    /// Returns how long entries are asked to live: as the first write says, else as is known of the version.
+    fn life_ms(&self) -> Option<i64> {
+        let first = self.usages.iter().find(|it| it.cache_write > 0);
+        let told =
+            first.and_then(|it| it.cache_write_long).map(|it| if it > 0 { HOUR_MS } else { HOUR_MS / 12 });
+        told.or_else(|| i64::try_from(Rules::life_ms(HARNESS, self.version)?).ok())
+    }
+}
+
+/// The longer of the two lifetimes that a write can have; the shorter one is five minutes.
+const HOUR_MS: i64 = 3_600_000;
