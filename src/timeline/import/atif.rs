@@ -93,7 +93,6 @@ struct Trajectory {
     is_billed: bool,
     /// Whether the last step was copied from another trajectory.
     is_copying: bool,
-    n_compactions: usize,
     n_replies: usize,
     /// The file in which it goes on.
     continues: Option<String>,
@@ -183,7 +182,6 @@ impl Trajectory {
 
     /// Takes out the history, where a step says so.
     fn compact(&mut self) {
-        self.n_compactions += usize::from(self.n_replies > 0);
         self.assembler.compacted(usize::MAX, Cause::Harness);
         self.is_copying = true;
     }
@@ -201,18 +199,12 @@ impl Trajectory {
     fn finish(self, parent: Option<&str>, transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = self.is_billed;
-        transcript.marks_compactions = self.n_compactions > 0;
+        transcript.marks_compactions = !transcript.summarised().is_empty();
         transcript.of_agent = parent.map(|it| [self.id.clone(), it.to_owned()]);
         if let Some(file) = self.continues {
             transcript
                 .assumptions
                 .push(format!("The session goes on in {file}, which is read as a session of its own."));
-        }
-        if self.n_compactions > 0 {
-            let n = self.n_compactions;
-            transcript
-                .assumptions
-                .push(format!("Compactions: {n}. What takes the place of the history begins a turn."));
         }
         transcripts.push(transcript);
         for child in self.children {

@@ -73,7 +73,6 @@ struct Session {
     calls: IndexMap<u64, String>,
     begins: Vec<(u64, usize)>,
     is_compacting: bool,
-    n_compactions: usize,
     front: Option<u64>,
     has_writes: bool,
 }
@@ -113,7 +112,7 @@ impl Session {
             }
             "compaction/start" => self.is_compacting = true,
             "compaction/end" => self.is_compacting = false,
-            "compaction/summary" => self.compacted(line, at_ms, data, losses),
+            "compaction/summary" => self.compacted(line, data, losses),
             other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
         }
     }
@@ -257,20 +256,18 @@ impl Session {
         }
     }
 
-    /// Takes a compaction: the request for the summary, where it was billed, and which events go.
-    fn compacted(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, losses: &mut Losses) {
+    /// Takes a compaction: which events go, and the bill of the summary.
+    fn compacted(&mut self, line: usize, data: Data<'_>, losses: &mut Losses) {
         self.close();
-        self.n_compactions += 1;
         let end = match data.shadowed_range {
             Shaped::Object(range) => number(range.end),
             _ => None,
         };
         let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|it| it.1);
-        if let Some(bill) = billed(line, "data.usage", data.usage, losses) {
-            let summary = Part::of(Kind::Assistant, data.summary.to_content());
-            self.reply(vec![Named::plain(summary)], Some(bill), at_ms);
-        }
         self.assembler.compacted(or_unlimited(stays), Cause::Harness);
+        if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
+            self.assembler.summarised(line, bill);
+        }
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -280,11 +277,6 @@ impl Session {
         transcript.has_breakpoints = self.has_writes;
         if !self.parent.is_empty() {
             transcript.of_agent = Some([self.id, self.parent]);
-        }
-        if self.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", self.n_compactions));
         }
         transcript
     }

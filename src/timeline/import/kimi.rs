@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
 use self::record::{Message, Newer, Payload, Record, ReturnValue, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::Content;
 use super::format::{Checked, Format};
 use super::json;
@@ -159,7 +159,6 @@ struct Lane {
     is_summarising: bool,
     front: Option<(String, usize)>,
     has_writes: bool,
-    n_compactions: usize,
 }
 
 impl Lane {
@@ -207,9 +206,7 @@ impl Lane {
             "CompactionBegin" => self.close(losses),
             "CompactionEnd" => {
                 self.close(losses);
-                self.n_compactions += 1;
-                self.assembler.compacted(usize::MAX, Cause::Harness);
-                self.assembler.stood_in(line, at_ms, Part::new(Kind::Summary, 0, 0));
+                self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
             }
             other => losses.add(line, format!("messages of type `{other}`, which is never part of a prompt")),
         }
@@ -271,20 +268,19 @@ impl Lane {
             "usage.record" if record.usage_scope.0 == "session" && !self.is_summarising => {
                 losses.add(line, "bills of the session beside those of its turns");
             }
+            "usage.record" if self.is_summarising => {
+                let bill = billed(line, "usage", record.usage, losses);
+                bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
+            }
             "usage.record" => {
                 self.open.usage = billed(line, "usage", record.usage, losses);
                 self.open.end_ms = at_ms.or(self.open.end_ms);
-                if self.is_summarising {
-                    self.close(losses);
-                }
             }
             "context.apply_compaction" => {
                 self.close(losses);
-                self.n_compactions += 1;
                 let summaries = [record.context_summary.to_content(), record.summary.to_content()];
                 let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
-                self.assembler.compacted(usize::MAX, Cause::Harness);
-                self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, summary));
+                self.assembler.replaced(line, at_ms, Summary::of(summary));
             }
             "context.clear" => {
                 self.close(losses);
@@ -344,11 +340,6 @@ impl Lane {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
         transcript.has_breakpoints = self.has_writes;
-        if self.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", self.n_compactions));
-        }
         transcript
     }
 }

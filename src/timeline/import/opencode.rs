@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use self::record::{
     AboutRecord, Billed, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord, moment,
 };
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::{Content, Measured};
 use super::document::{self, Outline, Piece};
 use super::format::{Checked, Format};
@@ -182,11 +182,6 @@ impl Session {
         transcript.forgets_reasoning = forgets_reasoning;
         transcript.ttl = has_breakpoints.then_some(TtlClass::Short);
         transcript.of_agent = (!self.parent.is_empty()).then_some([self.id, self.parent]);
-        if walk.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", walk.n_compactions));
-        }
         transcript
     }
 }
@@ -201,7 +196,6 @@ struct Walk {
     begins: IndexMap<String, usize>,
     /// Calls whose results leave the prompts, each with the time.
     to_clear: Vec<(i64, String)>,
-    n_compactions: usize,
 }
 
 impl Walk {
@@ -265,13 +259,13 @@ impl Walk {
             return losses.add(line, "compactions that were not finished");
         };
         let stays = std::mem::take(&mut self.stays);
-        let stays = or_unlimited(self.begins.get(&stays).copied());
-        self.n_compactions += 1;
-        self.assembler.compacted(stays, std::mem::replace(&mut self.cause, Cause::Harness));
-        self.assembler.stood_in(line, at_ms, summary.with_kind(Kind::Summary));
-        if let Some(usage) = answer.reply.usage {
-            self.assembler.summarised(usage);
-        }
+        let summary = Summary {
+            stays_from: or_unlimited(self.begins.get(&stays).copied()),
+            cause: std::mem::take(&mut self.cause),
+            bill: answer.reply.usage,
+            ..Summary::new(vec![summary.with_kind(Kind::Summary)])
+        };
+        self.assembler.replaced(line, at_ms, summary);
     }
 
     /// Takes the results out of the prompts that the harness had cleared by then.

@@ -5,14 +5,14 @@ mod record;
 use indexmap::IndexMap;
 
 use self::record::{Message, Record, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::Content;
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Named, Part, Transcript};
 use super::tree::{Node, follow};
 use super::usage::{Bill, Shaped};
 use super::values::{Block, MessageContent};
@@ -80,10 +80,8 @@ enum Said {
     Reply(Reply, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
-    /// Nothing; the next reply is a summary.
-    Summarises,
-    /// Nothing; that reply is in the place of everything before it.
-    HasSummarised,
+    /// Nothing; whether the next reply is a summary in the place of everything before it.
+    Summarises(bool),
 }
 
 /// Makes an entry of a record; the header is none.
@@ -98,8 +96,8 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> 
             kept: record.first_kept_entry_id.0.into_owned(),
             kept_index: record.first_kept_entry_index.and_then(|it| it.0.ok()),
         },
-        "compaction_start" | "session_compact" => Said::Summarises,
-        "compaction_end" => Said::HasSummarised,
+        "compaction_start" | "session_compact" => Said::Summarises(true),
+        "compaction_end" => Said::Summarises(false),
         "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
         "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
         other => {
@@ -226,21 +224,10 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     bill.finish(usage).map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
 }
 
-/// A summary that the log shows as a reply of its own.
-#[derive(Debug, Default)]
-struct Summarising {
-    /// Whether the harness has said that it compacts.
-    is_open: bool,
-    /// Where the parts of the reply begin.
-    from: Option<usize>,
-}
-
-impl Summarising {
-    fn replied(&mut self, n_parts: usize) {
-        if self.is_open {
-            self.from = Some(n_parts);
-        }
-    }
+/// Makes a summary of the reply of the request that wrote it.
+fn summary_of(reply: Reply) -> Summary {
+    let said = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind == Kind::Assistant);
+    Summary { bill: reply.usage, ..Summary::new(said.map(|it| it.with_kind(Kind::Summary)).collect()) }
 }
 
 /// Gathers the requests of a branch.
@@ -251,34 +238,29 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
     let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
     let by_name: IndexMap<String, usize> = names.map(|(index, it)| (it.id.clone(), index)).collect();
     let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-    let (mut has_breakpoints, mut n_compactions) = (false, 0);
-    let mut summarising = Summarising::default();
+    let mut has_breakpoints = false;
+    let mut is_summarising = false;
     for index in path {
         let Some(Entry { line, at_ms, said, .. }) = by_place[*index].take() else { continue };
         begins[*index] = Some(assembler.n_parts());
         match said {
             Said::Nothing => {}
-            Said::Summarises => summarising.is_open = true,
-            Said::HasSummarised => {
-                if let Some(from) = std::mem::take(&mut summarising).from {
-                    n_compactions += 1;
-                    assembler.compacted(from, Cause::Harness);
-                }
-            }
+            Said::Summarises(is_next) => is_summarising = is_next,
             Said::User { parts, is_typed } => {
                 for part in parts {
                     assembler.said(line, at_ms, part, is_typed);
                 }
             }
             Said::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            Said::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
+                assembler.replaced(line, at_ms, summary_of(reply));
+            }
             Said::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
                 let response_ms = reply.response_ms.or(at_ms);
-                summarising.replied(assembler.n_parts());
                 assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
             }
             Said::Compaction { summary, kept, kept_index } => {
-                n_compactions += 1;
                 // In the first version, places count from the header.
                 let by_index = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
                 let place = by_name.get(&kept).copied().or(by_index);
@@ -289,8 +271,8 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
                         "compactions whose first kept entry is not on the branch; nothing is kept",
                     );
                 }
-                assembler.compacted(or_unlimited(stays), Cause::Harness);
-                assembler.stood_in(line, at_ms, summary);
+                let summary = Summary { stays_from: or_unlimited(stays), ..Summary::new(vec![summary]) };
+                assembler.replaced(line, at_ms, summary);
             }
         }
     }
@@ -299,8 +281,5 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
     transcript.counts_output = true;
     let ttl = has_breakpoints.then_some(TtlClass::Short);
     transcript.ttl = ttl;
-    if n_compactions > 0 {
-        transcript.assumptions.push(format!("Compactions: {n_compactions}. The summary begins a turn."));
-    }
     transcript
 }

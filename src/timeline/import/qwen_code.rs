@@ -5,14 +5,14 @@ mod record;
 use indexmap::IndexMap;
 
 use self::record::{Record, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::format::{Checked, Format};
 use super::gemini_cli::{Billed, Parts, Spoken};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Named, Part, Transcript};
 use super::tree::{Node, follow};
 use super::usage::Bill;
 use crate::timeline::Kind;
@@ -144,7 +144,7 @@ fn gather(entries: Vec<Entry>, losses: &mut Losses) -> Transcript {
     let path = follow(&nodes.collect::<Vec<_>>(), losses);
     let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut assembler = Assembler::default();
-    let (mut is_billed, mut n_compactions) = (false, 0);
+    let mut is_billed = false;
     for index in path {
         let Some(Entry { line, at_ms, said, .. }) = by_place[index].take() else { continue };
         match said {
@@ -166,23 +166,12 @@ fn gather(entries: Vec<Entry>, losses: &mut Losses) -> Transcript {
                 is_billed |= reply.usage.is_some();
                 assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..*reply });
             }
-            Said::Compaction(parts) => {
-                n_compactions += 1;
-                assembler.compacted(usize::MAX, Cause::Harness);
-                for part in parts {
-                    assembler.stood_in(line, at_ms, part);
-                }
-            }
+            Said::Compaction(parts) => assembler.replaced(line, at_ms, Summary::new(parts)),
         }
     }
     let mut transcript = assembler.finish(losses);
     transcript.counts_output = is_billed;
     transcript.drops_reasoning = true;
     transcript.marks_compactions = true;
-    if n_compactions > 0 {
-        transcript
-            .assumptions
-            .push(format!("Compactions: {n_compactions}. The compressed history begins a turn."));
-    }
     transcript
 }

@@ -63,8 +63,8 @@ pub(super) struct Exchange {
     pub(super) end_ms: Option<i64>,
     /// What the log says of a compaction of the history before this request.
     pub(super) compacts: Option<Compaction>,
-    /// What the request was billed that wrote the summary, if the log says so.
-    pub(super) summarised: Option<Usage>,
+    /// What the requests were billed that wrote the summary, if the log says so.
+    pub(super) summarised: Vec<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
     /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.

@@ -42,7 +42,6 @@ pub(super) struct Lane {
     known: Vec<(usize, usize)>,
     is_billed: bool,
     has_writes: bool,
-    n_compactions: usize,
     n_rewritten: usize,
 }
 
@@ -73,7 +72,6 @@ impl Lane {
         self.front(messages, all, &request);
         let replaces = n_same < self.known.len();
         if self.is_compacted && !self.known.is_empty() {
-            self.n_compactions += 1;
             self.assembler.compacted(usize::MAX, Cause::Harness);
             self.known.clear();
             n_same = 0;
@@ -192,12 +190,6 @@ impl Lane {
         transcript.counts_output = self.is_billed;
         transcript.has_breakpoints = self.has_writes;
         transcript.ttl = self.has_writes.then_some(TtlClass::Short);
-        if self.n_compactions > 0 {
-            transcript.assumptions.push(format!(
-                "Compactions: {}. What takes the place of the history begins a turn.",
-                self.n_compactions
-            ));
-        }
         if self.n_rewritten > 0 {
             transcript.assumptions.push(format!(
                 "Requests that replaced messages of the one before: {}. What they replaced leaves the prompts.",

@@ -9,7 +9,8 @@ use super::messages::Message;
 use super::record::Record;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::Kind;
-use crate::timeline::import::assemble::{Assembler, Reply};
+use crate::timeline::import::assemble::{Assembler, Reply, Summary};
+use crate::timeline::import::content::Content;
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Cause, Named, Part, Transcript};
@@ -59,7 +60,6 @@ struct Conversation {
     has_replied: bool,
     has_breakpoints: bool,
     has_usage: bool,
-    n_compactions: usize,
     pending: Option<Reply>,
 }
 
@@ -152,7 +152,6 @@ impl Conversation {
             n_stay == 0 && !is_compacted && digests.first() != self.known.first().map(|it| &it.0);
         let cause = if is_cleared { Cause::Cleared } else { Cause::Harness };
         self.assembler.compacted(or_unlimited(stays_from), cause);
-        self.n_compactions += usize::from(!is_cleared);
         if is_cleared {
             self.known.clear();
             return 0;
@@ -196,9 +195,7 @@ impl Conversation {
     fn unseen(&mut self, record: &Record, turn: &str, is_compacted: bool) {
         let (line, at_ms) = (record.line, record.start_ms);
         if is_compacted {
-            self.n_compactions += 1;
-            self.assembler.compacted(usize::MAX, Cause::Harness);
-            self.assembler.stood_in(line, at_ms, Part::new(Kind::Summary, 0, 0));
+            self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
         }
         let typed = self.typed.take();
         if typed.is_some() || self.turn.as_deref() != Some(turn) {
@@ -246,12 +243,6 @@ impl Conversation {
         let mut transcript = self.assembler.finish(losses);
         transcript.has_breakpoints = self.has_breakpoints;
         transcript.counts_output = self.has_usage;
-        if self.n_compactions > 0 {
-            transcript.assumptions.push(format!(
-                "Compactions: {}. What stands in the place of the history begins a turn.",
-                self.n_compactions
-            ));
-        }
         transcript
     }
 }
