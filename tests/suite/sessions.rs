@@ -100,7 +100,7 @@ fn projects() -> TempDir {
     put("two/notes.md", b"# Not looked at");
     let unanswered = r#"{"type":"user","uuid":"u","timestamp":"2026-02-01T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
     put("two/unanswered.jsonl", unanswered.as_bytes());
-    put("two/other.jsonl", Session { models: &["gpt-5.3-codex-spark"; 2], ..PLAIN }.text().as_bytes());
+    put("two/other.jsonl", Session { models: &["gpt-5.3-nano"; 2], ..PLAIN }.text().as_bytes());
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(folder.path(), folder.path().join("two/loop")).unwrap();
@@ -166,7 +166,7 @@ fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
             ("binary.jsonl", "not a recorded session"),
             ("copy.jsonl", "the same content"),
             ("empty.jsonl", "no request"),
-            ("other.jsonl", "no profile covers the model `gpt-5.3-codex-spark`"),
+            ("other.jsonl", "no profile covers the model `gpt-5.3-nano`"),
             #[cfg(unix)]
             ("socket.jsonl", "a pipe, a socket or a device"),
             ("unanswered.jsonl", "no request"),
@@ -289,7 +289,7 @@ fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
     let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
 
     assert!(told.contains("the file is empty"), "{told}");
-    assert!(told.contains("no profile covers the model `gpt-5.3-codex-spark`"), "{told}");
+    assert!(told.contains("no profile covers the model `gpt-5.3-nano`"), "{told}");
     assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
 }
 
