@@ -90,7 +90,6 @@ struct Trajectory {
     id: String,
     model: String,
     assembler: Assembler,
-    is_billed: bool,
     /// Whether the last step was copied from another trajectory.
     is_copying: bool,
     n_replies: usize,
@@ -137,24 +136,14 @@ impl Trajectory {
 
     /// Takes a request with its reply, and what came back.
     fn reply(&mut self, line: usize, at_ms: Option<i64>, step: StepRecord<'_>, losses: &mut Losses) {
-        let mut parts = Vec::new();
-        if let Some(reasoning) = step.reasoning_content.filter(|it| it.measured.characters > 0) {
-            parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
-        }
-        let message = step.message.to_content();
-        if message.measured.characters > 0 {
-            parts.push(Named::plain(Part::of(Kind::Assistant, message)));
-        }
+        let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
+        let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
+        let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
         for call in step.tool_calls.into_iter().flatten() {
             let Shaped::Object(call) = call else { continue };
-            parts.push(Named::call(
-                &call.tool_call_id.0,
-                &call.function_name.0,
-                call.arguments.unwrap_or_default().0,
-            ));
+            parts.push(call.into_named());
         }
         let (usage, cost) = MetricsRecord::billed(step.metrics, Bill::new(line, "metrics", losses));
-        self.is_billed |= usage.is_some();
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
@@ -198,7 +187,7 @@ impl Trajectory {
 
     fn finish(self, parent: Option<&str>, transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
         let mut transcript = self.assembler.finish(losses);
-        transcript.counts_output = self.is_billed;
+        transcript.counts_output = transcript.is_billed();
         transcript.marks_compactions = !transcript.summarised().is_empty();
         transcript.of_agent = parent.map(|it| [self.id.clone(), it.to_owned()]);
         if let Some(file) = self.continues {

@@ -86,10 +86,10 @@ impl Rollout {
             ("session_meta", _) => self.instructions(&payload),
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
-                never(line, &kind, losses);
+                losses.never(line, &kind);
             }
-            (_, "") => never(line, &kind, losses),
-            (_, inner) => never(line, &format!("{kind}/{inner}"), losses),
+            (_, "") => losses.never(line, &kind),
+            (_, inner) => losses.never(line, &format!("{kind}/{inner}")),
         }
     }
 
@@ -210,9 +210,4 @@ impl Rollout {
         transcript.forgets_reasoning = true;
         transcript
     }
-}
-
-/// Reports a record that no prompt holds.
-fn never(line: usize, name: &str, losses: &mut Losses) {
-    losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
 }

@@ -16,6 +16,7 @@ use super::spread::{Place, Totals, spread};
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
+use super::values::CallRecord;
 use crate::input::TtlClass;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
@@ -154,7 +155,7 @@ impl Session {
             "session.usage_checkpoint" => {
                 let states = data.model_cache_state.unwrap_or_default();
                 let lifetimes =
-                    states.iter().filter_map(|it| it.cache_ttl_seconds.0.ok()).filter(|it| *it > 0);
+                    states.iter().filter_map(|it| it.cache_ttl_seconds.known()).filter(|it| *it > 0);
                 self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
@@ -163,19 +164,16 @@ impl Session {
                 self.front(line, &data, losses);
                 self.shut_down(line, &data, losses);
             }
-            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+            other => losses.never(line, other),
         }
     }
 
     /// Takes the model that answers from here on.
     fn chosen(&mut self, data: &Data<'_>) {
-        if !data.session_id.0.is_empty() {
-            data.session_id.0.as_ref().clone_into(&mut self.id);
-        }
-        let model = if data.new_model.0.is_empty() { &data.selected_model.0 } else { &data.new_model.0 };
-        if !model.is_empty() {
-            model.as_ref().clone_into(&mut self.lane("").1.model);
-        }
+        data.session_id.replace(&mut self.id);
+        let model = &mut self.lane("").1.model;
+        data.selected_model.replace(model);
+        data.new_model.replace(model);
     }
 
     fn started(&mut self, agent: &str, data: &Data<'_>) {
@@ -203,19 +201,11 @@ impl Session {
             return losses.add(line, "messages that are recorded again, which count once");
         }
         let (session, lane) = self.lane(agent);
-        if !data.model.0.is_empty() {
-            data.model.0.as_ref().clone_into(&mut lane.model);
-        }
-        let mut parts: Vec<Named> = Vec::new();
-        let texts = [(Kind::Reasoning, data.reasoning_text), (Kind::Assistant, data.content)];
-        for (kind, text) in texts {
-            let text = text.filter(|it| it.measured.characters > 0);
-            parts.extend(text.map(|it| Named::plain(Part::of(kind, it))));
-        }
-        for call in data.tool_requests.unwrap_or_default() {
-            let asked = call.arguments.unwrap_or_default().0;
-            parts.push(Named::call(&call.tool_call_id.0, &call.name.0, asked));
-        }
+        data.model.replace(&mut lane.model);
+        let thought = Named::spoken(Kind::Reasoning, data.reasoning_text);
+        let mut parts: Vec<Named> =
+            thought.into_iter().chain(Named::spoken(Kind::Assistant, data.content)).collect();
+        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_named));
         if parts.is_empty() {
             parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
         }

@@ -14,6 +14,7 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
+use super::values::Count;
 use crate::timeline::{Kind, Usage};
 
 /// The format.
@@ -83,7 +84,7 @@ impl Session {
             }
             ("", None) => losses.add(line, "objects without a type"),
             (kind, _) => {
-                let at_ms = record.time.and_then(|it| i64::try_from(it.0.ok()?).ok());
+                let at_ms = record.time.and_then(Count::milliseconds);
                 match serde_json::from_str::<Newer<'_>>(value.get()) {
                     Ok(newer) => self.lane("").newer(line, at_ms, kind, newer, losses),
                     Err(error) => {
@@ -158,7 +159,6 @@ struct Lane {
     /// Whether the next bill is that of a summary.
     is_summarising: bool,
     front: Option<(String, usize)>,
-    has_writes: bool,
 }
 
 impl Lane {
@@ -286,7 +286,7 @@ impl Lane {
                 self.close(losses);
                 self.assembler.compacted(usize::MAX, Cause::Cleared);
             }
-            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+            other => losses.never(line, other),
         }
     }
 
@@ -319,7 +319,6 @@ impl Lane {
             self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
         }
         if !open.parts.is_empty() || open.usage.is_some() {
-            self.has_writes |= open.usage.is_some_and(|it| it.cache_write > 0);
             self.assembler.replied(Reply {
                 parts: open.parts,
                 at_ms: open.begins_ms,
@@ -339,7 +338,7 @@ impl Lane {
         self.close(losses);
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
-        transcript.has_breakpoints = self.has_writes;
+        transcript.has_breakpoints = transcript.has_writes();
         transcript
     }
 }
@@ -357,6 +356,5 @@ fn billed(
     let cache_read = bill.count("input_cache_read", record.input_cache_read);
     let cache_write = bill.count("input_cache_creation", record.input_cache_creation);
     let output = bill.count("output", record.output);
-    let prompt = uncached + cache_read + cache_write;
-    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
+    bill.apart(uncached, cache_read, cache_write, output)
 }

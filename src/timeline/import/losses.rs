@@ -40,6 +40,11 @@ impl Losses {
         self.by_reason.entry(what.into()).or_default().push(line);
     }
 
+    /// Counts records of a type that adds nothing to prompts.
+    pub(super) fn never(&mut self, line: usize, kind: &str) {
+        self.add(line, format!("records of type `{kind}`, which is never part of a prompt"));
+    }
+
     /// Refuses the recording for a field of a line.
     pub(super) fn refuse(&mut self, line: usize, field: String, why: &'static str) {
         self.refused.entry((field, why)).or_insert((line, 0, 0)).2 += 1;

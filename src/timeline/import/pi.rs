@@ -13,9 +13,9 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
-use super::tree::{Node, follow};
+use super::tree::{Entry, branch};
 use super::usage::{Bill, Shaped};
-use super::values::{Block, MessageContent};
+use super::values::{Block, Count, MessageContent};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
@@ -51,20 +51,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             entries.extend(entry(line.number, record, losses));
         });
     }
-    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
-    let path = follow(&nodes.collect::<Vec<_>>(), losses);
-    vec![gather(entries, &path, losses)]
-}
-
-/// An entry that is in the tree.
-#[derive(Debug)]
-struct Entry {
-    line: usize,
-    id: String,
-    /// The entry that it follows; empty for the first.
-    parent: String,
-    at_ms: Option<i64>,
-    said: Said,
+    vec![gather(entries, losses)]
 }
 
 /// What an entry adds to the prompts.
@@ -85,7 +72,7 @@ enum Said {
 }
 
 /// Makes an entry of a record; the header is none.
-fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> {
+fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry<Said>> {
     let at_ms = milliseconds(&record.timestamp.0);
     let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
     let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
@@ -94,14 +81,14 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> 
         "compaction" => Said::Compaction {
             summary,
             kept: record.first_kept_entry_id.0.into_owned(),
-            kept_index: record.first_kept_entry_index.and_then(|it| it.0.ok()),
+            kept_index: record.first_kept_entry_index.and_then(Count::known),
         },
         "compaction_start" | "session_compact" => Said::Summarises(true),
         "compaction_end" => Said::Summarises(false),
         "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
         "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
         other => {
-            losses.add(line, format!("records of type `{other}`, which is never part of a prompt"));
+            losses.never(line, other);
             if other == "session" {
                 return None;
             }
@@ -168,7 +155,7 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
         return Said::Nothing;
     }
-    let at_ms = message.timestamp.and_then(|it| it.0.ok()).and_then(|it| i64::try_from(it).ok());
+    let at_ms = message.timestamp.and_then(Count::milliseconds);
     let reply = Reply {
         parts,
         at_ms,
@@ -219,9 +206,8 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     let output = bill.required("output", record.output);
     let cache_read = bill.count("cacheRead", record.cache_read);
     let cache_write = bill.count("cacheWrite", record.cache_write);
-    let prompt = uncached + cache_read + cache_write;
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-    bill.finish(usage).map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
+    bill.apart(uncached, cache_read, cache_write, output)
+        .map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
 }
 
 /// Makes a summary of the reply of the request that wrote it.
@@ -230,19 +216,17 @@ fn summary_of(reply: Reply) -> Summary {
     Summary { bill: reply.usage, ..Summary::new(said.map(|it| it.with_kind(Kind::Summary)).collect()) }
 }
 
-/// Gathers the requests of a branch.
-fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcript {
+/// Gathers the requests of the branch that ends at the last entry.
+fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
-    // Where the parts of an entry begin, by its place and by its name.
-    let mut begins: Vec<Option<usize>> = vec![None; entries.len()];
-    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
-    let by_name: IndexMap<String, usize> = names.map(|(index, it)| (it.id.clone(), index)).collect();
-    let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    // Where the parts of an entry begin, by its name and by its place.
+    let mut by_name: IndexMap<String, usize> = IndexMap::new();
+    let mut by_place: IndexMap<usize, usize> = IndexMap::new();
     let mut has_breakpoints = false;
     let mut is_summarising = false;
-    for index in path {
-        let Some(Entry { line, at_ms, said, .. }) = by_place[*index].take() else { continue };
-        begins[*index] = Some(assembler.n_parts());
+    for (place, Entry { line, id, at_ms, said, .. }) in branch(entries, losses) {
+        by_name.insert(id, assembler.n_parts());
+        by_place.insert(place, assembler.n_parts());
         match said {
             Said::Nothing => {}
             Said::Summarises(is_next) => is_summarising = is_next,
@@ -262,9 +246,9 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
             }
             Said::Compaction { summary, kept, kept_index } => {
                 // In the first version, places count from the header.
-                let by_index = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
-                let place = by_name.get(&kept).copied().or(by_index);
-                let stays = place.and_then(|it| begins.get(it).copied().flatten());
+                let place = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
+                let by_name = by_name.get(&kept).filter(|_| !kept.is_empty()).copied();
+                let stays = by_name.or_else(|| by_place.get(&place?).copied());
                 if stays.is_none() {
                     losses.add(
                         line,

@@ -155,6 +155,16 @@ impl Transcript {
         if is_named { &exchange.model } else { "" }
     }
 
+    /// Returns whether any request has a bill.
+    pub(super) fn is_billed(&self) -> bool {
+        self.exchanges.iter().any(|it| it.usage.is_some())
+    }
+
+    /// Returns whether any request wrote to the cache for a price, which takes breakpoints.
+    pub(super) fn has_writes(&self) -> bool {
+        self.exchanges.iter().filter_map(|it| it.usage).any(|it| it.cache_write > 0)
+    }
+
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
     pub(super) fn summarised(&self) -> Vec<usize> {
         let exchanges = self.exchanges.iter().enumerate().skip(1);
@@ -206,6 +216,11 @@ impl Named {
     /// A part that is not a call.
     pub(super) fn plain(part: Part) -> Self {
         Self { call: String::new(), part }
+    }
+
+    /// What a model said or thought, if it is anything.
+    pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
+        content.filter(|it| it.measured.characters > 0).map(|it| Self::plain(Part::of(kind, it)))
     }
 
     /// A call of a tool with its arguments.

@@ -2,10 +2,10 @@
 
 use crate::quantity::Cost;
 use crate::timeline::Usage;
-use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
+use crate::timeline::import::values::{CallRecord, Count, Flag, MessageContent, Text};
 
 /// What is said of the agent.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -79,20 +79,6 @@ impl StepRecord<'_> {
     pub(super) fn is_request(&self) -> bool {
         !matches!(self.llm_call_count, Some(Count(Ok(0))))
     }
-}
-
-/// A call.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CallRecord<'a> {
-    /// Its name.
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    /// The tool.
-    #[serde(borrow)]
-    pub(super) function_name: Text<'a>,
-    /// The arguments.
-    pub(super) arguments: Option<Arguments>,
 }
 
 /// What came back.

@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 
-use crate::timeline::import::content::{Arguments, Content};
-use crate::timeline::import::usage::Shaped;
-use crate::timeline::import::values::{Count, MessageContent, Text};
+use crate::timeline::import::content::Content;
+use crate::timeline::import::usage::{Shaped, TokensRecord};
+use crate::timeline::import::values::{CallRecord, Count, MessageContent, Text};
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -50,7 +50,7 @@ pub(super) struct Data<'a> {
     #[serde(borrow)]
     pub(super) message_id: Text<'a>,
     #[serde(borrow)]
-    pub(super) tool_requests: Option<Vec<ToolRequest<'a>>>,
+    pub(super) tool_requests: Option<Vec<CallRecord<'a>>>,
     pub(super) output_tokens: Option<Count>,
     /// Of a sub-agent's message, in older builds.
     #[serde(borrow)]
@@ -59,9 +59,9 @@ pub(super) struct Data<'a> {
     #[serde(borrow)]
     pub(super) tool_call_id: Text<'a>,
     #[serde(borrow)]
-    pub(super) result: Shaped<ResultRecord<'a>>,
+    pub(super) result: Shaped<OutcomeRecord<'a>>,
     #[serde(borrow)]
-    pub(super) error: Shaped<ErrorRecord<'a>>,
+    pub(super) error: Shaped<OutcomeRecord<'a>>,
     #[serde(borrow)]
     pub(super) agent_name: Text<'a>,
     pub(super) tool_definitions_tokens: Option<Count>,
@@ -72,29 +72,12 @@ pub(super) struct Data<'a> {
     pub(super) compaction_tokens_used: Shaped<CompactionUsage<'a>>,
 }
 
-/// A call as a message lists it.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ToolRequest<'a> {
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    pub(super) arguments: Option<Arguments>,
-}
-
-/// What a tool gave back.
+/// What a tool gave back, or why it gave nothing back.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct ResultRecord<'a> {
+pub(super) struct OutcomeRecord<'a> {
     #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
-}
-
-/// Why it gave nothing back.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct ErrorRecord<'a> {
     #[serde(borrow)]
     pub(super) message: MessageContent<'a>,
 }
@@ -104,7 +87,8 @@ pub(super) struct ErrorRecord<'a> {
 #[serde(default)]
 pub(super) struct Metrics {
     pub(super) requests: RequestCount,
-    pub(super) usage: Shaped<TotalsRecord>,
+    /// The sums of bills; the input holds what was read and written.
+    pub(super) usage: Shaped<TokensRecord>,
 }
 
 /// How many requests there were.
@@ -112,16 +96,6 @@ pub(super) struct Metrics {
 #[serde(default)]
 pub(super) struct RequestCount {
     pub(super) count: Count,
-}
-
-/// The sums of bills; the input holds what was read and written.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct TotalsRecord {
-    pub(super) input_tokens: Option<Count>,
-    pub(super) output_tokens: Count,
-    pub(super) cache_read_tokens: Count,
-    pub(super) cache_write_tokens: Count,
 }
 
 /// How long a model's entries live.

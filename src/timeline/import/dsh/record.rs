@@ -1,7 +1,7 @@
 //! One line of a DeepSeek Harness session as written.
 
 use crate::timeline::import::content::{Content, Measured};
-use crate::timeline::import::usage::Shaped;
+use crate::timeline::import::usage::{Shaped, TokensRecord};
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// An event, or the header.
@@ -40,7 +40,7 @@ pub(super) struct Data<'a> {
     pub(super) source: Shaped<Source<'a>>,
     #[serde(borrow)]
     pub(super) message: Shaped<Message<'a>>,
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<TokensRecord>,
     #[serde(borrow)]
     pub(super) chunk: Shaped<Chunk<'a>>,
     #[serde(borrow)]
@@ -101,7 +101,7 @@ pub(super) struct Piece<'a> {
 pub(super) struct Chunk<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Text<'a>,
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<TokensRecord>,
 }
 
 /// What stands before every prompt.
@@ -143,15 +143,4 @@ pub(super) struct Config<'a> {
 #[serde(default)]
 pub(super) struct Range {
     pub(super) end: Option<Count>,
-}
-
-/// What was billed; the input is without what was read and written.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct UsageRecord {
-    pub(super) input_tokens: Option<Count>,
-    pub(super) output_tokens: Count,
-    pub(super) cache_read_tokens: Count,
-    pub(super) cache_write_tokens: Count,
-    pub(super) reasoning_tokens: Count,
 }

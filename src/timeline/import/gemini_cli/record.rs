@@ -6,10 +6,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::quantity::Tokens;
+use crate::timeline::import::assemble::Assembler;
 use crate::timeline::import::content::{Arguments, Content, Measured, ignores_the_rest};
+use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
 use crate::timeline::{Kind, Usage};
 
@@ -92,17 +93,6 @@ pub(super) struct TokensRecord {
     tool: Count,
 }
 
-/// A bill, and how much of its output was thoughts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::floors::timeline::import) struct Billed {
-    /// The numbers; nothing where all of them are zero.
-    pub(in crate::floors::timeline::import) usage: Option<Usage>,
-    /// The thoughts.
-    pub(in crate::floors::timeline::import) thoughts: Tokens,
-    /// Whether there are numbers at all.
-    pub(in crate::floors::timeline::import) is_there: bool,
-}
-
 impl TokensRecord {
     /// Reads the numbers.
     pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Billed {
@@ -121,7 +111,7 @@ impl TokensRecord {
             output: output + thoughts,
             ..Usage::default()
         };
-        Billed { usage: bill.finish(usage), thoughts, is_there }
+        Billed { usage: bill.finish(usage), reasoning: thoughts, is_there }
     }
 }
 
@@ -178,6 +168,35 @@ pub(in crate::floors::timeline::import) enum Spoken {
     Call(Named),
     /// What a call gave back.
     Result(Named),
+}
+
+impl Spoken {
+    /// Takes it as something on the user's side.
+    pub(in crate::floors::timeline::import) fn hear(
+        self,
+        line: usize,
+        at_ms: Option<i64>,
+        is_typed: bool,
+        assembler: &mut Assembler,
+        losses: &mut Losses,
+    ) {
+        let part = match self {
+            Self::Result(named) => return assembler.answered(line, at_ms, &named.call, named.part, losses),
+            Self::Said(content) | Self::Thought(content) => Part::of(Kind::User, content),
+            Self::Call(named) => named.part.with_kind(Kind::User),
+        };
+        assembler.said(line, at_ms, part, is_typed);
+    }
+
+    /// Returns it as a part of a reply, if it can be one.
+    pub(in crate::floors::timeline::import) fn reply(self) -> Option<Named> {
+        match self {
+            Self::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
+            Self::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
+            Self::Call(named) => Some(named),
+            Self::Result(_) => None,
+        }
+    }
 }
 
 impl PartRecord<'_> {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::quantity::Tokens;
 use crate::timeline::Usage;
-use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::usage::{Bill, Shaped};
 use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
 
@@ -115,20 +115,6 @@ pub(super) struct MessageRecord<'a> {
 pub(super) struct ErrorRecord {
     /// In words, which the model is told.
     pub(super) message: Option<Content>,
-}
-
-/// A call.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CallRecord<'a> {
-    /// Its name.
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    /// The tool.
-    #[serde(borrow)]
-    pub(super) function: Text<'a>,
-    /// The arguments.
-    pub(super) arguments: Option<Arguments>,
 }
 
 /// What was billed.

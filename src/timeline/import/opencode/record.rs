@@ -1,11 +1,9 @@
 //! What an exported session of opencode writes of its messages and their parts.
 
-use crate::quantity::Tokens;
-use crate::timeline::Usage;
 use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 
 /// What is said of the session itself.
@@ -151,17 +149,6 @@ pub(super) struct StateRecord<'a> {
     pub(super) time: Shaped<TimeRecord>,
 }
 
-/// A bill, and how much of its output was reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Billed {
-    /// The numbers; nothing where all of them are zero.
-    pub(super) usage: Option<Usage>,
-    /// The reasoning.
-    pub(super) reasoning: Tokens,
-    /// Whether there are numbers at all.
-    pub(super) is_there: bool,
-}
-
 impl TokensRecord {
     /// Reads the numbers; reasoning is a part of the output only if the total says so.
     pub(super) fn billed(shaped: Shaped<Self>, line: usize, losses: &mut Losses) -> Billed {
@@ -180,13 +167,10 @@ impl TokensRecord {
         };
         let cache_read = bill.count("cache.read", cache.read);
         let cache_write = bill.count("cache.write", cache.write);
-        let total = bill.count("total", record.total.unwrap_or_default());
         let is_there = bill.is_complete();
         let prompt = uncached + cache_read + cache_write;
-        let is_inside = record.total.is_some() && total == prompt + output && reasoning <= output;
-        let output = if is_inside { output } else { output + reasoning };
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        Billed { usage: bill.finish(usage), reasoning, is_there }
+        let output = bill.output(prompt, output, reasoning, "total", record.total);
+        Billed { usage: bill.apart(uncached, cache_read, cache_write, output), reasoning, is_there }
     }
 }
 
@@ -195,9 +179,4 @@ impl TimeRecord {
     pub(super) fn of(shaped: Shaped<Self>) -> Self {
         if let Shaped::Object(time) = shaped { time } else { Self::default() }
     }
-}
-
-/// Returns a time in milliseconds.
-pub(super) fn moment(time: Option<Count>) -> Option<i64> {
-    i64::try_from(time?.0.ok()?).ok()
 }

@@ -58,8 +58,6 @@ struct Conversation {
     typed: Option<Record>,
     /// A reply that waits for the calls of tools after it.
     has_replied: bool,
-    has_breakpoints: bool,
-    has_usage: bool,
     pending: Option<Reply>,
 }
 
@@ -82,13 +80,10 @@ impl Conversation {
             "ttft_ms",
             "ai.response.msToFirstChunk",
         ]);
-        let first_ms = first_ms.and_then(|it| i64::try_from(it.1.0.ok()?).ok());
+        let first_ms = first_ms.and_then(|it| it.1.milliseconds());
         let (usage, reasoning) = record.billed(names, is_apart, losses).unzip();
-        self.has_breakpoints |= usage.is_some_and(|it| it.cache_write > 0);
-        self.has_usage |= usage.is_some();
         // A log record is written when the reply has come.
-        let took_ms =
-            record.attributes.count(&["duration_ms"]).and_then(|it| i64::try_from(it.1.0.ok()?).ok());
+        let took_ms = record.attributes.count(&["duration_ms"]).and_then(|it| it.1.milliseconds());
         let (start_ms, end_ms) = match record.is_log {
             true => (record.start_ms.map(|it| it.saturating_sub(took_ms.unwrap_or(0))), record.start_ms),
             false => (record.start_ms, record.end_ms),
@@ -241,8 +236,8 @@ impl Conversation {
 
     fn finish(self, losses: &mut Losses) -> Transcript {
         let mut transcript = self.assembler.finish(losses);
-        transcript.has_breakpoints = self.has_breakpoints;
-        transcript.counts_output = self.has_usage;
+        transcript.has_breakpoints = transcript.has_writes();
+        transcript.counts_output = transcript.is_billed();
         transcript
     }
 }

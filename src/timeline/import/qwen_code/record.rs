@@ -1,8 +1,8 @@
 //! One line of a chat of Qwen Code as written.
 
-use crate::timeline::import::gemini_cli::{Billed, Parts};
+use crate::timeline::import::gemini_cli::Parts;
 use crate::timeline::import::transcript::Part;
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 use crate::timeline::{Kind, Usage};
 
@@ -106,13 +106,11 @@ impl UsageRecord {
         let prompt = bill.required("promptTokenCount", record.prompt_token_count);
         let output = bill.count("candidatesTokenCount", record.candidates_token_count);
         let cache_read = bill.count("cachedContentTokenCount", record.cached_content_token_count);
-        let thoughts = bill.count("thoughtsTokenCount", record.thoughts_token_count);
-        let total = bill.count("totalTokenCount", record.total_token_count.unwrap_or_default());
+        let reasoning = bill.count("thoughtsTokenCount", record.thoughts_token_count);
         let uncached = bill.less(prompt, "cachedContentTokenCount", cache_read);
         let is_there = bill.is_complete();
-        let is_inside = record.total_token_count.is_some() && total == prompt + output && thoughts <= output;
-        let output = if is_inside { output } else { output + thoughts };
+        let output = bill.output(prompt, output, reasoning, "totalTokenCount", record.total_token_count);
         let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
-        Billed { usage: bill.finish(usage), thoughts, is_there }
+        Billed { usage: bill.finish(usage), reasoning, is_there }
     }
 }
