@@ -18,6 +18,7 @@ impl Load {
         let bill = || BillCheck::new(&calibration(timeline, as_recorded, rows, self.profiles.first()?));
         Some(Session {
             name: self.name.clone(),
+            format: timeline.recorded.as_ref().map_or("", |it| it.format),
             model: timeline.main_model().map(|it| it.name.clone()),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             is_under_own_model: self.is_under_own_model,

@@ -385,6 +385,43 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
 }
 
 #[test]
+fn a_folder_of_several_agents_has_a_table_for_each_agent_and_model_and_a_sum_that_says_what_it_mixes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("claude.jsonl"), PLAIN.text()).unwrap();
+    let opus = Session { models: &["claude-opus-4-6"; 3], ..PLAIN };
+    fs::write(folder.path().join("claude2.jsonl"), opus.text()).unwrap();
+    for file in ["pi-session.jsonl", "gemini-part.jsonl"] {
+        fs::copy(recorded(file), folder.path().join(file)).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+
+    let report = report(&comparison(&[folder]), 2);
+
+    let sections = report.sections(Detail::Groups);
+    let tables: Vec<(&str, &str)> =
+        sections.iter().map(|it| (it.load.as_str(), it.profile.as_str())).collect();
+    assert_eq!(
+        tables,
+        [
+            (
+                "4 sessions (10 turns; 2 claude-code, 1 gemini-cli, 1 pi)",
+                "each under the profile of its own model"
+            ),
+            ("1 claude-code session (1 turn)", "anthropic/claude-opus-4.5"),
+            ("1 claude-code session (1 turn)", "anthropic/claude-opus-4.6"),
+            ("1 gemini-cli session (3 turns)", "google/gemini-3-flash-preview"),
+            ("1 pi session (5 turns)", "anthropic/claude-sonnet-4.5"),
+        ]
+    );
+    assert!(sections.iter().skip(1).all(|it| it.is_part));
+
+    let under_one =
+        Comparison { profiles: vec!["anthropic/claude-opus-4.5".to_owned()], ..comparison(&[folder]) };
+    let sections = self::report(&under_one, 2).sections(Detail::Groups);
+    assert_eq!(sections.len(), 4, "the sum, and one table an agent");
+}
+
+#[test]
 fn sessions_of_no_known_model_have_tables_of_their_own() {
     let folder = projects();
     let nameless = Session { models: &[""; 3], ..PLAIN };

@@ -9,7 +9,7 @@ use super::assemble::{Assembler, Reply};
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, Order};
 use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped, TokensRecord};
 use super::values::Count;
@@ -61,6 +61,7 @@ struct Streamed {
 #[derive(Debug, Default)]
 struct Session {
     assembler: Assembler,
+    order: Order,
     id: String,
     parent: String,
     /// How many of the first events are the parent's.
@@ -80,6 +81,7 @@ impl Session {
     fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
         let at_ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
         let seq = record.seq.and_then(Count::known);
+        self.order.next(line, record.seq.and_then(Count::milliseconds), losses);
         self.begins.extend(seq.map(|it| (it, self.assembler.n_parts())));
         let is_seed = seq.is_some_and(|it| it < self.n_seed);
         let kind = record.kind.0.as_ref();

@@ -11,7 +11,7 @@ use super::content::Content;
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, Order};
 use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
 use super::values::Count;
@@ -60,6 +60,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 #[derive(Debug, Default)]
 struct Session {
     lanes: IndexMap<String, Lane>,
+    order: Order,
 }
 
 impl Session {
@@ -80,11 +81,13 @@ impl Session {
                 let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
                 let at_ms =
                     seconds.filter(|it| (0.0..1e11).contains(it)).map(|it| (it * 1_000.0).round() as i64);
+                self.order.next(line, at_ms, losses);
                 self.older(line, at_ms, "", message.get(), losses);
             }
             ("", None) => losses.add(line, "objects without a type"),
             (kind, _) => {
                 let at_ms = record.time.and_then(Count::milliseconds);
+                self.order.next(line, at_ms, losses);
                 match serde_json::from_str::<Newer<'_>>(value.get()) {
                     Ok(newer) => self.lane("").newer(line, at_ms, kind, newer, losses),
                     Err(error) => {

@@ -82,7 +82,7 @@ impl Transcript {
         unwrap(&mut self.exchanges, &assume.tools);
         let draws = self.draws();
         let mut builder = TimelineBuilder::new(name, file_tools);
-        builder.recorded();
+        builder.recorded(harness);
         builder.tokenizer(self.count(assume.tokenizer));
         let mut allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);

@@ -202,6 +202,9 @@ impl UsageRecord {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct RequestRecord {
+    /// Its place in its session, from 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<Vec<PartRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,12 +260,14 @@ const OCCASIONS: [(&str, Occasion); 2] = [("skill", Occasion::Skill), ("restart"
 impl RequestRecord {
     /// Describes a request.
     pub(super) fn of(
+        number: usize,
         exchange: &Exchange,
         begins: Option<Vec<PartRecord>>,
         reply: Vec<PartRecord>,
         results: Vec<PartRecord>,
     ) -> Self {
         Self {
+            number: number as u64,
             begins,
             at_ms: exchange.at_ms,
             response_ms: exchange.response_ms,
