@@ -13,10 +13,10 @@ pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
 
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Block<'a> {
     /// `text`, `thinking`, `tool_use`, `tool_result`, `image`, …
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a `text`.
     pub(super) text: Option<Content>,
@@ -29,20 +29,16 @@ pub(super) struct Block<'a> {
     /// Of an `image_url`.
     pub(super) image_url: Option<Measured>,
     /// The call's name.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The tool's name.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The call's arguments.
     pub(super) input: Option<Arguments>,
     /// The same, under another name.
     pub(super) arguments: Option<Arguments>,
     /// The call that a result answers.
-    #[serde(borrow)]
     pub(super) tool_use_id: Text<'a>,
     /// What a result holds.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
 }
 
@@ -74,15 +70,13 @@ impl Text<'_> {
 
 /// A call, by the names that formats give its parts.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CallRecord<'a> {
-    #[serde(borrow)]
     id: Text<'a>,
-    #[serde(borrow, alias = "toolCallId")]
+    #[serde(alias = "toolCallId")]
     tool_call_id: Text<'a>,
-    #[serde(borrow)]
     name: Text<'a>,
-    #[serde(borrow, alias = "function_name")]
+    #[serde(alias = "function_name")]
     function: Text<'a>,
     arguments: Option<Arguments>,
 }

@@ -16,64 +16,52 @@ use crate::timeline::{Kind, Usage};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     /// Of the session: its id.
-    #[serde(borrow)]
     pub(super) session_id: Text<'a>,
     /// Of the session: whose it is, `main` or `subagent`.
-    #[serde(borrow)]
     pub(super) kind: Text<'a>,
     /// Of the session: when it began.
-    #[serde(borrow)]
     pub(super) start_time: Text<'a>,
     /// Of a message: its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// Of a message: `user`, `gemini`, or one that is never part of a prompt.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) role: Text<'a>,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) content: Parts<'a>,
     /// The model that answered.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// What was thought.
     pub(super) thoughts: Option<Measured>,
     /// What was billed.
     pub(super) tokens: Shaped<TokensRecord>,
     /// The calls with their results.
-    #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
     /// A change of the session.
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     pub(super) set: Option<&'a RawValue>,
     /// The message to which the user went back.
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     pub(super) rewind_to: Option<Text<'a>>,
 }
 
 /// A call with its result.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CallRecord<'a> {
     /// Its name.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The tool.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The arguments.
     pub(super) args: Option<Arguments>,
     /// What came back.
-    #[serde(borrow)]
     pub(super) result: Parts<'a>,
     /// When it came back.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
 }
 
@@ -123,14 +111,12 @@ pub(in crate::floors::timeline::import) struct Parts<'a>(
 
 /// A part of a content.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(in crate::floors::timeline::import) struct PartRecord<'a> {
     text: Option<Content>,
     /// Whether the text is a thought.
     thought: Flag,
-    #[serde(borrow)]
     function_call: Option<FunctionRecord<'a>>,
-    #[serde(borrow)]
     function_response: Option<FunctionRecord<'a>>,
     inline_data: Option<Measured>,
     file_data: Option<Measured>,
@@ -138,14 +124,11 @@ pub(in crate::floors::timeline::import) struct PartRecord<'a> {
 
 /// A call, or what came back.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct FunctionRecord<'a> {
-    #[serde(borrow)]
     id: Text<'a>,
-    #[serde(borrow)]
     name: Text<'a>,
     args: Option<Arguments>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
 }
 

@@ -8,43 +8,38 @@ use crate::timeline::import::values::{Count, Flag, Text};
 
 /// What is said of the session itself.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct InfoRecord<'a> {
     /// Its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The session whose agent started it.
-    #[serde(borrow, rename = "parentID")]
+    #[serde(rename = "parentID")]
     pub(super) parent: Text<'a>,
 }
 
 /// A message with its parts.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageRecord<'a> {
     /// What is said of it.
-    #[serde(borrow)]
     pub(super) info: Shaped<AboutRecord<'a>>,
     /// Its parts.
-    #[serde(borrow)]
     pub(super) parts: Option<Vec<Shaped<PartRecord<'a>>>>,
 }
 
 /// What is said of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct AboutRecord<'a> {
     /// Its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// `user` or `assistant`.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// The model that answered.
-    #[serde(borrow, rename = "modelID")]
+    #[serde(rename = "modelID")]
     pub(super) model: Text<'a>,
     /// Through which provider.
-    #[serde(borrow, rename = "providerID")]
+    #[serde(rename = "providerID")]
     pub(super) provider: Text<'a>,
     /// What was billed.
     pub(super) tokens: Shaped<TokensRecord>,
@@ -53,7 +48,6 @@ pub(super) struct AboutRecord<'a> {
     /// When.
     pub(super) time: Shaped<TimeRecord>,
     /// How the reply ended.
-    #[serde(borrow)]
     pub(super) finish: Text<'a>,
     /// What went wrong.
     pub(super) error: Option<Measured>,
@@ -98,10 +92,10 @@ struct CacheRecord {
 
 /// A part of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PartRecord<'a> {
     /// `text`, `reasoning`, `tool`, `file`, `compaction`, …
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a `text` or `reasoning`.
     pub(super) text: Option<Content>,
@@ -110,16 +104,13 @@ pub(super) struct PartRecord<'a> {
     /// Whether the model is not to see it.
     pub(super) ignored: Flag,
     /// Of a `tool`: the tool.
-    #[serde(borrow)]
     pub(super) tool: Text<'a>,
     /// The call's name.
-    #[serde(borrow, rename = "callID")]
+    #[serde(rename = "callID")]
     pub(super) call: Text<'a>,
     /// What became of the call.
-    #[serde(borrow)]
     pub(super) state: Shaped<StateRecord<'a>>,
     /// Of a `file`: what it is.
-    #[serde(borrow)]
     pub(super) mime: Text<'a>,
     /// Of a `file`: where it is, or its content.
     pub(super) url: Option<Measured>,
@@ -128,16 +119,14 @@ pub(super) struct PartRecord<'a> {
     /// Of a `compaction`: whether the harness wanted it.
     pub(super) auto: Option<Flag>,
     /// Of a `compaction`: the first message that stays.
-    #[serde(borrow)]
     pub(super) tail_start_id: Text<'a>,
 }
 
 /// What became of a call.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct StateRecord<'a> {
     /// `pending`, `running`, `completed` or `error`.
-    #[serde(borrow)]
     pub(super) status: Text<'a>,
     /// The arguments.
     pub(super) input: Option<Arguments>,
