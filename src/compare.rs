@@ -203,7 +203,7 @@ impl Plan {
         // What a single scenario does is shown in its own steps.
         let within: Progress<'_> = if n_all == 1 { progress } else { &|_, _| {} };
         let parts = with_threads(threads, || {
-            let chosen = self.newest(&open);
+            let chosen = self.chosen(&open);
             in_order(n_all, |index| {
                 let chosen = chosen.as_ref().map(|it| &it[index]);
                 let part = self.part(&self.scenarios[index], &open, chosen, |load| {
@@ -268,13 +268,15 @@ impl Plan {
         }))
     }
 
-    /// Returns by scenario and load why it takes no part, where only the newest are asked for: recordings are glanced at, and all
-    /// else is opened to see.
-    fn newest(
+    /// Returns by scenario and load why it takes no part, where only some are asked for: the index tells of recordings, or they are
+    /// glanced at, and all else is opened to see.
+    fn chosen(
         &self,
         open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
     ) -> Option<Vec<Vec<LeftOut>>> {
-        self.selection.limit?;
+        if !self.selection.is_asked() {
+            return None;
+        }
         let candidates = in_order(self.scenarios.len(), |index| {
             let entry = &self.scenarios[index];
             if let Some(glances) = entry.glances() {

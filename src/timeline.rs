@@ -195,6 +195,8 @@ pub struct Harness {
 /// The provider's bill of a recorded session.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
+    /// The format of the log, by which its tools are known.
+    pub format: &'static str,
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
     /// Whether the usage is known for the session alone, and spread over its requests.

@@ -1,8 +1,44 @@
 //! The profile of a model named in a recording.
 
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
 use crate::catalog::{Catalog, Kind};
 use crate::diag::Diagnostic;
+use crate::input::text::decode::{Format, decode};
 use crate::input::{Limits, Profile, ProfileFile};
+
+/// What providers and routers write around a model's name, with sources.
+const ROUTES: &str = include_str!("../../assumptions/routes.toml");
+
+/// What stands around a model's own name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Routes {
+    begins: Vec<String>,
+    ends: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+impl Routes {
+    /// Returns those that are known, read once.
+    fn known() -> &'static Self {
+        static KNOWN: OnceLock<Routes> = OnceLock::new();
+        KNOWN.get_or_init(|| decode(ROUTES, Format::Toml).unwrap_or_default())
+    }
+
+    /// Returns what a model may be called by its maker, the likeliest first.
+    fn names<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a str> {
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let begin = self.begins.iter().filter_map(|it| Some(id.rfind(it)? + it.len())).max().unwrap_or(0);
+        let id = &id[begin..];
+        let end = self.ends.iter().filter_map(|it| id.find(it)).min().unwrap_or(id.len());
+        std::iter::successors(Some(&id[..end]), |id| {
+            self.suffixes.iter().find_map(|it| id.strip_suffix(it.as_str()))
+        })
+    }
+}
 
 /// The profiles by model.
 #[derive(Clone, Debug, Default)]
@@ -28,13 +64,13 @@ impl ModelProfiles {
     }
 
     /// Returns the profile of a model: the one whose pattern matches most of its id; of equal ones, the first
-    /// by name.
+    /// by name. What a router writes around the name is left out where nothing covers the whole.
     ///
     /// # Errors
     /// There is none; the help names the nearest.
     pub(super) fn of(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
-        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
-        if let Some((_, profile)) = fitting.max_by_key(|it| it.0) {
+        let mut names = std::iter::once(model).chain(Routes::known().names(model));
+        if let Some(profile) = names.find_map(|it| self.best(it)) {
             return Ok(profile);
         }
         let message = format!("no profile covers the model `{model}`");
@@ -48,13 +84,89 @@ impl ModelProfiles {
         Err(Box::new(Diagnostic::at("model-unknown", "", message).help(help)))
     }
 
-    /// Returns the one whose id begins most like a model's.
+    fn best(&self, model: &str) -> Option<&Profile> {
+        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
+        fitting.max_by_key(|it| it.0).map(|it| it.1)
+    }
+
+    /// Returns the one whose id is most like what a model's begins with, or a later part of it: the name of a deployment often holds that
+    /// of its model.
     fn nearest(&self, model: &str) -> Option<&Profile> {
         /// Fewer common letters are not a match.
         const LEAST: usize = 3;
         let id = model.rsplit('/').next().unwrap_or(model);
-        let common = |it: &String| it.chars().zip(id.chars()).take_while(|(a, b)| a == b).count();
+        let parts = || std::iter::once(id).chain(id.match_indices(['-', '_', '.']).map(|it| &id[it.0 + 1..]));
+        let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+        let common = |it: &String| parts().map(|part| same(it, part)).max().unwrap_or(0);
         let ranked = self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, it)));
         ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_has_one_profile_whatever_it_is_bought_through() {
+        let profiles = ModelProfiles::new(&ModelProfiles::read(&Catalog::bundled()));
+        // Ids as price lists and sessions write them.
+        let rows = [
+            ("claude-opus-4-5-20251101", "anthropic/claude-opus-4.5"),
+            ("openrouter/anthropic/claude-sonnet-4.5:beta", "anthropic/claude-sonnet-4.5"),
+            ("anthropic/claude-opus-4.6:thinking", "anthropic/claude-opus-4.6"),
+            ("deepseek/deepseek-v4-flash:free", "deepseek/deepseek-v4-flash"),
+            ("deepseek-v4-flash-free", "deepseek/deepseek-v4-flash"),
+            ("anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
+            ("us.anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
+            ("apac.anthropic.claude-sonnet-4-6", "anthropic/claude-sonnet-4.6"),
+            ("bedrock/us-gov-west-1/anthropic.claude-opus-5", "bedrock/claude-opus-5"),
+            (
+                "arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-opus-5",
+                "bedrock/claude-opus-5",
+            ),
+            ("us.openai.gpt-5.4", "openai/gpt-5.4"),
+            ("us.amazon.nova-pro-v1:0", "bedrock/nova-pro"),
+            ("vertex_ai/claude-opus-4-5@20251101", "anthropic/claude-opus-4.5"),
+            ("publishers/anthropic/models/claude-sonnet-4-6@default", "anthropic/claude-sonnet-4.6"),
+            ("vertex_ai/gemini-3.5-flash", "google/gemini-3.5-flash"),
+            ("azure/eu/gpt-5.4-mini", "openai/gpt-5.4-mini"),
+            ("azure/gpt-5.4-2026-03-05", "openai/gpt-5.4"),
+            ("azure_ai/claude-opus-5", "anthropic/claude-opus-5"),
+            ("aihubmix/gpt-5.4-high", "openai/gpt-5.4"),
+            ("claude-opus-4-6[1m]", "anthropic/claude-opus-4.6"),
+            ("databricks/databricks-claude-sonnet-4-6", "anthropic/claude-sonnet-4.6"),
+            ("groq/openai/gpt-oss-120b", "groq/gpt-oss-120b"),
+            ("fireworks_ai/accounts/fireworks/models/kimi-k3", "fireworks/kimi-k3"),
+            ("together_ai/zai-org/GLM-5.3", "together/glm-5.3"),
+            ("moonshotai/kimi-k3", "moonshotai/kimi-k3"),
+            ("gpt-5.3-codex", "openai/gpt-5.3-codex"),
+            ("gpt-5.3-codex-spark", "openai/gpt-5.3-codex-spark"),
+            ("gemini-3-flash-preview", "google/gemini-3-flash-preview"),
+        ];
+        for (model, name) in rows {
+            assert_eq!(profiles.of(model).map(|it| it.name.as_str()), Ok(name), "{model}");
+        }
+    }
+
+    #[test]
+    fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
+        let profiles = ModelProfiles::new(&ModelProfiles::read(&Catalog::bundled()));
+        let models = [
+            "azure_ai/claude-opus-5-5-fast",
+            "gpt-5.4-pro",
+            "gpt-5.4-nano",
+            "deepseek-v4-flash-vision-exp",
+            "prod-gpt-5.4-eu",
+            "ollama/llama3.1:8b",
+            "a:b",
+            ":",
+            "",
+        ];
+        for model in models {
+            assert!(profiles.of(model).is_err(), "{model}");
+        }
+        let help = profiles.of("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
+        assert!(help.contains("`--profile openai/gpt-5.4`"), "{help}");
     }
 }

@@ -19,6 +19,7 @@ impl Load {
         let compared = profile.map(|it| calibration(timeline, as_recorded, rows, it));
         Some(Session {
             name: self.name.clone(),
+            format: timeline.recorded.as_ref().map_or("", |it| it.format),
             model: timeline.main_model().map(|it| it.name.clone()),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             is_under_own_model: self.is_under_own_model,

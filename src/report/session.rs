@@ -16,6 +16,8 @@ use crate::timeline::Timeline;
 pub struct Session {
     /// Its name: that of its runs' scenario.
     pub name: String,
+    /// The format of its log, as `list formats` calls it.
+    pub format: &'static str,
     /// The model that was billed for most of its input; `None` if the recording names none.
     pub model: Option<String>,
     /// The session whose agent started it, if it is a sub-agent's.

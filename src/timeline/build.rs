@@ -279,8 +279,8 @@ impl TimelineBuilder {
     }
 
     /// Says that the timeline is a recording, whether or not anything was billed.
-    pub fn recorded(&mut self) {
-        self.timeline.recorded.get_or_insert_default();
+    pub fn recorded(&mut self, format: &'static str) {
+        self.timeline.recorded.get_or_insert_default().format = format;
     }
 
     /// Sets the provider's bill of the last step.

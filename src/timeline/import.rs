@@ -47,7 +47,7 @@ mod wrapped;
 
 use std::io::{self, BufRead};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::Timeline;
 use super::shared::Neighbours;
@@ -89,9 +89,6 @@ const FORMATS: &[Format] = &[
 
 /// The first bytes of every gzip file and of every zstd file, as text, with what unpacks it.
 const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
-
-/// How every SQLite file begins.
-const DATABASE: &str = "SQLite format 3";
 
 /// A format, and what was read of it.
 type Read = (&'static Format, Vec<Transcript>);
@@ -269,15 +266,39 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read
     Ok(read.map_err(|it| vec![*it]).and_then(|(format, mut transcripts)| {
         let refused = losses.problems();
         transcripts.retain(|it| !it.exchanges.is_empty());
+        once(&mut transcripts, losses);
         if refused.is_empty() { Ok((format, transcripts)) } else { Err(refused) }
     }))
+}
+
+/// Leaves one of the sessions that stand several times in a file.
+fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
+    if transcripts.len() < 2 {
+        return;
+    }
+    let mut seen = IndexSet::new();
+    let before = transcripts.len();
+    transcripts.retain(|it| {
+        let times: Vec<_> = it.exchanges.iter().map(|it| (it.at_ms, it.usage.map(|it| it.prompt))).collect();
+        // A session without a name of its own is called by its number.
+        let name = Some(&it.name).filter(|it| !it.bytes().all(|it| it.is_ascii_digit())).cloned();
+        seen.insert((name, it.draws(), times))
+    });
+    for _ in transcripts.len()..before {
+        losses.add(1, "sessions that stand in the file again, which count once");
+    }
+    // A session that is alone needs no name within its file.
+    if let [only] = transcripts.as_mut_slice() {
+        only.name.clear();
+    }
 }
 
 /// Reads the sessions of a text.
 fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Box<Diagnostic>>> {
     let mut lines = Lines::new(reader);
     let Some(format) = found(lines.head()) else {
-        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
+        let problem = refused::database(lines.head())
+            .unwrap_or_else(|| lines.too_long().map_or_else(|| unknown(lines.head()), too_long));
         lines.finish(&mut Losses::default())?;
         return Ok(Err(Box::new(problem)));
     };
@@ -317,11 +338,6 @@ fn unknown(head: &str) -> Diagnostic {
     if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
         let problem = Diagnostic::at("recording-unknown", "", "the file is compressed");
         return problem.help(format!("unpack it first, for example with `{unpack}`"));
-    }
-    if head.starts_with(DATABASE) {
-        let problem = Diagnostic::at("recording-unknown", "", "the file is a database");
-        return problem
-            .help("export its sessions first, for example with `opencode export SESSION > session.json`");
     }
     if head.trim().is_empty() {
         let problem = Diagnostic::at("recording-empty", "", "the file is empty");

@@ -6,6 +6,7 @@ mod atif;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod costs;
 mod counted;
 mod counted_documents;
 mod damaged;

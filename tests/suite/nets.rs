@@ -120,3 +120,20 @@ fn where_only_the_newest_are_asked_for_the_others_are_glanced_at_and_never_impor
     // What the index tells of a log need not be glanced at.
     assert_eq!((done.imports, done.glances, done.scans), (1, 2, 0), "{done:?}");
 }
+
+#[test]
+fn what_ended_before_a_day_or_is_of_another_model_is_told_by_the_index_and_never_imported() {
+    let older = with_compaction().replace("2026-01-01", "2025-01-01");
+    let folder = recordings("since", &[&older, &with_compaction()]);
+    let asked = Comparison { since: Some("2026-01-01".to_owned()), ..comparison(&folder) };
+    let count = |comparison: &Comparison| {
+        let mut n_sessions = 0;
+        let done = on_one_thread(|| {
+            n_sessions = plan(comparison).report(None, &|_, _| {}).map_or(0, |it| it.sessions.len());
+        });
+        (n_sessions, done.scans, done.imports, done.glances)
+    };
+
+    assert_eq!(count(&asked), (1, 2, 1, 0));
+    assert_eq!(count(&Comparison { model: Some("sonnet".to_owned()), ..comparison(&folder) }), (0, 2, 0, 0));
+}

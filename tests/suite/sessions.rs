@@ -100,7 +100,7 @@ fn projects() -> TempDir {
     put("two/notes.md", b"# Not looked at");
     let unanswered = r#"{"type":"user","uuid":"u","timestamp":"2026-02-01T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
     put("two/unanswered.jsonl", unanswered.as_bytes());
-    put("two/other.jsonl", Session { models: &["gpt-5.3-codex-spark"; 2], ..PLAIN }.text().as_bytes());
+    put("two/other.jsonl", Session { models: &["gpt-5.3-nano"; 2], ..PLAIN }.text().as_bytes());
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(folder.path(), folder.path().join("two/loop")).unwrap();
@@ -166,7 +166,7 @@ fn a_folder_is_searched_and_what_cannot_be_used_is_skipped_with_its_reason() {
             ("binary.jsonl", "not a recorded session"),
             ("copy.jsonl", "the same content"),
             ("empty.jsonl", "no request"),
-            ("other.jsonl", "no profile covers the model `gpt-5.3-codex-spark`"),
+            ("other.jsonl", "no profile covers the model `gpt-5.3-nano`"),
             #[cfg(unix)]
             ("socket.jsonl", "a pipe, a socket or a device"),
             ("unanswered.jsonl", "no request"),
@@ -289,7 +289,7 @@ fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
     let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
 
     assert!(told.contains("the file is empty"), "{told}");
-    assert!(told.contains("no profile covers the model `gpt-5.3-codex-spark`"), "{told}");
+    assert!(told.contains("no profile covers the model `gpt-5.3-nano`"), "{told}");
     assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
 }
 
@@ -382,6 +382,43 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     assert_eq!(report.verdicts().len(), 1, "parts of a total have none of their own");
     let one_by_one = report.sections(Detail::Scenarios);
     assert_eq!(one_by_one.len(), sections.len() + 4);
+}
+
+#[test]
+fn a_folder_of_several_agents_has_a_table_for_each_agent_and_model_and_a_sum_that_says_what_it_mixes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("claude.jsonl"), PLAIN.text()).unwrap();
+    let opus = Session { models: &["claude-opus-4-6"; 3], ..PLAIN };
+    fs::write(folder.path().join("claude2.jsonl"), opus.text()).unwrap();
+    for file in ["pi-session.jsonl", "gemini-part.jsonl"] {
+        fs::copy(recorded(file), folder.path().join(file)).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+
+    let report = report(&comparison(&[folder]), 2);
+
+    let sections = report.sections(Detail::Groups);
+    let tables: Vec<(&str, &str)> =
+        sections.iter().map(|it| (it.load.as_str(), it.profile.as_str())).collect();
+    assert_eq!(
+        tables,
+        [
+            (
+                "4 sessions (10 turns; 2 claude-code, 1 gemini-cli, 1 pi)",
+                "each under the profile of its own model"
+            ),
+            ("1 claude-code session (1 turn)", "anthropic/claude-opus-4.5"),
+            ("1 claude-code session (1 turn)", "anthropic/claude-opus-4.6"),
+            ("1 gemini-cli session (3 turns)", "google/gemini-3-flash-preview"),
+            ("1 pi session (5 turns)", "anthropic/claude-sonnet-4.5"),
+        ]
+    );
+    assert!(sections.iter().skip(1).all(|it| it.is_part));
+
+    let under_one =
+        Comparison { profiles: vec!["anthropic/claude-opus-4.5".to_owned()], ..comparison(&[folder]) };
+    let sections = self::report(&under_one, 2).sections(Detail::Groups);
+    assert_eq!(sections.len(), 4, "the sum, and one table an agent");
 }
 
 #[test]

@@ -79,46 +79,48 @@ impl Report {
         Group { title, scenarios, under: Under::Each, is_part: false }
     }
 
-    /// Returns recorded sessions as one group, and by model if each runs under its own model's profile; those
+    /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those
     /// under several profiles are separate groups.
     fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
         let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for run in &self.runs {
             profiles.entry(&run.scenario).or_default().insert(&run.profile);
         }
-        let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        let formats = self.formats();
+        let mut parts: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
+        let mut parts_of_several: IndexMap<&str, Vec<&str>> = IndexMap::new();
         let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
         for session in sessions {
             let of_it = &profiles[session];
+            let format = formats.get(session).copied().unwrap_or_default();
             match of_it.first().filter(|_| of_it.len() == 1) {
                 Some(profile) => {
                     under_one.push(*session);
-                    by_profile.entry(profile).or_default().push(*session);
+                    parts.entry((format, profile)).or_default().push(*session);
                 }
-                None => under_several.push(*session),
+                None => {
+                    under_several.push(*session);
+                    parts_of_several.entry(format).or_default().push(*session);
+                }
             }
         }
-        by_profile.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
         let mut groups = Vec::new();
-        match by_profile.first() {
-            Some((profile, _)) if by_profile.len() == 1 => {
-                let lanes = self.lanes(&under_one, Under::One(profile));
-                groups.push(self.group_of_sessions(under_one, Under::One(profile), false));
-                groups.extend(lanes);
-            }
-            Some(_) => {
-                let lanes = self.lanes(&under_one, Under::Own);
-                groups.push(self.group_of_sessions(under_one, Under::Own, false));
-                groups.extend(lanes);
-                let parts = by_profile.into_iter();
-                groups.extend(
-                    parts.map(|(profile, of_it)| self.group_of_sessions(of_it, Under::One(profile), true)),
-                );
-            }
-            None => {}
+        if let Some(((_, first), _)) = parts.first() {
+            let is_one = parts.keys().all(|(_, profile)| profile == first);
+            let under = if is_one { Under::One(first) } else { Under::Own };
+            let lanes = self.lanes(&under_one, under);
+            groups.push(self.group_of_sessions(under_one, under, false));
+            groups.extend(lanes);
+            let parts = parts.iter().filter(|_| parts.len() > 1);
+            groups.extend(parts.map(|((_, profile), of_it)| {
+                self.group_of_sessions(of_it.clone(), Under::One(profile), true)
+            }));
         }
         if !under_several.is_empty() {
             groups.push(self.group_of_sessions(under_several, Under::Each, false));
+            let parts = parts_of_several.values().filter(|_| parts_of_several.len() > 1);
+            groups.extend(parts.map(|of_it| self.group_of_sessions(of_it.clone(), Under::Each, true)));
         }
         groups
     }
@@ -138,8 +140,33 @@ impl Report {
         vec![lane(mains, "main session"), lane(subs, "sub-agent session")]
     }
 
+    /// Returns the format of each recorded session; empty if all have the same.
+    fn formats(&self) -> IndexMap<&str, &'static str> {
+        let formats: IndexMap<&str, &'static str> =
+            self.sessions.iter().map(|it| (it.name.as_str(), it.format)).collect();
+        let first = formats.first().map(|it| *it.1);
+        if formats.values().all(|it| Some(*it) == first) { IndexMap::new() } else { formats }
+    }
+
+    /// Makes a group of recorded sessions, whose title says of which formats they are where the report has several.
     fn group_of_sessions<'r>(&self, sessions: Vec<&'r str>, under: Under<'r>, is_part: bool) -> Group<'r> {
-        let title = format!("{} ({})", numbers::counted(sessions.len(), "session"), self.turns_of(&sessions));
+        let formats = self.formats();
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        for format in sessions.iter().filter_map(|it| formats.get(it)) {
+            *counts.entry(format).or_default() += 1;
+        }
+        counts.sort_by(|_, one, _, other| other.cmp(one));
+        let turns = self.turns_of(&sessions);
+        let title = match counts.first() {
+            None => format!("{} ({turns})", numbers::counted(sessions.len(), "session")),
+            Some((format, _)) if counts.len() == 1 => {
+                format!("{} ({turns})", numbers::counted(sessions.len(), &format!("{format} session")))
+            }
+            Some(_) => {
+                let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).collect::<Vec<_>>();
+                format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
+            }
+        };
         Group { title, scenarios: sessions, under, is_part }
     }
 

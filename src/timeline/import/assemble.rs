@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::content::Content;
 use super::harness::{Occasion, Version};
 use super::losses::Losses;
 use super::transcript::{Cause, Compaction, Exchange, Named, Part, Transcript};
@@ -31,6 +32,31 @@ pub(super) struct Reply {
     pub(super) cost: Option<Cost>,
 }
 
+/// What stands in the place of a history.
+#[derive(Debug)]
+pub(super) struct Summary {
+    /// Its parts.
+    pub(super) parts: Vec<Part>,
+    /// The first part of the history that stays; beyond all parts, when none does.
+    pub(super) stays_from: usize,
+    /// Who wanted it.
+    pub(super) cause: Cause,
+    /// What the request for it was billed, if the log says so.
+    pub(super) bill: Option<Usage>,
+}
+
+impl Summary {
+    /// Parts in the place of the whole history.
+    pub(super) fn new(parts: Vec<Part>) -> Self {
+        Self { parts, stays_from: usize::MAX, cause: Cause::Harness, bill: None }
+    }
+
+    /// A text in the place of the whole history.
+    pub(super) fn of(content: impl Into<Content>) -> Self {
+        Self::new(vec![Part::of(Kind::Summary, content)])
+    }
+}
+
 /// The requests so far, and what waits for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
@@ -52,7 +78,7 @@ struct Pending {
     line: usize,
     at_ms: Option<i64>,
     compacts: Option<Compaction>,
-    summarised: Option<Usage>,
+    summarised: Vec<Usage>,
     /// How many of the parts came before that.
     n_before: usize,
     cleared: Vec<usize>,
@@ -121,9 +147,21 @@ impl Assembler {
         self.pending.n_before = self.pending.parts.len();
     }
 
-    /// Records what the summary was billed that took the place of the history.
-    pub(super) fn summarised(&mut self, usage: Usage) {
-        self.pending.summarised = Some(usage);
+    /// Records what a summary was billed that takes the place of the history: its request is none of the agent's own.
+    pub(super) fn summarised(&mut self, line: usize, bill: Usage) {
+        self.pending.line = line;
+        self.pending.summarised.push(bill);
+    }
+
+    /// Puts something in the place of the history.
+    pub(super) fn replaced(&mut self, line: usize, at_ms: Option<i64>, summary: Summary) {
+        self.compacted(summary.stays_from, summary.cause);
+        for part in summary.parts {
+            self.stood_in(line, at_ms, part);
+        }
+        if let Some(bill) = summary.bill {
+            self.summarised(line, bill);
+        }
     }
 
     /// Records a log event before the next request.
@@ -232,9 +270,19 @@ impl Assembler {
 
     /// Ends the recording.
     pub(super) fn finish(self, losses: &mut Losses) -> Transcript {
-        if !self.pending.parts.is_empty() {
-            losses.add(self.pending.line, "user text after the last request, which no model has seen");
+        let Self { mut transcript, pending, .. } = self;
+        if !pending.parts.is_empty() {
+            losses.add(pending.line, "user text after the last request, which no model has seen");
         }
-        self.transcript
+        for _ in pending.summarised {
+            losses.add(pending.line, "bills of summaries after the last request");
+        }
+        let n = transcript.summarised().len();
+        if n > 0 {
+            transcript.assumptions.push(format!(
+                "Compactions: {n}. What stands in the place of the history begins a turn, and no policy has what it replaced."
+            ));
+        }
+        transcript
     }
 }

@@ -91,10 +91,8 @@ struct Trajectory {
     id: String,
     model: String,
     assembler: Assembler,
-    is_billed: bool,
     /// Whether the last step was copied from another trajectory.
     is_copying: bool,
-    n_compactions: usize,
     n_replies: usize,
     /// The file in which it goes on.
     continues: Option<String>,
@@ -139,24 +137,14 @@ impl Trajectory {
 
     /// Takes a request with its reply, and what came back.
     fn reply(&mut self, line: usize, at_ms: Option<i64>, step: StepRecord<'_>, losses: &mut Losses) {
-        let mut parts = Vec::new();
-        if let Some(reasoning) = step.reasoning_content.filter(|it| it.measured.characters > 0) {
-            parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
-        }
-        let message = step.message.to_content();
-        if message.measured.characters > 0 {
-            parts.push(Named::plain(Part::of(Kind::Assistant, message)));
-        }
+        let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
+        let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
+        let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
         for call in step.tool_calls.into_iter().flatten() {
             let Shaped::Object(call) = call else { continue };
-            parts.push(Named::call(
-                &call.tool_call_id.0,
-                &call.function_name.0,
-                call.arguments.unwrap_or_default().0,
-            ));
+            parts.push(call.into_named());
         }
         let (usage, cost) = MetricsRecord::billed(step.metrics, Bill::new(line, "metrics", losses));
-        self.is_billed |= usage.is_some();
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
@@ -184,7 +172,6 @@ impl Trajectory {
 
     /// Takes out the history, where a step says so.
     fn compact(&mut self) {
-        self.n_compactions += usize::from(self.n_replies > 0);
         self.assembler.compacted(usize::MAX, Cause::Harness);
         self.is_copying = true;
     }
@@ -201,19 +188,13 @@ impl Trajectory {
 
     fn finish(self, parent: Option<&str>, transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
         let mut transcript = self.assembler.finish(losses);
-        transcript.counts_output = self.is_billed;
-        transcript.marks_compactions = self.n_compactions > 0;
+        transcript.counts_output = transcript.is_billed();
+        transcript.marks_compactions = !transcript.summarised().is_empty();
         transcript.of_agent = parent.map(|it| [self.id.clone(), it.to_owned()]);
         if let Some(file) = self.continues {
             transcript
                 .assumptions
                 .push(format!("The session goes on in {file}, which is read as a session of its own."));
-        }
-        if self.n_compactions > 0 {
-            let n = self.n_compactions;
-            transcript
-                .assumptions
-                .push(format!("Compactions: {n}. What takes the place of the history begins a turn."));
         }
         transcripts.push(transcript);
         for child in self.children {

@@ -3,13 +3,13 @@
 mod record;
 
 use self::record::{InfoRecord, Record, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
 use crate::timeline::{Kind, Usage};
 
@@ -71,7 +71,6 @@ struct Rollout {
     total: Option<Usage>,
     /// The model that answers.
     model: String,
-    n_compactions: usize,
 }
 
 impl Rollout {
@@ -88,10 +87,10 @@ impl Rollout {
             ("session_meta", _) => self.instructions(&payload),
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
-                never(line, &kind, losses);
+                losses.never(line, &kind);
             }
-            (_, "") => never(line, &kind, losses),
-            (_, inner) => never(line, &format!("{kind}/{inner}"), losses),
+            (_, "") => losses.never(line, &kind),
+            (_, inner) => losses.never(line, &format!("{kind}/{inner}")),
         }
     }
 
@@ -185,26 +184,24 @@ impl Rollout {
     /// Takes what the harness put in place of the history.
     fn compact(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>, losses: &mut Losses) {
         self.close(None, losses);
-        self.n_compactions += 1;
-        self.assembler.compacted(usize::MAX, Cause::Harness);
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
-            return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, message));
+            return self.assembler.replaced(line, at_ms, Summary::of(message));
         }
-        for item in history {
+        let parts = history.into_iter().map(|item| {
             let kind = match item.kind.0.as_ref() {
                 "message" if item.role.0 == "assistant" => Kind::Assistant,
                 "message" => Kind::User,
                 _ => Kind::Summary,
             };
-            let part = match item_output(&item).or_else(|| item_call(&item)) {
+            match item_output(&item).or_else(|| item_call(&item)) {
                 Some(named) => named.part.with_kind(kind),
                 None if kind == Kind::Summary => item_reasoning(&item).with_kind(kind),
                 None => Part::of(kind, item.content.to_content()),
-            };
-            self.assembler.stood_in(line, at_ms, part);
-        }
+            }
+        });
+        self.assembler.replaced(line, at_ms, Summary::new(parts.collect()));
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -212,17 +209,6 @@ impl Rollout {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
         transcript.forgets_reasoning = true;
-        if self.n_compactions > 0 {
-            transcript.assumptions.push(format!(
-                "Compactions: {}. The harness's replacement for the history begins a turn.",
-                self.n_compactions
-            ));
-        }
         transcript
     }
-}
-
-/// Reports a record that no prompt holds.
-fn never(line: usize, name: &str, losses: &mut Losses) {
-    losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
 }

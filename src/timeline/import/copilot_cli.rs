@@ -5,7 +5,7 @@ mod record;
 use indexmap::{IndexMap, IndexSet};
 
 use self::record::{CompactionUsage, Data, Metrics, Record};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::Content;
 use super::counting::apportion;
 use super::format::{Checked, Format};
@@ -14,8 +14,9 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::spread::{Place, Totals, spread};
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
+use super::values::CallRecord;
 use crate::input::TtlClass;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
@@ -73,10 +74,25 @@ struct Lane {
 /// A request that no totals have yet.
 #[derive(Debug)]
 struct Open {
-    place: Place,
     model: String,
-    /// What it was billed, if the log says so.
-    bill: Option<Usage>,
+    asked: Asked,
+}
+
+/// A request: one of an agent, or one for a summary with its bill.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Agent(Place),
+    Summary(Usage),
+}
+
+impl Open {
+    fn place(&self) -> Option<Place> {
+        if let Asked::Agent(place) = self.asked { Some(place) } else { None }
+    }
+
+    fn bill(&self) -> Option<Usage> {
+        if let Asked::Summary(bill) = self.asked { Some(bill) } else { None }
+    }
 }
 
 /// The requests of a model between two totals.
@@ -102,7 +118,6 @@ struct Session {
     messages: IndexSet<String>,
     tools_tokens: Tokens,
     ttl: Option<TtlClass>,
-    n_compactions: usize,
     is_written: bool,
     system: Option<u64>,
 }
@@ -141,7 +156,7 @@ impl Session {
             "session.usage_checkpoint" => {
                 let states = data.model_cache_state.unwrap_or_default();
                 let lifetimes =
-                    states.iter().filter_map(|it| it.cache_ttl_seconds.0.ok()).filter(|it| *it > 0);
+                    states.iter().filter_map(|it| it.cache_ttl_seconds.known()).filter(|it| *it > 0);
                 self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
@@ -150,19 +165,16 @@ impl Session {
                 self.front(line, &data, losses);
                 self.shut_down(line, &data, losses);
             }
-            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+            other => losses.never(line, other),
         }
     }
 
     /// Takes the model that answers from here on.
     fn chosen(&mut self, data: &Data<'_>) {
-        if !data.session_id.0.is_empty() {
-            data.session_id.0.as_ref().clone_into(&mut self.id);
-        }
-        let model = if data.new_model.0.is_empty() { &data.selected_model.0 } else { &data.new_model.0 };
-        if !model.is_empty() {
-            model.as_ref().clone_into(&mut self.lane("").1.model);
-        }
+        data.session_id.replace(&mut self.id);
+        let model = &mut self.lane("").1.model;
+        data.selected_model.replace(model);
+        data.new_model.replace(model);
     }
 
     fn started(&mut self, agent: &str, data: &Data<'_>) {
@@ -190,19 +202,11 @@ impl Session {
             return losses.add(line, "messages that are recorded again, which count once");
         }
         let (session, lane) = self.lane(agent);
-        if !data.model.0.is_empty() {
-            data.model.0.as_ref().clone_into(&mut lane.model);
-        }
-        let mut parts: Vec<Named> = Vec::new();
-        let texts = [(Kind::Reasoning, data.reasoning_text), (Kind::Assistant, data.content)];
-        for (kind, text) in texts {
-            let text = text.filter(|it| it.measured.characters > 0);
-            parts.extend(text.map(|it| Named::plain(Part::of(kind, it))));
-        }
-        for call in data.tool_requests.unwrap_or_default() {
-            let asked = call.arguments.unwrap_or_default().0;
-            parts.push(Named::call(&call.tool_call_id.0, &call.name.0, asked));
-        }
+        data.model.replace(&mut lane.model);
+        let thought = Named::spoken(Kind::Reasoning, data.reasoning_text);
+        let mut parts: Vec<Named> =
+            thought.into_iter().chain(Named::spoken(Kind::Assistant, data.content)).collect();
+        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_named));
         if parts.is_empty() {
             parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
         }
@@ -224,7 +228,7 @@ impl Session {
         lane.assembler.replied(reply);
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
-        self.open.push(Open { place, model, bill: None });
+        self.open.push(Open { model, asked: Asked::Agent(place) });
     }
 
     fn answered(
@@ -251,7 +255,7 @@ impl Session {
         self.tools_tokens = self.tools_tokens.max(tools);
     }
 
-    /// Takes a compaction: the request that wrote the summary with its bill, and the summary in the place of the history.
+    /// Takes a compaction: the summary in the place of the history, and the bill of the request for it.
     fn compacted(
         &mut self,
         line: usize,
@@ -263,27 +267,19 @@ impl Session {
         let Some(summary) = data.summary_content else {
             return losses.add(line, "compactions that did not succeed");
         };
-        let bill = compaction_bill(line, data.compaction_tokens_used, losses);
-        self.n_compactions += 1;
-        let (session, lane) = self.lane(agent);
-        let from = lane.assembler.n_parts();
-        let named = bill.as_ref().map_or("", |it| it.1.as_str());
-        let model = if named.is_empty() { lane.model.clone() } else { named.to_owned() };
-        let usage = bill.map(|it| it.0);
-        let mut part = Part::of(Kind::Assistant, summary);
-        part.tokens = usage.map(|it| it.output);
-        lane.assembler.replied(Reply {
-            parts: vec![Named::plain(part)],
-            response_ms: at_ms,
-            end_ms: at_ms,
-            model: model.clone(),
-            usage,
-            ..Reply::default()
-        });
-        lane.assembler.compacted(from, Cause::Harness);
-        let place = (session, lane.n_requests);
-        lane.n_requests += 1;
-        self.open.push(Open { place, model, bill: usage });
+        let (bill, model) = compaction_bill(line, data.compaction_tokens_used, losses).unzip();
+        let lane = self.lane(agent).1;
+        let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| lane.model.clone());
+        let mut part = Part::of(Kind::Summary, summary);
+        part.tokens = bill.map(|it| it.output);
+        lane.assembler.replaced(line, at_ms, Summary { bill, ..Summary::new(vec![part]) });
+        match bill {
+            Some(bill) => self.open.push(Open { model, asked: Asked::Summary(bill) }),
+            None => losses.add(
+                line,
+                "compactions without a bill, whose share of the totals counts as that of other requests",
+            ),
+        }
     }
 
     /// Takes totals: of each model, the requests since the last ones.
@@ -309,7 +305,7 @@ impl Session {
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
         let n_unbilled =
-            if taken.is_some() { 0 } else { others.iter().filter(|it| it.bill.is_none()).count() };
+            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place().is_some()).count() };
         for open in named.into_iter().chain(others.into_iter().filter(|_| taken.is_some())) {
             let model = if found.iter().any(|it| it.0 == open.model) {
                 open.model.clone()
@@ -340,7 +336,7 @@ impl Session {
         open: &[Open],
         losses: &mut Losses,
     ) {
-        let places: Vec<Place> = open.iter().filter(|it| it.bill.is_none()).map(|it| it.place).collect();
+        let places: Vec<Place> = open.iter().filter_map(Open::place).collect();
         if places.is_empty() {
             return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
         }
@@ -348,7 +344,7 @@ impl Session {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
         let has_compactions = n == open.len() as u64;
-        let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
+        let of_compactions = open.iter().filter_map(Open::bill).filter(|_| has_compactions);
         let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
         if n != open.len() as u64 && n != places.len() as u64 {
             losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
@@ -384,12 +380,6 @@ impl Session {
                 "The log has input and cached tokens as totals alone. They are spread over the requests by the sizes of their texts, so that the totals hold; outputs are as recorded."
                     .to_owned(),
             );
-        }
-        if let Some(first) = transcripts.first_mut().filter(|_| self.n_compactions > 0) {
-            first.assumptions.push(format!(
-                "Compactions: {}. The request for the summary is one of the requests, with its own bill; the summary begins a turn.",
-                self.n_compactions
-            ));
         }
         transcripts
     }

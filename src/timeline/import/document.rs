@@ -130,11 +130,22 @@ struct Walk<'s> {
     column: usize,
     levels: Vec<Level>,
     value: Vec<u8>,
+    /// Whether an element of a list was handed over since the document began.
+    has_elements: bool,
 }
 
 impl<'s> Walk<'s> {
     fn new(supply: &'s mut dyn Supply) -> Self {
-        Self { supply, part: Vec::new(), at: 0, line: 1, column: 0, levels: Vec::new(), value: Vec::new() }
+        Self {
+            supply,
+            part: Vec::new(),
+            at: 0,
+            line: 1,
+            column: 0,
+            levels: Vec::new(),
+            value: Vec::new(),
+            has_elements: false,
+        }
     }
 
     fn peek(&mut self) -> Option<u8> {
@@ -319,6 +330,7 @@ impl<'s> Walk<'s> {
                 if matches!(text, Cow::Owned(_)) {
                     losses.add(line, "bytes that are not valid UTF-8, which count as one character each");
                 }
+                self.has_elements |= path.contains("[]");
                 take(Piece { path: &path, line, text: Some(&text) }, column, losses);
                 self.value = value;
                 true
@@ -334,6 +346,9 @@ impl<'s> Walk<'s> {
     /// Ends the innermost opened value.
     fn close(&mut self, losses: &mut Losses, take: &mut Take<'_>) {
         if let Some(level) = self.levels.pop() {
+            if level.path.is_empty() && !level.is_list && !std::mem::take(&mut self.has_elements) {
+                losses.add(level.line, "documents that hold nothing of this format");
+            }
             take(Piece { path: &level.path, line: self.line, text: None }, self.column, losses);
         }
     }

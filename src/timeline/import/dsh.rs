@@ -4,14 +4,14 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{Data, Header, Message, Record, Tools, UsageRecord};
+use self::record::{Data, Header, Message, Record, Tools};
 use super::assemble::{Assembler, Reply};
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, Order};
 use super::transcript::{Cause, Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::usage::{Bill, Shaped, TokensRecord};
 use super::values::Count;
 use crate::quantity::{Tokens, or_unlimited};
 use crate::timeline::{Kind, Usage};
@@ -62,6 +62,7 @@ struct Streamed {
 #[derive(Debug, Default)]
 struct Session {
     assembler: Assembler,
+    order: Order,
     id: String,
     parent: String,
     /// How many of the first events are the parent's.
@@ -74,22 +75,21 @@ struct Session {
     calls: IndexMap<u64, String>,
     begins: Vec<(u64, usize)>,
     is_compacting: bool,
-    n_compactions: usize,
     front: Option<u64>,
-    has_writes: bool,
 }
 
 impl Session {
     fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
-        let at_ms = number(record.time).and_then(|it| i64::try_from(it).ok()).filter(|it| *it > 0);
-        let seq = number(record.seq);
+        let at_ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
+        let seq = record.seq.and_then(Count::known);
+        self.order.next(line, record.seq.and_then(Count::milliseconds), losses);
         self.begins.extend(seq.map(|it| (it, self.assembler.n_parts())));
         let is_seed = seq.is_some_and(|it| it < self.n_seed);
         let kind = record.kind.0.as_ref();
         if kind == "session" {
             record.id.0.as_ref().clone_into(&mut self.id);
             record.parent_session.0.as_ref().clone_into(&mut self.parent);
-            self.n_seed = number(record.seed_length).unwrap_or(0);
+            self.n_seed = record.seed_length.and_then(Count::known).unwrap_or(0);
             return;
         }
         let Some(data) = record.data else { return losses.add(line, "records without data") };
@@ -108,14 +108,14 @@ impl Session {
                 self.calls.extend(seq.map(|it| (it, call)));
             }
             "tool/result" => {
-                let from = record.source_event_seqs.iter().flatten().find_map(|it| it.0.ok());
+                let from = record.source_event_seqs.iter().flatten().find_map(|it| it.known());
                 let call = from.and_then(|it| self.calls.get(&it)).cloned().unwrap_or_default();
                 self.answered(line, at_ms, data, &call, losses);
             }
             "compaction/start" => self.is_compacting = true,
             "compaction/end" => self.is_compacting = false,
-            "compaction/summary" => self.compacted(line, at_ms, data, losses),
-            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+            "compaction/summary" => self.compacted(line, data, losses),
+            other => losses.never(line, other),
         }
     }
 
@@ -188,10 +188,8 @@ impl Session {
             Shaped::Object(message) => message,
             _ => Message::default(),
         };
-        if let Shaped::Object(source) = &message.source
-            && !source.model.0.is_empty()
-        {
-            source.model.0.as_ref().clone_into(&mut self.model);
+        if let Shaped::Object(source) = &message.source {
+            source.model.replace(&mut self.model);
         }
         let streamed = self.streamed.take().and_then(|it| it.bill);
         let bill = match data.usage {
@@ -222,7 +220,6 @@ impl Session {
 
     fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
         let (usage, reasoning) = bill.unzip();
-        self.has_writes |= usage.is_some_and(|it| it.cache_write > 0);
         self.assembler.replied(Reply {
             parts,
             at_ms: self.begins_ms.take(),
@@ -258,48 +255,37 @@ impl Session {
         }
     }
 
-    /// Takes a compaction: the request for the summary, where it was billed, and which events go.
-    fn compacted(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, losses: &mut Losses) {
+    /// Takes a compaction: which events go, and the bill of the summary.
+    fn compacted(&mut self, line: usize, data: Data<'_>, losses: &mut Losses) {
         self.close();
-        self.n_compactions += 1;
         let end = match data.shadowed_range {
-            Shaped::Object(range) => number(range.end),
+            Shaped::Object(range) => range.end.and_then(Count::known),
             _ => None,
         };
         let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|it| it.1);
-        if let Some(bill) = billed(line, "data.usage", data.usage, losses) {
-            let summary = Part::of(Kind::Assistant, data.summary.to_content());
-            self.reply(vec![Named::plain(summary)], Some(bill), at_ms);
-        }
         self.assembler.compacted(or_unlimited(stays), Cause::Harness);
+        if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
+            self.assembler.summarised(line, bill);
+        }
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
         self.close();
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
-        transcript.has_breakpoints = self.has_writes;
+        transcript.has_breakpoints = transcript.has_writes();
         if !self.parent.is_empty() {
             transcript.of_agent = Some([self.id, self.parent]);
         }
-        if self.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", self.n_compactions));
-        }
         transcript
     }
-}
-
-fn number(count: Option<Count>) -> Option<u64> {
-    count.and_then(|it| it.0.ok())
 }
 
 /// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.
 fn billed(
     line: usize,
     within: &'static str,
-    usage: Shaped<UsageRecord>,
+    usage: Shaped<TokensRecord>,
     losses: &mut Losses,
 ) -> Option<(Usage, Tokens)> {
     let mut bill = Bill::new(line, within, losses);
@@ -309,7 +295,5 @@ fn billed(
     let cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
     let output = bill.count("outputTokens", record.output_tokens);
     let reasoning = bill.count("reasoningTokens", record.reasoning_tokens).min(output);
-    let prompt = uncached + cache_read + cache_write;
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-    bill.finish(usage).map(|it| (it, reasoning))
+    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
 }

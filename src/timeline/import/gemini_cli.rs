@@ -13,10 +13,10 @@ use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::usage::{Bill, Billed, Shaped};
 use crate::timeline::Kind;
 
-pub(super) use self::record::{Billed, Parts, Spoken};
+pub(super) use self::record::{Parts, Spoken};
 
 /// What this format is.
 pub(super) const FORMAT: Format = Format {
@@ -188,11 +188,6 @@ impl Chat {
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
-        let replies = self
-            .messages
-            .values()
-            .filter_map(|it| if let Said::Reply(it) = &it.said { Some(it) } else { None });
-        let is_billed = replies.clone().any(|it| it.reply.usage.is_some());
         let mut assembler = Assembler::default();
         let mut begins: IndexMap<String, usize> = IndexMap::new();
         for act in std::mem::take(&mut self.acts) {
@@ -211,7 +206,7 @@ impl Chat {
             }
         }
         let mut transcript = assembler.finish(losses);
-        transcript.counts_output = is_billed;
+        transcript.counts_output = transcript.is_billed();
         transcript.drops_reasoning = true;
         if self.is_agent {
             transcript.assumptions.push(
@@ -228,15 +223,7 @@ fn say(message: Message, assembler: &mut Assembler, losses: &mut Losses) {
     match said {
         Said::User(parts) => {
             for part in parts {
-                match part {
-                    Spoken::Said(content) | Spoken::Thought(content) => {
-                        assembler.said(line, at_ms, Part::of(Kind::User, content), true);
-                    }
-                    Spoken::Result(named) => assembler.answered(line, at_ms, &named.call, named.part, losses),
-                    Spoken::Call(named) => {
-                        assembler.said(line, at_ms, named.part.with_kind(Kind::User), true);
-                    }
-                }
+                part.hear(line, at_ms, true, assembler, losses);
             }
         }
         Said::Reply(answer) => {
@@ -260,20 +247,18 @@ fn say(message: Message, assembler: &mut Assembler, losses: &mut Losses) {
 
 /// Reads what the model answered.
 fn answer(line: usize, record: Record<'_>, losses: &mut Losses) -> Answer {
-    let Billed { usage, thoughts, is_there } =
+    let Billed { usage, reasoning, is_there } =
         TokensRecord::billed(record.tokens, Bill::new(line, "tokens", losses));
     let mut parts = Vec::new();
-    if let Some(thought) = record.thoughts.filter(|_| thoughts > 0) {
+    if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));
     }
     let mut results = Vec::new();
     for spoken in record.content.0.into_iter().filter_map(|it| it.spoken()) {
         match spoken {
             Spoken::Said(content) if content.measured.characters == 0 => {}
-            Spoken::Said(content) => parts.push(Named::plain(Part::of(Kind::Assistant, content))),
-            Spoken::Thought(content) => parts.push(Named::plain(Part::of(Kind::Reasoning, content))),
-            Spoken::Call(named) => parts.push(named),
             Spoken::Result(named) => results.push((None, named)),
+            other => parts.extend(other.reply()),
         }
     }
     for (nth, call) in record.tool_calls.into_iter().flatten().enumerate() {
@@ -286,7 +271,7 @@ fn answer(line: usize, record: Record<'_>, losses: &mut Losses) -> Answer {
     }
     let model = record.model.0.into_owned();
     Answer {
-        reply: Reply { parts, model, usage, reasoning: thoughts, ..Reply::default() },
+        reply: Reply { parts, model, usage, reasoning, ..Reply::default() },
         results,
         has_numbers: is_there,
     }

@@ -21,27 +21,24 @@ pub(super) struct Identity {
 
 /// What records of any format say about their session.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     id: Text<'a>,
-    #[serde(borrow, rename = "sessionId")]
+    #[serde(rename = "sessionId")]
     session_id: Text<'a>,
-    #[serde(borrow, rename = "agentId")]
+    #[serde(rename = "agentId")]
     agent_id: Text<'a>,
     #[serde(rename = "isSidechain")]
     is_sidechain: Option<bool>,
-    #[serde(borrow)]
     payload: Option<Payload<'a>>,
 }
 
 /// What a record of a rollout holds.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Payload<'a> {
-    #[serde(borrow)]
     id: Text<'a>,
 }
 

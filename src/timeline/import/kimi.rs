@@ -6,14 +6,15 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
 use self::record::{Message, Newer, Payload, Record, ReturnValue, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::Content;
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
-use super::losses::Losses;
+use super::losses::{Losses, Order};
 use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
+use super::values::Count;
 use crate::timeline::{Kind, Usage};
 
 /// The format.
@@ -60,6 +61,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 #[derive(Debug, Default)]
 struct Session {
     lanes: IndexMap<String, Lane>,
+    order: Order,
 }
 
 impl Session {
@@ -80,11 +82,13 @@ impl Session {
                 let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
                 let at_ms =
                     seconds.filter(|it| (0.0..1e11).contains(it)).map(|it| (it * 1_000.0).round() as i64);
+                self.order.next(line, at_ms, losses);
                 self.older(line, at_ms, "", message.get(), losses);
             }
             ("", None) => losses.add(line, "objects without a type"),
             (kind, _) => {
-                let at_ms = record.time.and_then(|it| i64::try_from(it.0.ok()?).ok());
+                let at_ms = record.time.and_then(Count::milliseconds);
+                self.order.next(line, at_ms, losses);
                 match serde_json::from_str::<Newer<'_>>(value.get()) {
                     Ok(newer) => self.lane("").newer(line, at_ms, kind, newer, losses),
                     Err(error) => {
@@ -159,8 +163,6 @@ struct Lane {
     /// Whether the next bill is that of a summary.
     is_summarising: bool,
     front: Option<(String, usize)>,
-    has_writes: bool,
-    n_compactions: usize,
 }
 
 impl Lane {
@@ -208,9 +210,7 @@ impl Lane {
             "CompactionBegin" => self.close(losses),
             "CompactionEnd" => {
                 self.close(losses);
-                self.n_compactions += 1;
-                self.assembler.compacted(usize::MAX, Cause::Harness);
-                self.assembler.stood_in(line, at_ms, Part::new(Kind::Summary, 0, 0));
+                self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
             }
             other => losses.add(line, format!("messages of type `{other}`, which is never part of a prompt")),
         }
@@ -272,26 +272,25 @@ impl Lane {
             "usage.record" if record.usage_scope.0 == "session" && !self.is_summarising => {
                 losses.add(line, "bills of the session beside those of its turns");
             }
+            "usage.record" if self.is_summarising => {
+                let bill = billed(line, "usage", record.usage, losses);
+                bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
+            }
             "usage.record" => {
                 self.open.usage = billed(line, "usage", record.usage, losses);
                 self.open.end_ms = at_ms.or(self.open.end_ms);
-                if self.is_summarising {
-                    self.close(losses);
-                }
             }
             "context.apply_compaction" => {
                 self.close(losses);
-                self.n_compactions += 1;
                 let summaries = [record.context_summary.to_content(), record.summary.to_content()];
                 let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
-                self.assembler.compacted(usize::MAX, Cause::Harness);
-                self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, summary));
+                self.assembler.replaced(line, at_ms, Summary::of(summary));
             }
             "context.clear" => {
                 self.close(losses);
                 self.assembler.compacted(usize::MAX, Cause::Cleared);
             }
-            other => losses.add(line, format!("records of type `{other}`, which is never part of a prompt")),
+            other => losses.never(line, other),
         }
     }
 
@@ -324,7 +323,6 @@ impl Lane {
             self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
         }
         if !open.parts.is_empty() || open.usage.is_some() {
-            self.has_writes |= open.usage.is_some_and(|it| it.cache_write > 0);
             self.assembler.replied(Reply {
                 parts: open.parts,
                 at_ms: open.begins_ms,
@@ -344,12 +342,7 @@ impl Lane {
         self.close(losses);
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
-        transcript.has_breakpoints = self.has_writes;
-        if self.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", self.n_compactions));
-        }
+        transcript.has_breakpoints = transcript.has_writes();
         transcript
     }
 }
@@ -367,6 +360,5 @@ fn billed(
     let cache_read = bill.count("input_cache_read", record.input_cache_read);
     let cache_write = bill.count("input_cache_creation", record.input_cache_creation);
     let output = bill.count("output", record.output);
-    let prompt = uncached + cache_read + cache_write;
-    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
+    bill.apart(uncached, cache_read, cache_write, output)
 }

@@ -82,7 +82,7 @@ impl Transcript {
         unwrap(&mut self.exchanges, &assume.tools);
         let draws = self.draws();
         let mut builder = TimelineBuilder::new(name, file_tools);
-        builder.recorded();
+        builder.recorded(harness);
         builder.tokenizer(self.count(assume.tokenizer));
         let mut allotment = allot(&self, assumed.counting);
         let quiet = assumed.quiet(&self.exchanges);
@@ -170,7 +170,7 @@ impl Transcript {
         let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|it| it.1).sum();
         // Some harnesses say the summary like a user, in front of what they attach again.
         let shown = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
-        let tokens = self.exchanges[exchange].summarised.map_or(shown, |it| it.output);
+        let tokens = self.exchanges[exchange].summarised.last().map_or(shown, |it| it.output);
         builder.compaction(Compaction {
             items: ix(n_turns + usize::from(nth > 0)),
             instruction: assumed.compaction_instruction_tokens,
@@ -185,7 +185,7 @@ impl Transcript {
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
-        recorded.summaries = self.exchanges.iter().filter_map(|it| it.summarised).collect();
+        recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
         recorded.avoided_below = self.compacted_at(margin);
         recorded.undone_from = undone.first.map(ix);
     }

@@ -26,6 +26,22 @@ impl fmt::Display for Loss {
     }
 }
 
+/// Watches whether records stand in the order of their times or places, where nothing else says what follows what.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    last: Option<i64>,
+}
+
+impl Order {
+    /// Takes the next record's time or place.
+    pub(super) fn next(&mut self, line: usize, at: Option<i64>, losses: &mut Losses) {
+        if at.is_some() && at < self.last {
+            losses.add(line, "records after a later one, which are read as they stand");
+        }
+        self.last = at.or(self.last);
+    }
+}
+
 /// Collects losses, one entry per reason.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
@@ -38,6 +54,11 @@ impl Losses {
     /// Counts a loss on a line.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
         self.by_reason.entry(what.into()).or_default().push(line);
+    }
+
+    /// Counts records of a type that adds nothing to prompts.
+    pub(super) fn never(&mut self, line: usize, kind: &str) {
+        self.add(line, format!("records of type `{kind}`, which is never part of a prompt"));
     }
 
     /// Refuses the recording for a field of a line.

@@ -153,6 +153,12 @@ impl<'t> Log<'t> {
     fn read(&mut self, losses: &mut Losses) {
         let mut entries = Vec::new();
         let broken = self.entries(&mut entries);
+        let (first, second) = entries.split_at(entries.len() / 2);
+        if let [one, ..] = second
+            && first.iter().map(|it| it.value).eq(second.iter().map(|it| it.value))
+        {
+            losses.add(one.line, "values of the first half of the file, which stand again and count again");
+        }
         for Entry { line, value, record } in settle(entries, losses) {
             self.value(line, value, record, losses);
         }

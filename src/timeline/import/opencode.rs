@@ -5,9 +5,9 @@ mod record;
 use indexmap::IndexMap;
 
 use self::record::{
-    AboutRecord, Billed, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord, moment,
+    AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord,
 };
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::{Content, Measured};
 use super::document::{self, Outline, Piece};
 use super::format::{Checked, Format};
@@ -15,8 +15,8 @@ use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::transcript::{Cause, Named, Part, Transcript};
-use super::usage::Shaped;
-use super::values::IMAGE_CHARACTERS;
+use super::usage::{Billed, Shaped};
+use super::values::{Count, IMAGE_CHARACTERS};
 use crate::input::TtlClass;
 use crate::quantity::or_unlimited;
 use crate::timeline::Kind;
@@ -164,30 +164,18 @@ impl Session {
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
         self.ordered(losses);
-        let answers = self
-            .messages
-            .iter()
-            .filter_map(|it| if let Said::Reply(it) = &it.said { Some(it) } else { None });
-        let is_billed = answers.clone().any(|it| it.reply.usage.is_some());
-        let n_forgetful = answers.clone().filter(|it| is_forgetful(&it.reply.model)).count();
-        let forgets_reasoning = 2 * n_forgetful > answers.clone().count();
-        let has_breakpoints = answers.filter_map(|it| it.reply.usage).any(|it| it.cache_write > 0);
         let mut walk = Walk::default();
         for message in self.messages {
             walk.visit(message, losses);
         }
         let mut transcript = walk.assembler.finish(losses);
-        transcript.counts_output = is_billed;
-        transcript.has_breakpoints = has_breakpoints;
+        let n_forgetful = transcript.exchanges.iter().filter(|it| is_forgetful(&it.model)).count();
+        transcript.counts_output = transcript.is_billed();
+        transcript.has_breakpoints = transcript.has_writes();
         transcript.marks_compactions = true;
-        transcript.forgets_reasoning = forgets_reasoning;
-        transcript.ttl = has_breakpoints.then_some(TtlClass::Short);
+        transcript.forgets_reasoning = 2 * n_forgetful > transcript.exchanges.len();
+        transcript.ttl = transcript.has_breakpoints.then_some(TtlClass::Short);
         transcript.of_agent = (!self.parent.is_empty()).then_some([self.id, self.parent]);
-        if walk.n_compactions > 0 {
-            transcript
-                .assumptions
-                .push(format!("Compactions: {}. The summary begins a turn.", walk.n_compactions));
-        }
         transcript
     }
 }
@@ -202,7 +190,6 @@ struct Walk {
     begins: IndexMap<String, usize>,
     /// Calls whose results leave the prompts, each with the time.
     to_clear: Vec<(i64, String)>,
-    n_compactions: usize,
 }
 
 impl Walk {
@@ -266,13 +253,13 @@ impl Walk {
             return losses.add(line, "compactions that were not finished");
         };
         let stays = std::mem::take(&mut self.stays);
-        let stays = or_unlimited(self.begins.get(&stays).copied());
-        self.n_compactions += 1;
-        self.assembler.compacted(stays, std::mem::replace(&mut self.cause, Cause::Harness));
-        self.assembler.stood_in(line, at_ms, summary.with_kind(Kind::Summary));
-        if let Some(usage) = answer.reply.usage {
-            self.assembler.summarised(usage);
-        }
+        let summary = Summary {
+            stays_from: or_unlimited(self.begins.get(&stays).copied()),
+            cause: std::mem::take(&mut self.cause),
+            bill: answer.reply.usage,
+            ..Summary::new(vec![summary.with_kind(Kind::Summary)])
+        };
+        self.assembler.replaced(line, at_ms, summary);
     }
 
     /// Takes the results out of the prompts that the harness had cleared by then.
@@ -303,7 +290,8 @@ fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Optio
         .filter_map(|it| if let Shaped::Object(it) = it { Some(it) } else { None })
         .collect();
     let time = TimeRecord::of(about.time);
-    let (at_ms, end_ms) = (moment(time.created), moment(time.completed));
+    let (at_ms, end_ms) =
+        (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
     let id = about.id.0.as_ref().to_owned();
     let said = match about.role.0.as_ref() {
         "user" => user(line, parts, losses),
@@ -400,7 +388,7 @@ fn spoken(
             };
             let mut result = Part::of(Kind::ToolResult, content);
             part.tool.0.as_ref().clone_into(&mut result.tool);
-            let cleared_ms = moment(TimeRecord::of(time).compacted);
+            let cleared_ms = TimeRecord::of(time).compacted.and_then(Count::milliseconds);
             results.push(Outcome { call: part.call.0.into_owned(), part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.

@@ -5,17 +5,17 @@ mod record;
 use indexmap::IndexMap;
 
 use self::record::{Message, Record, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::content::Content;
 use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
-use super::tree::{Node, follow};
+use super::transcript::{Named, Part, Transcript};
+use super::tree::{Entry, branch};
 use super::usage::{Bill, Shaped};
-use super::values::{Block, MessageContent};
+use super::values::{Block, Count, MessageContent};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
@@ -52,20 +52,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
             entries.extend(entry(line.number, record, losses));
         });
     }
-    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
-    let path = follow(&nodes.collect::<Vec<_>>(), losses);
-    vec![gather(entries, &path, losses)]
-}
-
-/// An entry that is in the tree.
-#[derive(Debug)]
-struct Entry {
-    line: usize,
-    id: String,
-    /// The entry that it follows; empty for the first.
-    parent: String,
-    at_ms: Option<i64>,
-    said: Said,
+    vec![gather(entries, losses)]
 }
 
 /// What an entry adds to the prompts.
@@ -81,14 +68,12 @@ enum Said {
     Reply(Reply, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
-    /// Nothing; the next reply is a summary.
-    Summarises,
-    /// Nothing; that reply is in the place of everything before it.
-    HasSummarised,
+    /// Nothing; whether the next reply is a summary in the place of everything before it.
+    Summarises(bool),
 }
 
 /// Makes an entry of a record; the header is none.
-fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> {
+fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry<Said>> {
     let at_ms = milliseconds(&record.timestamp.0);
     let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
     let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
@@ -97,14 +82,14 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry> 
         "compaction" => Said::Compaction {
             summary,
             kept: record.first_kept_entry_id.0.into_owned(),
-            kept_index: record.first_kept_entry_index.and_then(|it| it.0.ok()),
+            kept_index: record.first_kept_entry_index.and_then(Count::known),
         },
-        "compaction_start" | "session_compact" => Said::Summarises,
-        "compaction_end" => Said::HasSummarised,
+        "compaction_start" | "session_compact" => Said::Summarises(true),
+        "compaction_end" => Said::Summarises(false),
         "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
         "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
         other => {
-            losses.add(line, format!("records of type `{other}`, which is never part of a prompt"));
+            losses.never(line, other);
             if other == "session" {
                 return None;
             }
@@ -171,7 +156,7 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
         return Said::Nothing;
     }
-    let at_ms = message.timestamp.and_then(|it| it.0.ok()).and_then(|it| i64::try_from(it).ok());
+    let at_ms = message.timestamp.and_then(Count::milliseconds);
     let reply = Reply {
         parts,
         at_ms,
@@ -222,76 +207,57 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
     let output = bill.required("output", record.output);
     let cache_read = bill.count("cacheRead", record.cache_read);
     let cache_write = bill.count("cacheWrite", record.cache_write);
-    let prompt = uncached + cache_read + cache_write;
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-    bill.finish(usage).map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
+    bill.apart(uncached, cache_read, cache_write, output)
+        .map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
 }
 
-/// A summary that the log shows as a reply of its own.
-#[derive(Debug, Default)]
-struct Summarising {
-    /// Whether the harness has said that it compacts.
-    is_open: bool,
-    /// Where the parts of the reply begin.
-    from: Option<usize>,
+/// Makes a summary of the reply of the request that wrote it.
+fn summary_of(reply: Reply) -> Summary {
+    let said = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind == Kind::Assistant);
+    Summary { bill: reply.usage, ..Summary::new(said.map(|it| it.with_kind(Kind::Summary)).collect()) }
 }
 
-impl Summarising {
-    fn replied(&mut self, n_parts: usize) {
-        if self.is_open {
-            self.from = Some(n_parts);
-        }
-    }
-}
-
-/// Gathers the requests of a branch.
-fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcript {
+/// Gathers the requests of the branch that ends at the last entry.
+fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
-    // Where the parts of an entry begin, by its place and by its name.
-    let mut begins: Vec<Option<usize>> = vec![None; entries.len()];
-    let names = entries.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
-    let by_name: IndexMap<String, usize> = names.map(|(index, it)| (it.id.clone(), index)).collect();
-    let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-    let (mut has_breakpoints, mut n_compactions) = (false, 0);
-    let mut summarising = Summarising::default();
-    for index in path {
-        let Some(Entry { line, at_ms, said, .. }) = by_place[*index].take() else { continue };
-        begins[*index] = Some(assembler.n_parts());
+    // Where the parts of an entry begin, by its name and by its place.
+    let mut by_name: IndexMap<String, usize> = IndexMap::new();
+    let mut by_place: IndexMap<usize, usize> = IndexMap::new();
+    let mut has_breakpoints = false;
+    let mut is_summarising = false;
+    for (place, Entry { line, id, at_ms, said, .. }) in branch(entries, losses) {
+        by_name.insert(id, assembler.n_parts());
+        by_place.insert(place, assembler.n_parts());
         match said {
             Said::Nothing => {}
-            Said::Summarises => summarising.is_open = true,
-            Said::HasSummarised => {
-                if let Some(from) = std::mem::take(&mut summarising).from {
-                    n_compactions += 1;
-                    assembler.compacted(from, Cause::Harness);
-                }
-            }
+            Said::Summarises(is_next) => is_summarising = is_next,
             Said::User { parts, is_typed } => {
                 for part in parts {
                     assembler.said(line, at_ms, part, is_typed);
                 }
             }
             Said::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            Said::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
+                assembler.replaced(line, at_ms, summary_of(reply));
+            }
             Said::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
                 let response_ms = reply.response_ms.or(at_ms);
-                summarising.replied(assembler.n_parts());
                 assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
             }
             Said::Compaction { summary, kept, kept_index } => {
-                n_compactions += 1;
                 // In the first version, places count from the header.
-                let by_index = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
-                let place = by_name.get(&kept).copied().or(by_index);
-                let stays = place.and_then(|it| begins.get(it).copied().flatten());
+                let place = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
+                let by_name = by_name.get(&kept).filter(|_| !kept.is_empty()).copied();
+                let stays = by_name.or_else(|| by_place.get(&place?).copied());
                 if stays.is_none() {
                     losses.add(
                         line,
                         "compactions whose first kept entry is not on the branch; nothing is kept",
                     );
                 }
-                assembler.compacted(or_unlimited(stays), Cause::Harness);
-                assembler.stood_in(line, at_ms, summary);
+                let summary = Summary { stays_from: or_unlimited(stays), ..Summary::new(vec![summary]) };
+                assembler.replaced(line, at_ms, summary);
             }
         }
     }
@@ -300,8 +266,5 @@ fn gather(entries: Vec<Entry>, path: &[usize], losses: &mut Losses) -> Transcrip
     transcript.counts_output = true;
     let ttl = has_breakpoints.then_some(TtlClass::Short);
     transcript.ttl = ttl;
-    if n_compactions > 0 {
-        transcript.assumptions.push(format!("Compactions: {n_compactions}. The summary begins a turn."));
-    }
     transcript
 }

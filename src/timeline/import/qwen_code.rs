@@ -5,17 +5,16 @@ mod record;
 use indexmap::IndexMap;
 
 use self::record::{Record, UsageRecord};
-use super::assemble::{Assembler, Reply};
+use super::assemble::{Assembler, Reply, Summary};
 use super::format::{Checked, Format};
-use super::gemini_cli::{Billed, Parts, Spoken};
+use super::gemini_cli::{Parts, Spoken};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
-use super::tree::{Node, follow};
-use super::usage::Bill;
-use crate::timeline::Kind;
+use super::transcript::{Part, Transcript};
+use super::tree::{Entry, branch};
+use super::usage::{Bill, Billed};
 
 /// What this format is.
 pub(super) const FORMAT: Format = Format {
@@ -43,7 +42,7 @@ fn detect(head: &str) -> bool {
 /// Reads a chat, and those of its sub-agents.
 fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = String::new();
-    let mut by_agent: IndexMap<String, Vec<Entry>> = IndexMap::new();
+    let mut by_agent: IndexMap<String, Vec<Entry<Said>>> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
         json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
             if session.is_empty() {
@@ -69,16 +68,6 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     transcripts.collect()
 }
 
-/// A record that is in the tree.
-#[derive(Debug)]
-struct Entry {
-    line: usize,
-    id: String,
-    parent: String,
-    at_ms: Option<i64>,
-    said: Said,
-}
-
 /// What a record adds to the prompts.
 #[derive(Debug)]
 enum Said {
@@ -93,7 +82,7 @@ enum Said {
 }
 
 /// Makes an entry of a record.
-fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry {
+fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry<Said> {
     let at_ms = milliseconds(&record.timestamp.0);
     let (id, parent) = (record.uuid.0.as_ref().to_owned(), record.parent_uuid.0.as_ref().to_owned());
     let subtype = record.subtype.0.as_ref().to_owned();
@@ -108,7 +97,7 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry {
         "system" if subtype == "chat_compression" => Said::Compaction(record.compressed()),
         other => {
             let name = if subtype.is_empty() { other.to_owned() } else { format!("{other}/{subtype}") };
-            losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
+            losses.never(line, &name);
             Said::Nothing
         }
     };
@@ -122,68 +111,37 @@ fn spoken(parts: Parts<'_>) -> Vec<Spoken> {
 /// Reads what the model answered.
 fn reply(line: usize, record: Record<'_>, losses: &mut Losses) -> Reply {
     let bill = Bill::new(line, "usageMetadata", losses);
-    let Billed { usage, thoughts, .. } = UsageRecord::billed(record.usage_metadata, bill);
+    let Billed { usage, reasoning, .. } = UsageRecord::billed(record.usage_metadata, bill);
     let parts = spoken(record.message.unwrap_or_default().parts.unwrap_or_default());
-    let parts = parts.into_iter().filter_map(|it| match it {
-        Spoken::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
-        Spoken::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
-        Spoken::Call(named) => Some(named),
-        Spoken::Result(_) => None,
-    });
     Reply {
-        parts: parts.collect(),
+        parts: parts.into_iter().filter_map(Spoken::reply).collect(),
         model: record.model.0.into_owned(),
         usage,
-        reasoning: thoughts,
+        reasoning,
         ..Reply::default()
     }
 }
 
 /// Gathers the requests of a branch.
-fn gather(entries: Vec<Entry>, losses: &mut Losses) -> Transcript {
-    let nodes = entries.iter().map(|it| Node { line: it.line, id: &it.id, parent: &it.parent });
-    let path = follow(&nodes.collect::<Vec<_>>(), losses);
-    let mut by_place: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
-    let (mut is_billed, mut n_compactions) = (false, 0);
-    for index in path {
-        let Some(Entry { line, at_ms, said, .. }) = by_place[index].take() else { continue };
+    for (_, Entry { line, at_ms, said, .. }) in branch(entries, losses) {
         match said {
             Said::Nothing => {}
             Said::User(parts, is_typed) => {
                 for part in parts {
-                    match part {
-                        Spoken::Said(content) | Spoken::Thought(content) => {
-                            assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
-                        }
-                        Spoken::Result(named) => {
-                            assembler.answered(line, at_ms, &named.call, named.part, losses);
-                        }
-                        Spoken::Call(_) => {}
-                    }
+                    part.hear(line, at_ms, is_typed, &mut assembler, losses);
                 }
             }
             Said::Reply(reply) => {
-                is_billed |= reply.usage.is_some();
                 assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..*reply });
             }
-            Said::Compaction(parts) => {
-                n_compactions += 1;
-                assembler.compacted(usize::MAX, Cause::Harness);
-                for part in parts {
-                    assembler.stood_in(line, at_ms, part);
-                }
-            }
+            Said::Compaction(parts) => assembler.replaced(line, at_ms, Summary::new(parts)),
         }
     }
     let mut transcript = assembler.finish(losses);
-    transcript.counts_output = is_billed;
+    transcript.counts_output = transcript.is_billed();
     transcript.drops_reasoning = true;
     transcript.marks_compactions = true;
-    if n_compactions > 0 {
-        transcript
-            .assumptions
-            .push(format!("Compactions: {n_compactions}. The compressed history begins a turn."));
-    }
     transcript
 }

@@ -45,6 +45,14 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         }
         let Some(session) = sessions.last_mut() else { continue };
         json::each(number, text, losses, |record: RequestRecord, losses| {
+            let expected = session.exchanges.len() as u64 + 1;
+            if record.needs.is_none() && record.number < expected {
+                return losses
+                    .add(number, "requests that stand again or after a later one, which are left out");
+            }
+            if record.number > expected {
+                losses.add(number, "requests before which others are missing");
+            }
             if let Some(needs) = record.needs {
                 needs.into_iter().for_each(|it| it.keep(&mut session.needs));
             } else {
@@ -86,11 +94,11 @@ impl Redaction<'_> {
             [numbered("agent", &mut self.agents, agent), numbered("session", &mut self.sessions, parent)]
         });
         self.line(&Header::of(transcript, name, of_agent, stable));
-        for exchange in &transcript.exchanges {
+        for (exchange, number) in transcript.exchanges.iter().zip(1..) {
             let begins = exchange.begins.as_ref().map(|it| self.parts(it, format));
             let reply = self.parts(&exchange.reply, format);
             let results = self.parts(&exchange.results, format);
-            self.line(&RequestRecord::of(exchange, begins, reply, results));
+            self.line(&RequestRecord::of(number, exchange, begins, reply, results));
         }
         let needs = NeedRecord::of_all(&transcript.needs);
         if !needs.is_empty() {

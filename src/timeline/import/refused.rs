@@ -91,6 +91,31 @@ const REFUSED: [Refused; 23] = [
     },
 ];
 
+/// How every SQLite file begins.
+const DATABASE: &str = "SQLite format 3";
+
+/// Databases, by a name that their schemas have.
+const DATABASES: [(&str, Refused); 5] = [
+    (
+        "assistant_usage_events",
+        Refused {
+            instead: "use `events.jsonl` from `~/.copilot/session-state/SESSION`, or the export that `COPILOT_OTEL_FILE_EXPORTER_PATH` switches on",
+            ..Refused::database("Copilot CLI")
+        },
+    ),
+    (
+        "span_attributes",
+        Refused {
+            instead: "switch on `github.copilot.chat.otel.enabled`, and use the file of `github.copilot.chat.otel.outfile`",
+            ..Refused::database("VS Code's agent traces")
+        },
+    ),
+    ("cursorDiskKV", Refused::of("Cursor", &[])),
+    ("accumulated_total_tokens", Refused::of("Goose", &[])),
+    // opencode's own tables have names that others have, too.
+    ("", Refused::database("an agent such as opencode")),
+];
+
 /// How the chat histories of Aider begin.
 const AIDER: &str = "# aider chat started at";
 
@@ -103,6 +128,14 @@ impl Refused {
         Self { name, has, lacks: &[], says: &[], why: NO_USAGE, instead: OTHER_SOURCE }
     }
 
+    const fn database(name: &'static str) -> Self {
+        Self {
+            why: "databases are not read",
+            instead: "export its sessions first, for example with `opencode export SESSION > session.json`",
+            ..Self::of(name, &[])
+        }
+    }
+
     fn fits(&self, record: &Record) -> bool {
         let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
         let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
@@ -113,6 +146,12 @@ impl Refused {
         let message = format!("a log of {} cannot be read: {}", self.name, self.why);
         Diagnostic::at("recording-refused", "", message).help(self.instead)
     }
+}
+
+/// Returns why a file with this front is refused, if it is a database.
+pub(super) fn database(head: &str) -> Option<Diagnostic> {
+    let mut known = DATABASES.iter().filter(|_| head.starts_with(DATABASE));
+    known.find(|it| head.contains(it.0)).map(|it| it.1.problem())
 }
 
 /// Returns why a recording with this front is refused, if it is of an agent whose logs cannot be read.

@@ -66,8 +66,8 @@ pub(super) struct Exchange {
     pub(super) end_ms: Option<i64>,
     /// What the log says of a compaction of the history before this request.
     pub(super) compacts: Option<Compaction>,
-    /// What the request was billed that wrote the summary, if the log says so.
-    pub(super) summarised: Option<Usage>,
+    /// What the requests were billed that wrote the summary, if the log says so.
+    pub(super) summarised: Vec<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
     /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
@@ -158,6 +158,16 @@ impl Transcript {
         if is_named { &exchange.model } else { "" }
     }
 
+    /// Returns whether any request has a bill.
+    pub(super) fn is_billed(&self) -> bool {
+        self.exchanges.iter().any(|it| it.usage.is_some())
+    }
+
+    /// Returns whether any request wrote to the cache for a price, which takes breakpoints.
+    pub(super) fn has_writes(&self) -> bool {
+        self.exchanges.iter().filter_map(|it| it.usage).any(|it| it.cache_write > 0)
+    }
+
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
     pub(super) fn summarised(&self) -> Vec<usize> {
         let exchanges = self.exchanges.iter().enumerate().skip(1);
@@ -209,6 +219,11 @@ impl Named {
     /// A part that is not a call.
     pub(super) fn plain(part: Part) -> Self {
         Self { call: String::new(), part }
+    }
+
+    /// What a model said or thought, if it is anything.
+    pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
+        content.filter(|it| it.measured.characters > 0).map(|it| Self::plain(Part::of(kind, it)))
     }
 
     /// A call of a tool with its arguments.

@@ -4,21 +4,31 @@ use indexmap::IndexMap;
 
 use super::losses::Losses;
 
-/// A record in a tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'e> {
+/// A record in a tree, and what it adds to the prompts.
+#[derive(Debug)]
+pub(super) struct Entry<S> {
     /// Its line.
     pub(super) line: usize,
     /// Its name; empty where records have none.
-    pub(super) id: &'e str,
+    pub(super) id: String,
     /// The one that it follows; empty for the first.
-    pub(super) parent: &'e str,
+    pub(super) parent: String,
+    /// When it was written.
+    pub(super) at_ms: Option<i64>,
+    /// What it says.
+    pub(super) said: S,
 }
 
-/// Returns the places of the records from the first to the last one, along their parents.
-pub(super) fn follow(nodes: &[Node<'_>], losses: &mut Losses) -> Vec<usize> {
+/// Returns the records from the first to the last one, along their parents, each with its place among all.
+pub(super) fn branch<S>(entries: Vec<Entry<S>>, losses: &mut Losses) -> Vec<(usize, Entry<S>)> {
+    let path = follow(&entries, losses);
+    let mut by_place: Vec<Option<Entry<S>>> = entries.into_iter().map(Some).collect();
+    path.into_iter().filter_map(|it| Some((it, by_place[it].take()?))).collect()
+}
+
+fn follow<S>(nodes: &[Entry<S>], losses: &mut Losses) -> Vec<usize> {
     let names = nodes.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
-    let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id, index)).collect();
+    let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id.as_str(), index)).collect();
     let mut is_taken = vec![false; nodes.len()];
     let mut path = Vec::new();
     let mut next = nodes.len().checked_sub(1);
@@ -30,7 +40,7 @@ pub(super) fn follow(nodes: &[Node<'_>], losses: &mut Losses) -> Vec<usize> {
         next = match (node.id.is_empty(), node.parent.is_empty()) {
             (true, true) => before,
             (false, true) => None,
-            _ => by_name.get(node.parent).copied().filter(|it| !is_taken[*it]).or_else(|| {
+            _ => by_name.get(node.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
                 losses.add(node.line, "missing parents; the previous line is used instead");
                 before
             }),

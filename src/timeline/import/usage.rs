@@ -32,6 +32,28 @@ pub(super) enum Shaped<T> {
     Other,
 }
 
+/// A bill, and how much of its output was reasoning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Billed {
+    /// The numbers; nothing where all of them are zero.
+    pub(super) usage: Option<Usage>,
+    /// The reasoning.
+    pub(super) reasoning: Tokens,
+    /// Whether there are numbers at all.
+    pub(super) is_there: bool,
+}
+
+/// What was billed, by the names of several harnesses.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct TokensRecord {
+    pub(super) input_tokens: Option<Count>,
+    pub(super) output_tokens: Count,
+    pub(super) cache_read_tokens: Count,
+    pub(super) cache_write_tokens: Count,
+    pub(super) reasoning_tokens: Count,
+}
+
 /// Reads the numbers of one bill, and reports those that are not counts.
 #[derive(Debug)]
 pub(super) struct Bill<'l> {
@@ -95,9 +117,35 @@ impl<'l> Bill<'l> {
         self.is_complete = false;
     }
 
+    /// Returns an output with its reasoning, which is a part of it only if the total of the bill says so.
+    pub(super) fn output(
+        &mut self,
+        prompt: Tokens,
+        output: Tokens,
+        reasoning: Tokens,
+        field: &str,
+        total: Option<Count>,
+    ) -> Tokens {
+        let sum = self.count(field, total.unwrap_or_default());
+        let is_inside = total.is_some() && sum == prompt + output && reasoning <= output;
+        if is_inside { output } else { output + reasoning }
+    }
+
     /// Returns whether all numbers are known.
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    /// Returns the bill whose input is without what was read and written.
+    pub(super) fn apart(
+        self,
+        uncached: Tokens,
+        cache_read: Tokens,
+        cache_write: Tokens,
+        output: Tokens,
+    ) -> Option<Usage> {
+        let prompt = uncached + cache_read + cache_write;
+        self.finish(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
     }
 
     /// Returns the bill, if it is complete and for something.

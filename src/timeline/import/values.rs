@@ -6,16 +6,17 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+use super::transcript::Named;
 
 /// What an image counts as, in characters; its encoding says nothing about its tokens.
 pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
 
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Block<'a> {
     /// `text`, `thinking`, `tool_use`, `tool_result`, `image`, …
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a `text`.
     pub(super) text: Option<Content>,
@@ -28,20 +29,16 @@ pub(super) struct Block<'a> {
     /// Of an `image_url`.
     pub(super) image_url: Option<Measured>,
     /// The call's name.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The tool's name.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The call's arguments.
     pub(super) input: Option<Arguments>,
     /// The same, under another name.
     pub(super) arguments: Option<Arguments>,
     /// The call that a result answers.
-    #[serde(borrow)]
     pub(super) tool_use_id: Text<'a>,
     /// What a result holds.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
 }
 
@@ -62,6 +59,37 @@ impl Block<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
+impl Text<'_> {
+    /// Puts it in the place of another text, if it says anything.
+    pub(super) fn replace(&self, other: &mut String) {
+        if !self.0.is_empty() {
+            self.0.as_ref().clone_into(other);
+        }
+    }
+}
+
+/// A call, by the names that formats give its parts.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(super) struct CallRecord<'a> {
+    id: Text<'a>,
+    #[serde(alias = "toolCallId")]
+    tool_call_id: Text<'a>,
+    name: Text<'a>,
+    #[serde(alias = "function_name")]
+    function: Text<'a>,
+    arguments: Option<Arguments>,
+}
+
+impl CallRecord<'_> {
+    /// Returns it as a part of a reply.
+    pub(super) fn into_named(self) -> Named {
+        let [id, name] = [[self.id, self.tool_call_id], [self.name, self.function]]
+            .map(|it| it.into_iter().find(|it| !it.0.is_empty()).unwrap_or_default());
+        Named::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
+    }
+}
+
 /// A count, or what is there instead of a whole number from 0 up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count(pub(super) Result<u64, &'static str>);
@@ -73,6 +101,16 @@ impl Default for Count {
 }
 
 impl Count {
+    /// Returns it, if it is a count.
+    pub(super) fn known(self) -> Option<u64> {
+        self.0.ok()
+    }
+
+    /// Returns it as milliseconds.
+    pub(super) fn milliseconds(self) -> Option<i64> {
+        i64::try_from(self.known()?).ok()
+    }
+
     /// Reads digits, as in a table.
     pub(super) fn of_text(text: &str) -> Self {
         let as_number = |_| text.parse::<f64>().map_err(|_| "not a number").and_then(whole);

@@ -4,7 +4,7 @@
 
 FOLDER is the reference data's `formats`; the cut-downs in tests/data/recorded are counted as well. Each row: requests with a bill,
 turns (what a user typed, up to the next thing a user typed, if a request follows), and the tokens of the bills: all input, which
-part of it was read from and written to the cache, and all output with its reasoning.
+part of it was read from and written to the cache, and all output with its reasoning. Requests that wrote summaries count apart.
 """
 
 import json
@@ -32,6 +32,7 @@ class Count:
 
     def __init__(self):
         self.requests = self.turns = self.input = self.read = self.written = self.output = 0
+        self.summaries = self.summary_input = self.summary_output = 0
         self.has_typed = False
 
     def typed(self):
@@ -49,8 +50,16 @@ class Count:
         self.written += written
         self.output += output
 
+    def summarised(self, uncached, read, written, output):
+        """A request that wrote a summary of the history, which is none of the agent's."""
+        self.summaries += 1
+        self.summary_input += uncached + read + written
+        self.summary_output += output
+
     def row(self):
-        return {key: getattr(self, key) for key in ("requests", "turns", "input", "read", "written", "output")}
+        keys = ("requests", "turns", "input", "read", "written", "output")
+        summaries = ("summaries", "summary_input", "summary_output") if self.summaries else ()
+        return {key: getattr(self, key) for key in keys + summaries}
 
 
 def pi(path):
@@ -117,8 +126,9 @@ def dsh(path):
             streamed.pop(key, None)
             count.replied()
             count.turns = max(count.turns, 1)
-        if kind == "compaction/summary":
-            usage = data.get("usage")
+        if kind == "compaction/summary" and data.get("usage"):
+            used = data["usage"]
+            count.summarised(*(used.get(it, 0) for it in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")))
         if usage:
             count.billed(*(usage.get(it, 0) for it in ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")))
     for usage in streamed.values():
@@ -171,8 +181,7 @@ def copilot(path):
             details = {it["tokenType"]: it["tokenCount"] for it in used.get("copilotUsage", {}).get("tokenDetails", [])}
             read = details.get("cache_read", used["cacheReadTokens"])
             written = details.get("cache_write", used["cacheWriteTokens"])
-            count.billed(used["inputTokens"] - read - written, read, written, used["outputTokens"])
-            count.turns += lane["typed"]
+            count.summarised(used["inputTokens"] - read - written, read, written, used["outputTokens"])
             lane |= {"typed": True, "calls": False}
         if kind == "session.shutdown":
             metrics = data.get("modelMetrics", {})

@@ -43,12 +43,15 @@ const IDENTITY: &str = include_str!("../../../policies/identity.ron");
 const CONTEXT_ONLY: &str = include_str!("../../../policies/memory_runners/context_only.ron");
 const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.toml");
 
-/// Reads recorded sessions of any format, and plays each under a provider's cache.
+/// Reads recorded sessions of any format, plays each under a provider's cache, and reads them again without their words.
 fn recording(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let Ok(sessions) = import::import_all(&text, "fuzz", &Assume::default(), &["read".to_owned()]) else {
-        return;
-    };
+    let (assume, tools) = (Assume::default(), ["read".to_owned()]);
+    let Ok(Ok(sessions)) = import::import_from(&mut &*bytes, "fuzz", &assume, &tools) else { return };
+    let redacted = import::redact(&mut &*bytes, "fuzz", &assume, &tools, &[]).unwrap().unwrap();
+    let again = import::import_all(&redacted, "fuzz", &assume, &tools).unwrap();
+    let requests =
+        |all: &[import::Imported]| all.iter().map(|it| it.timeline.spine.steps.len()).sum::<usize>();
+    assert_eq!(requests(&again), requests(&sessions));
     let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
     let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
     for session in sessions {

@@ -398,10 +398,5 @@ fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
 
     assert_eq!(timeline.spine.turns.len(), 2);
     assert_eq!((n_resets(&timeline), played(&timeline)), (1, vec![100, 120]), "longer, and yet compacted");
-    assert!(
-        timeline
-            .assumptions
-            .iter()
-            .any(|it| it.starts_with("Compaction summaries, which count as user text: 1."))
-    );
+    assert!(timeline.assumptions.iter().any(|it| it.starts_with("Compactions: 1.")));
 }

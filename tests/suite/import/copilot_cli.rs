@@ -55,7 +55,7 @@ fn a_session_has_a_lane_for_each_sub_agent_and_its_own_model_and_parent() {
     let all = all(AGENTS);
 
     let requests: Vec<usize> = all.iter().map(|it| it.timeline.spine.steps.len()).collect();
-    assert_eq!(requests, [121, 35, 27, 2]);
+    assert_eq!(requests, [120, 35, 27, 2]);
     let (main, agent) = (&all[0].timeline, &all[1].timeline);
     assert_eq!(main.models[0].name, "claude-fable-5");
     assert_eq!(agent.spine.sessions[0].parent.as_deref(), Some("e07fc822-e277-4d5d-898a-1b91eedea7b6"));
@@ -64,12 +64,13 @@ fn a_session_has_a_lane_for_each_sub_agent_and_its_own_model_and_parent() {
 }
 
 #[test]
-fn the_request_for_a_summary_has_the_bill_that_the_seller_made_and_the_history_goes() {
+fn the_request_for_a_summary_has_the_bill_that_the_seller_made_and_is_none_of_the_agents() {
     let timeline = all(AGENTS).remove(0).timeline;
 
     let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.compactions.len(), 1);
-    let bill = recorded.usage[usize::try_from(recorded.compactions[0]).unwrap() - 1].unwrap();
+    let [bill] = &*recorded.summaries else { panic!("{:?}", recorded.summaries) };
+    assert_eq!(recorded.summarised[..], recorded.compactions[..]);
     // The log's own figure of what was written is 0.
     assert_eq!(
         (bill.prompt, bill.cache_read, bill.cache_write, bill.output),
@@ -136,8 +137,9 @@ fn a_compaction_that_the_totals_hold_is_taken_off_them() {
 
     let read = imported(&lines.join("\n"));
 
-    assert_eq!(sums(&read, 1..2), [1_100, 1_000, 0]);
-    assert_eq!(sums(&read, 0..3), [3_000, 1_500, 0]);
+    let summaries = &read.timeline.recorded.as_ref().unwrap().summaries;
+    assert_eq!((summaries[0].prompt, summaries[0].cache_read), (1_100, 1_000));
+    assert_eq!(sums(&read, 0..2), [1_900, 500, 0]);
 }
 
 #[test]

@@ -16,6 +16,12 @@ struct Row {
     read: u64,
     written: u64,
     output: u64,
+    #[serde(default)]
+    summaries: u64,
+    #[serde(default)]
+    summary_input: u64,
+    #[serde(default)]
+    summary_output: u64,
 }
 
 /// The counts by file; those below `formats/` are of the reference data.
@@ -34,9 +40,17 @@ fn counted(text: &str, name: &str) -> Row {
         read: 0,
         written: 0,
         output: 0,
+        summaries: 0,
+        summary_input: 0,
+        summary_output: 0,
     };
     for imported in &all {
         assert_well_formed(&imported.timeline);
+        for summary in &*imported.timeline.recorded.as_ref().unwrap().summaries {
+            row.summaries += 1;
+            row.summary_input += summary.prompt;
+            row.summary_output += summary.output;
+        }
         row.turns += u64::try_from(imported.timeline.spine.turns.len()).unwrap();
         for usage in imported.timeline.recorded.as_ref().unwrap().usage.iter().flatten() {
             assert_eq!(usage.prompt, usage.uncached + usage.cache_read + usage.cache_write, "{name}");

@@ -1,9 +1,11 @@
 //! Files whose lines are out of order, stand twice, or are no text at all: what can be read is read, and the rest is told.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
 use super::*;
-use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::import::{detect_from, import_all, import_from, redact};
 
 const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
 const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
@@ -122,4 +124,94 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
             assert!(text.contains(told) && text.contains("= help: "), "{args:?}\n{text}");
         }
     }
+}
+
+/// The samples of all formats.
+fn samples() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut left = vec![root.join("tests/data/recorded"), root.join("scenarios/recorded")];
+    left.extend(std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats")));
+    let mut samples = Vec::new();
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                let is_read = import_from(&mut bytes.as_slice(), "test", &Assume::default(), &[]);
+                if is_read.is_ok_and(|it| it.is_ok()) {
+                    samples.push((path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
+                }
+            }
+        }
+    }
+    let redacted = redact(&mut PI.as_bytes(), "test", &Assume::default(), &[], &[]).unwrap().unwrap();
+    samples.push(("redacted".to_owned(), redacted.into_bytes()));
+    samples.sort();
+    samples
+}
+
+/// What was read of a file, in numbers: sessions, requests, and billed tokens.
+fn read(bytes: &[u8]) -> Result<([usize; 3], Vec<String>), String> {
+    let read = import_from(&mut &*bytes, "test", &Assume::default(), &[]).map_err(|it| it.to_string())?;
+    let all = read.map_err(|problems| {
+        assert!(problems.iter().all(|it| it.help.is_some()), "{problems:?}");
+        problems[0].message.clone()
+    })?;
+    let mut counts = [all.len(), 0, 0];
+    for imported in &all {
+        assert_well_formed(&imported.timeline);
+        counts[1] += imported.timeline.spine.steps.len();
+        let bills = imported.timeline.recorded.iter().flat_map(|it| it.usage.iter().flatten());
+        counts[2] += bills.map(|it| usize::try_from(it.prompt + it.output).unwrap()).sum::<usize>();
+    }
+    Ok((counts, all[0].losses.iter().map(ToString::to_string).collect()))
+}
+
+/// Returns what is wrong where a damaged file is read without a note, and less or other things are read than before.
+fn silent(damage: &str, whole: [usize; 3], bytes: &[u8]) -> Option<String> {
+    let (counts, told) = read(bytes).ok()?;
+    let is_told = counts == whole || !told.is_empty();
+    (!is_told).then(|| format!("{damage}: {counts:?} of {whole:?}"))
+}
+
+#[test]
+fn a_cut_shuffled_doubled_or_mixed_file_of_any_format_is_refused_or_read_with_a_note() {
+    let samples = samples();
+    let format = |bytes: &[u8]| detect_from(&mut &*bytes).unwrap().unwrap();
+    let formats: BTreeSet<&str> = samples.iter().map(|it| format(&it.1)).collect();
+    assert!(formats.len() >= 14, "{formats:?}");
+    let mut wrong = Vec::new();
+    for (nth, (name, bytes)) in samples.iter().enumerate() {
+        let mut try_out = |damage: &str, whole, bytes: &[u8]| {
+            wrong.extend(silent(damage, whole, bytes).map(|it| format!("{name}, {it}")));
+        };
+        let (whole, _) = read(bytes).unwrap();
+        for part in [3, 10, 29, 50, 71, 90, 97] {
+            let mut cut = bytes.len() * part / 100;
+            // At the end of a line, nothing shows that there was more.
+            while cut > 0 && bytes[..cut].trim_ascii_end().ends_with(b"}") {
+                cut -= 1;
+            }
+            try_out(&format!("cut at {part}%"), whole, &bytes[..cut]);
+        }
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|it| *it == b'\n').collect();
+        let reversed: Vec<u8> = lines.iter().rev().flat_map(|it| [it, &b"\n"[..]].concat()).collect();
+        try_out("reversed", whole, &reversed);
+        let mut shuffled = lines.clone();
+        let n = shuffled.len();
+        for at in 0..n {
+            shuffled.swap(at, (at * 7 + 3) % n);
+        }
+        try_out("shuffled", whole, &shuffled.join(&b"\n"[..]));
+        let doubled: Vec<u8> = lines.iter().flat_map(|it| [it, &b"\n"[..], it, b"\n"].concat()).collect();
+        try_out("doubled", whole, &doubled);
+        try_out("twice", whole, &[bytes, &b"\n"[..], bytes].concat());
+        let others = samples[nth..].iter().chain(&samples[..nth]).map(|it| &it.1);
+        let other = others.clone().find(|it| format(it) != format(bytes)).unwrap();
+        try_out("with another behind it", whole, &[bytes, &b"\n"[..], other].concat());
+        try_out("with another before it", whole, &[other, &b"\n"[..], bytes].concat());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

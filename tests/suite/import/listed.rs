@@ -13,8 +13,10 @@ const OPENING: &str = "\
 
 `ctxsim import FILE` shows what a file holds and what is left out of it; the format is detected from the content. `ctxsim list formats` prints this
 table. *Structure only* means that no file with cache figures was at hand: requests, turns and sizes are read, but no figure about a cache has been
-checked. Requests, turns and token totals of the files of opencode, Gemini CLI, Qwen Code, ATIF and inspect_ai equal an independent count
-(`tests/data/formats/count.py`, with its table beside it).
+checked. Requests, turns and token totals of these files equal an independent count (`tests/data/formats`, where the scripts that count stand beside
+their tables). Where a log states what a request cost and a price list of its day is known, the bill equals it within 0.1%: pi, opencode (Kimi K2.5), requests
+of OpenHands (DeepSeek) and trajectories of terminus-2 (GPT-4o); `tests/suite/import/costs.rs` lists the files, and why the costs of three others differ.
+opencode states a cost of 0 for models of plans, and the other formats state none.
 
 Input and output mean the same for every format: the prompt is what was read from the cache, written to it, and neither; output includes reasoning.
 ";

@@ -311,6 +311,8 @@ fn a_summary_that_is_billed_between_the_marks_of_a_compaction_is_in_the_place_of
 
     let timeline = imported(&lines.join("\n")).timeline;
 
-    assert_eq!(timeline.recorded.as_ref().unwrap().compactions, [2]);
-    assert_eq!(played(&timeline), [9_000, 9_100, 900]);
+    let recorded = timeline.recorded.as_ref().unwrap();
+    assert_eq!(recorded.compactions, [1]);
+    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (9_100, 50));
+    assert_eq!(played(&timeline), [9_000, 900]);
 }

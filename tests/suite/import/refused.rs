@@ -137,8 +137,20 @@ fn every_reference_file_is_read_or_refused_by_name() {
 
 #[test]
 fn a_database_is_refused_with_the_command_that_exports_its_sessions() {
-    let refused = import("SQLite format 3\0\u{10}\0", "test", &Assume::default(), &[]).unwrap_err();
+    let schemas = [
+        ("CREATE TABLE `session` (`id` text)", "an agent such as opencode", "opencode export"),
+        ("CREATE TABLE assistant_usage_events (model TEXT)", "Copilot CLI", "events.jsonl"),
+        ("CREATE TABLE span_attributes (span_id TEXT)", "VS Code's agent traces", "otel.outfile"),
+        ("CREATE TABLE cursorDiskKV (key TEXT)", "Cursor", "LiteLLM"),
+        ("CREATE TABLE sessions (accumulated_total_tokens INTEGER)", "Goose", "LiteLLM"),
+    ];
+    for (schema, name, instead) in schemas {
+        let file = format!("SQLite format 3\0\u{10}\0\u{fffd}{schema}");
 
-    assert_eq!(refused[0].message, "the file is a database");
-    assert!(refused[0].help.as_ref().unwrap().contains("opencode export"), "{refused:?}");
+        let refused = import(&file, "test", &Assume::default(), &[]).unwrap_err();
+
+        let message = format!("a log of {name} cannot be read: ");
+        assert!(refused[0].message.starts_with(&message), "{refused:?}");
+        assert!(refused[0].help.as_ref().unwrap().contains(instead), "{refused:?}");
+    }
 }

@@ -79,8 +79,8 @@ fn the_report_says_how_many_compactions_are_undone_and_bills_behind_them_are_not
 
     let is_told = |sentences: &[String], words: &str| sentences.iter().any(|it| it.starts_with(words));
     assert!(is_told(&undone.0, "The harness's compactions are undone: 1;"), "{:?}", undone.0);
-    assert!(is_told(&kept.0, "Compaction summaries, which count as user text: 1."));
-    assert!(!is_told(&undone.0, "Compaction summaries"));
+    assert!(is_told(&kept.0, "Compactions: 1."));
+    assert!(!is_told(&undone.0, "Compactions: "));
     assert_eq!((kept.1.compactions, kept.1.undone_from), (vec![2], None));
     assert_eq!((undone.1.compactions, undone.1.undone_from), (vec![], Some(2)));
 }

@@ -93,14 +93,15 @@ const NEWER: &str = r#"{"type":"metadata","protocol_version":"1.5","created_at":
 "#;
 
 #[test]
-fn the_newer_wire_names_the_model_behind_the_alias_and_bills_the_request_for_the_summary() {
+fn the_newer_wire_names_the_model_behind_the_alias_and_has_the_bill_of_the_summary_apart() {
     let read = imported(NEWER);
 
     let recorded = read.timeline.recorded.as_ref().unwrap();
     let bills: Vec<(u64, u64)> =
         recorded.usage.iter().flatten().map(|it| (it.prompt, it.cache_read)).collect();
-    assert_eq!(bills, [(4_072, 3_072), (4_196, 4_096), (900, 0)]);
-    assert_eq!(recorded.compactions, [2]);
+    assert_eq!(bills, [(4_072, 3_072), (900, 0)]);
+    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (4_196, 60));
+    assert_eq!(recorded.compactions, [1]);
     assert_eq!(read.timeline.models[0].name, "kimi-k2.6");
     assert_eq!(read.timeline.spine.steps[0].at_ms, 0);
     assert_eq!(told(&read), [""; 0]);
@@ -121,13 +122,14 @@ fn a_reply_of_the_harness_is_billed_once_and_input_leaves_out_what_was_read() {
 }
 
 #[test]
-fn a_compaction_of_the_harness_bills_its_summary_and_begins_a_turn() {
+fn a_compaction_of_the_harness_has_the_bill_of_its_summary_apart_and_begins_a_turn() {
     let timeline = imported(DSH_COMPACTION).timeline;
 
     let recorded = timeline.recorded.as_ref().unwrap();
-    assert_eq!(recorded.compactions, [2]);
+    assert_eq!(recorded.compactions, [1]);
     let prompts: Vec<u64> = recorded.usage.iter().flatten().map(|it| it.prompt).collect();
-    assert_eq!(prompts, [24, 20, 20]);
+    assert_eq!(prompts, [24, 20]);
+    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (20, 4));
 }
 
 #[test]

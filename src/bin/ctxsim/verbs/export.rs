@@ -21,6 +21,7 @@ Examples:
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct ExportArgs {
     /// Recorded session, or a scenario
     #[arg(value_name = "SESSION")]
@@ -29,10 +30,10 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with_all = ["policy", "format", "session", "profile", "set"])]
     pub(crate) redact: bool,
     /// Policy under which the session is played, by name or path
-    #[arg(long, value_name = "P", required_unless_present = "redact")]
+    #[arg(long, value_name = "P")]
     pub(crate) policy: Option<String>,
     /// Form to write
-    #[arg(long, value_enum, required_unless_present = "redact")]
+    #[arg(long, value_enum)]
     pub(crate) format: Option<FormArg>,
     /// Session to export, if there are several
     #[arg(long, value_name = "NAME")]
@@ -63,8 +64,14 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
         let text = compare::redacted(catalog, &args.path)?;
         return args.output.put(catalog.files(), FormatArg::JSONL, &text);
     }
+    let Some((policy, form)) = args.policy.clone().zip(args.format) else {
+        return Err(refused(
+            "nothing says what to write".to_owned(),
+            "add `--redact` for the session without its words, or `--policy P --format mooncake` for what a policy sends",
+        ));
+    };
     let comparison = Comparison {
-        policies: args.policy.iter().cloned().collect(),
+        policies: vec![policy],
         scenarios: vec![args.path.clone()],
         profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
         own_models: args.profile.is_none(),
@@ -81,8 +88,8 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
             "name a recorded session, or a scenario with turns",
         ));
     };
-    let text = match args.format {
-        Some(FormArg::Mooncake) | None => {
+    let text = match form {
+        FormArg::Mooncake => {
             let trace = blocks(timeline, &load.policies[0], &load.profiles[0], trace::MOONCAKE_BLOCK_TOKENS);
             trace.and_then(|it| mooncake::write(&it)).map_err(|it| vec![*it])?
         }

@@ -2,17 +2,16 @@
 
 use crate::quantity::Cost;
 use crate::timeline::Usage;
-use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
+use crate::timeline::import::values::{CallRecord, Count, Flag, MessageContent, Text};
 
 /// What is said of the agent.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct AgentRecord<'a> {
     /// The model that answers where a step names none.
-    #[serde(borrow)]
     pub(super) model_name: Text<'a>,
     /// The tools' schemas.
     pub(super) tool_definitions: Option<Vec<Measured>>,
@@ -20,51 +19,43 @@ pub(super) struct AgentRecord<'a> {
 
 /// A step.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct StepRecord<'a> {
     /// `system`, `user` or `agent`.
-    #[serde(borrow)]
     pub(super) source: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) message: MessageContent<'a>,
     /// What was thought.
     pub(super) reasoning_content: Option<Content>,
     /// The calls.
-    #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
     /// What came back.
-    #[serde(borrow)]
     pub(super) observation: Shaped<ObservationRecord<'a>>,
     /// The model that answered.
-    #[serde(borrow)]
     pub(super) model_name: Text<'a>,
     /// What was billed.
     pub(super) metrics: Shaped<MetricsRecord>,
     /// When, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// Whether it repeats what stands in another trajectory.
     pub(super) is_copied_context: Flag,
     /// How many requests it was.
     llm_call_count: Option<Count>,
-    #[serde(borrow)]
     extra: Shaped<ExtraRecord<'a>>,
 }
 
 /// What an agent says beside a step.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ExtraRecord<'a> {
-    #[serde(borrow)]
     context_management: Shaped<ManagementRecord<'a>>,
 }
 
 /// What an agent did to its history.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ManagementRecord<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
 }
 
@@ -81,38 +72,21 @@ impl StepRecord<'_> {
     }
 }
 
-/// A call.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CallRecord<'a> {
-    /// Its name.
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    /// The tool.
-    #[serde(borrow)]
-    pub(super) function_name: Text<'a>,
-    /// The arguments.
-    pub(super) arguments: Option<Arguments>,
-}
-
 /// What came back.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ObservationRecord<'a> {
     /// One result per call, or what a terminal shows.
-    #[serde(borrow)]
     pub(super) results: Option<Vec<Shaped<ResultRecord<'a>>>>,
 }
 
 /// A result.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ResultRecord<'a> {
     /// The call that it answers.
-    #[serde(borrow)]
     pub(super) source_call_id: Text<'a>,
     /// What it says.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
 }
 

@@ -175,7 +175,7 @@ fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
         let subtype = record.subtype.0.as_ref();
         let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };
-        losses.add(line, format!("records of type `{name}`, which is never part of a prompt"));
+        losses.never(line, &name);
         return Said::Nothing;
     };
     if kind == "user" {

@@ -23,7 +23,6 @@ pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Tra
         assembler: Assembler::default(),
         late: Vec::new(),
         is_asked: false,
-        n_summaries: 0,
         n_cleared: 0,
     };
     for index in path {
@@ -168,7 +167,6 @@ struct Session<'s, 'n> {
     late: Vec<Late<'n>>,
     /// Whether the user asked for the compaction whose summary comes next.
     is_asked: bool,
-    n_summaries: usize,
     /// The number of results the harness cleared.
     n_cleared: usize,
 }
@@ -182,7 +180,6 @@ impl Session<'_, '_> {
             Said::User { parts, is_meta, is_summary } => {
                 self.results_before(node.line);
                 if *is_summary {
-                    self.n_summaries += 1;
                     let is_asked = std::mem::take(&mut self.is_asked);
                     let cause = if is_asked { Cause::Asked } else { Cause::Harness };
                     self.assembler.compacted(usize::MAX, cause);
@@ -247,12 +244,6 @@ impl Session<'_, '_> {
     fn finish(mut self) -> Transcript {
         self.results_before(usize::MAX);
         let mut transcript = self.assembler.finish(self.losses);
-        if self.n_summaries > 0 {
-            transcript.assumptions.push(format!(
-                "Compaction summaries, which count as user text: {}. No policy has what they replaced.",
-                self.n_summaries
-            ));
-        }
         if self.n_cleared > 0 {
             transcript.assumptions.push(format!(
                 "Results that the harness cleared to make room: {}. No policy has them afterwards.",

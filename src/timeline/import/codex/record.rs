@@ -9,37 +9,31 @@ use crate::timeline::{Kind, Usage};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// `response_item`, `event_msg`, `session_meta`, `turn_context` or `compacted`.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// What it holds.
-    #[serde(borrow)]
     pub(super) payload: Option<ItemRecord<'a>>,
 }
 
 /// An item of the conversation, and what records of other types hold.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(in crate::floors::timeline::import) kind: Text<'a>,
     /// Who speaks, in a `message`.
-    #[serde(borrow)]
     pub(in crate::floors::timeline::import) role: Text<'a>,
     /// What a `message` says.
-    #[serde(borrow)]
     pub(in crate::floors::timeline::import) content: MessageContent<'a>,
     /// The tool's name.
-    #[serde(borrow)]
     name: Text<'a>,
     /// The call's name.
-    #[serde(borrow)]
     call_id: Text<'a>,
     /// The arguments of a function.
     arguments: Option<Content>,
@@ -48,7 +42,6 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     /// What a shell or a search is asked for.
     action: Option<Arguments>,
     /// What came back.
-    #[serde(borrow)]
     output: Option<MessageContent<'a>>,
     /// The tools that a search found.
     tools: Option<Measured>,
@@ -57,7 +50,6 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     /// The reasoning itself.
     encrypted_content: Option<Measured>,
     /// Of a `turn_context`: the model that answers from here on.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
     pub(super) info: Shaped<InfoRecord>,
@@ -68,7 +60,6 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     /// Of a `compacted`: the summary.
     pub(super) message: Option<Content>,
     /// Of a `compacted`: what is in the place of the history.
-    #[serde(borrow)]
     pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
 }
 

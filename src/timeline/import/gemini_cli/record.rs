@@ -6,73 +6,62 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::quantity::Tokens;
+use crate::timeline::import::assemble::Assembler;
 use crate::timeline::import::content::{Arguments, Content, Measured, ignores_the_rest};
+use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     /// Of the session: its id.
-    #[serde(borrow)]
     pub(super) session_id: Text<'a>,
     /// Of the session: whose it is, `main` or `subagent`.
-    #[serde(borrow)]
     pub(super) kind: Text<'a>,
     /// Of the session: when it began.
-    #[serde(borrow)]
     pub(super) start_time: Text<'a>,
     /// Of a message: its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// Of a message: `user`, `gemini`, or one that is never part of a prompt.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) role: Text<'a>,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) content: Parts<'a>,
     /// The model that answered.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// What was thought.
     pub(super) thoughts: Option<Measured>,
     /// What was billed.
     pub(super) tokens: Shaped<TokensRecord>,
     /// The calls with their results.
-    #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
     /// A change of the session.
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     pub(super) set: Option<&'a RawValue>,
     /// The message to which the user went back.
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     pub(super) rewind_to: Option<Text<'a>>,
 }
 
 /// A call with its result.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CallRecord<'a> {
     /// Its name.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The tool.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The arguments.
     pub(super) args: Option<Arguments>,
     /// What came back.
-    #[serde(borrow)]
     pub(super) result: Parts<'a>,
     /// When it came back.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
 }
 
@@ -90,17 +79,6 @@ pub(super) struct TokensRecord {
     thoughts: Count,
     /// What the provider's own tools added to the prompt.
     tool: Count,
-}
-
-/// A bill, and how much of its output was thoughts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::floors::timeline::import) struct Billed {
-    /// The numbers; nothing where all of them are zero.
-    pub(in crate::floors::timeline::import) usage: Option<Usage>,
-    /// The thoughts.
-    pub(in crate::floors::timeline::import) thoughts: Tokens,
-    /// Whether there are numbers at all.
-    pub(in crate::floors::timeline::import) is_there: bool,
 }
 
 impl TokensRecord {
@@ -121,7 +99,7 @@ impl TokensRecord {
             output: output + thoughts,
             ..Usage::default()
         };
-        Billed { usage: bill.finish(usage), thoughts, is_there }
+        Billed { usage: bill.finish(usage), reasoning: thoughts, is_there }
     }
 }
 
@@ -133,14 +111,12 @@ pub(in crate::floors::timeline::import) struct Parts<'a>(
 
 /// A part of a content.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(in crate::floors::timeline::import) struct PartRecord<'a> {
     text: Option<Content>,
     /// Whether the text is a thought.
     thought: Flag,
-    #[serde(borrow)]
     function_call: Option<FunctionRecord<'a>>,
-    #[serde(borrow)]
     function_response: Option<FunctionRecord<'a>>,
     inline_data: Option<Measured>,
     file_data: Option<Measured>,
@@ -148,14 +124,11 @@ pub(in crate::floors::timeline::import) struct PartRecord<'a> {
 
 /// A call, or what came back.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct FunctionRecord<'a> {
-    #[serde(borrow)]
     id: Text<'a>,
-    #[serde(borrow)]
     name: Text<'a>,
     args: Option<Arguments>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
 }
 
@@ -178,6 +151,35 @@ pub(in crate::floors::timeline::import) enum Spoken {
     Call(Named),
     /// What a call gave back.
     Result(Named),
+}
+
+impl Spoken {
+    /// Takes it as something on the user's side.
+    pub(in crate::floors::timeline::import) fn hear(
+        self,
+        line: usize,
+        at_ms: Option<i64>,
+        is_typed: bool,
+        assembler: &mut Assembler,
+        losses: &mut Losses,
+    ) {
+        let part = match self {
+            Self::Result(named) => return assembler.answered(line, at_ms, &named.call, named.part, losses),
+            Self::Said(content) | Self::Thought(content) => Part::of(Kind::User, content),
+            Self::Call(named) => named.part.with_kind(Kind::User),
+        };
+        assembler.said(line, at_ms, part, is_typed);
+    }
+
+    /// Returns it as a part of a reply, if it can be one.
+    pub(in crate::floors::timeline::import) fn reply(self) -> Option<Named> {
+        match self {
+            Self::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
+            Self::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
+            Self::Call(named) => Some(named),
+            Self::Result(_) => None,
+        }
+    }
 }
 
 impl PartRecord<'_> {

@@ -67,6 +67,9 @@ fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Box<Dia
         refused(format!("the archive is damaged: {error}"), help)
     };
     let archive = rawzip::ZipArchive::from_slice(bytes).map_err(broken)?;
+    if archive.end_offset() < bytes.len() as u64 {
+        losses.add(1, "bytes behind the end of the archive");
+    }
     let (mut samples, mut number) = (Vec::new(), 0);
     let mut entries = archive.entries();
     while let Some(entry) = entries.next_entry().map_err(broken)? {

@@ -40,9 +40,6 @@ pub(super) struct Lane {
     assembler: Assembler,
     /// The messages of the last prompt and the reply, each with its first part.
     known: Vec<(usize, usize)>,
-    is_billed: bool,
-    has_writes: bool,
-    n_compactions: usize,
     n_rewritten: usize,
 }
 
@@ -73,7 +70,6 @@ impl Lane {
         self.front(messages, all, &request);
         let replaces = n_same < self.known.len();
         if self.is_compacted && !self.known.is_empty() {
-            self.n_compactions += 1;
             self.assembler.compacted(usize::MAX, Cause::Harness);
             self.known.clear();
             n_same = 0;
@@ -151,8 +147,6 @@ impl Lane {
 
     /// Takes the reply.
     fn reply(&mut self, all: &Messages, request: Request) {
-        self.is_billed |= request.usage.is_some();
-        self.has_writes |= request.usage.is_some_and(|it| it.cache_write > 0);
         let mut parts = Vec::new();
         if request.reasoning > 0 {
             parts.push(Named::plain(Part::new(Kind::Reasoning, 0, 0)));
@@ -189,15 +183,9 @@ impl Lane {
         if number > 1 {
             transcript.of_agent = Some([transcript.name.clone(), sample.to_owned()]);
         }
-        transcript.counts_output = self.is_billed;
-        transcript.has_breakpoints = self.has_writes;
-        transcript.ttl = self.has_writes.then_some(TtlClass::Short);
-        if self.n_compactions > 0 {
-            transcript.assumptions.push(format!(
-                "Compactions: {}. What takes the place of the history begins a turn.",
-                self.n_compactions
-            ));
-        }
+        transcript.counts_output = transcript.is_billed();
+        transcript.has_breakpoints = transcript.has_writes();
+        transcript.ttl = transcript.has_breakpoints.then_some(TtlClass::Short);
         if self.n_rewritten > 0 {
             transcript.assumptions.push(format!(
                 "Requests that replaced messages of the one before: {}. What they replaced leaves the prompts.",

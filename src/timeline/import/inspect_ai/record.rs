@@ -4,56 +4,44 @@ use serde_json::value::RawValue;
 
 use crate::quantity::Tokens;
 use crate::timeline::Usage;
-use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::usage::{Bill, Shaped};
 use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct EventRecord<'a> {
     /// `model`, `span_begin`, `compaction`, or one that says nothing about prompts.
-    #[serde(borrow)]
     pub(super) event: Text<'a>,
     /// The span in which it happened.
-    #[serde(borrow)]
     pub(super) span_id: Text<'a>,
     /// Of a span: its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// Of a span: the one around it.
-    #[serde(borrow)]
     pub(super) parent_id: Text<'a>,
     /// Of a span: `agent`, `solver`, `scorer`, `tool`, …
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a span: what it is called.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// When it began, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// When it ended.
-    #[serde(borrow)]
     pub(super) completed: Text<'a>,
     /// Of a request: the model.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Of a request: what the model was asked as, such as `grader`.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// Of a request: the messages.
-    #[serde(borrow)]
     pub(super) input: Option<Vec<Shaped<MessageRecord<'a>>>>,
     /// Of a request: where its messages stand in the pool.
     pub(super) input_refs: Option<Vec<Vec<Count>>>,
     /// Of a request: the tools' schemas.
     pub(super) tools: Option<Vec<Measured>>,
     /// Of a request: the reply.
-    #[serde(borrow)]
     pub(super) output: Shaped<OutputRecord<'a>>,
     /// Of a request: `read`, where inspect itself knew the reply.
-    #[serde(borrow)]
     pub(super) cache: Text<'a>,
     /// Whether it is not over.
     pub(super) pending: Flag,
@@ -61,9 +49,8 @@ pub(super) struct EventRecord<'a> {
 
 /// A reply.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct OutputRecord<'a> {
-    #[serde(borrow)]
     choices: Option<Vec<Shaped<ChoiceRecord<'a>>>>,
     /// What was billed.
     pub(super) usage: Shaped<UsageRecord>,
@@ -71,9 +58,8 @@ pub(super) struct OutputRecord<'a> {
 
 /// One of several replies.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ChoiceRecord<'a> {
-    #[serde(borrow)]
     message: Shaped<MessageRecord<'a>>,
 }
 
@@ -88,22 +74,17 @@ impl<'a> OutputRecord<'a> {
 
 /// A message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageRecord<'a> {
     /// `system`, `user`, `assistant` or `tool`.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
     /// The calls of a reply, as written.
-    #[serde(borrow)]
     pub(super) tool_calls: Option<&'a RawValue>,
     /// The call that a result answers.
-    #[serde(borrow)]
     pub(super) tool_call_id: Text<'a>,
     /// The tool of a result.
-    #[serde(borrow)]
     pub(super) function: Text<'a>,
     /// What went wrong in a tool.
     pub(super) error: Shaped<ErrorRecord>,
@@ -115,20 +96,6 @@ pub(super) struct MessageRecord<'a> {
 pub(super) struct ErrorRecord {
     /// In words, which the model is told.
     pub(super) message: Option<Content>,
-}
-
-/// A call.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CallRecord<'a> {
-    /// Its name.
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    /// The tool.
-    #[serde(borrow)]
-    pub(super) function: Text<'a>,
-    /// The arguments.
-    pub(super) arguments: Option<Arguments>,
 }
 
 /// What was billed.

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lane::{Lane, Request};
-use super::record::{CallRecord, EventRecord, MessageRecord, UsageRecord};
+use super::record::{EventRecord, MessageRecord, UsageRecord};
 use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::document::Piece;
 use crate::timeline::import::json;
@@ -12,7 +12,7 @@ use crate::timeline::import::losses::Losses;
 use crate::timeline::import::times::milliseconds;
 use crate::timeline::import::transcript::{Named, Transcript};
 use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Block, Count, MessageContent};
+use crate::timeline::import::values::{Block, CallRecord, Count, MessageContent};
 
 /// How many spans may lie within one another.
 const SPANS_MAX: usize = 1_000;
@@ -146,7 +146,7 @@ impl Sample {
             _ => None,
         });
         let messages: Vec<usize> = messages.collect();
-        let number = |count: &Count| count.0.ok().and_then(|it| usize::try_from(it).ok());
+        let number = |count: &Count| count.known().and_then(|it| usize::try_from(it).ok());
         let refs = event.input_refs.into_iter().flatten().filter_map(|it| match it.as_slice() {
             [from, to] => Some([number(from)?, number(to)?]),
             _ => None,
@@ -186,15 +186,13 @@ impl Sample {
         let key = [record.role.0.as_bytes(), record.tool_call_id.0.as_bytes()]
             .into_iter()
             .fold(content.measured.digest, |sum, it| xxh3_64_with_seed(it, sum));
-        let key = calls.iter().fold(key, |sum, it| xxh3_64_with_seed(it.id.0.as_bytes(), sum));
-        let named = calls
-            .into_iter()
-            .map(|it| Named::call(&it.id.0, &it.function.0, it.arguments.unwrap_or_default().0));
+        let calls: Vec<Named> = calls.into_iter().map(CallRecord::into_named).collect();
+        let key = calls.iter().fold(key, |sum, it| xxh3_64_with_seed(it.call.as_bytes(), sum));
         let message = Message {
             line,
             role: record.role.0.into_owned(),
             content,
-            calls: named.collect(),
+            calls,
             call: record.tool_call_id.0.into_owned(),
             tool: record.function.0.into_owned(),
         };

@@ -18,67 +18,44 @@ pub(super) type Raw<'a> = Option<&'a RawValue>;
 
 /// A request, or what holds one; every member may be of any type.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct RequestRecord<'a> {
     /// The messages as the agent means them, beside those that a model without function calls is sent.
-    #[serde(borrow)]
     raw_messages: Raw<'a>,
-    #[serde(borrow)]
     messages: Raw<'a>,
-    #[serde(borrow)]
     traj: Raw<'a>,
-    #[serde(borrow)]
     history: Raw<'a>,
-    #[serde(borrow)]
     conversation: Raw<'a>,
-    #[serde(borrow)]
     input: Raw<'a>,
-    #[serde(borrow)]
     request: Raw<'a>,
-    #[serde(borrow)]
     body: Raw<'a>,
-    #[serde(borrow)]
     data: Raw<'a>,
-    #[serde(borrow)]
     params: Raw<'a>,
-    #[serde(borrow)]
     proxy_server_request: Raw<'a>,
     /// The system prompt.
-    #[serde(borrow)]
     pub(super) system: Raw<'a>,
     /// The same, under another name.
-    #[serde(borrow)]
     pub(super) instructions: Raw<'a>,
     /// The tools' schemas.
-    #[serde(borrow)]
     pub(super) tools: Raw<'a>,
     /// The reply.
-    #[serde(borrow)]
     pub(super) response: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow, rename = "startTime")]
+    #[serde(rename = "startTime")]
     start_time: Raw<'a>,
-    #[serde(borrow, rename = "endTime")]
+    #[serde(rename = "endTime")]
     end_time: Raw<'a>,
-    #[serde(borrow)]
     latency_sec: Raw<'a>,
-    #[serde(borrow)]
     model: Text<'a>,
     /// The model behind a name that a gateway gives.
-    #[serde(borrow)]
     backing_model: Text<'a>,
-    #[serde(borrow)]
     cost: Raw<'a>,
-    #[serde(borrow)]
     response_cost: Raw<'a>,
-    #[serde(borrow)]
     spend: Raw<'a>,
     /// Who speaks, where the value is a message and no request.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// The type of an item that has no role.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
 }
 
@@ -139,48 +116,37 @@ pub(super) fn object<'a, T: serde::Deserialize<'a>>(value: &'a RawValue) -> Opti
 
 /// A message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageRecord<'a> {
     /// Who speaks.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
     /// The calls of a reply.
-    #[serde(borrow)]
     pub(super) tool_calls: Raw<'a>,
     /// The call that a result answers.
-    #[serde(borrow)]
     pub(super) tool_call_id: Text<'a>,
     /// The tool of a result.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// Reasoning beside what is said.
     pub(super) reasoning_content: Option<Content>,
     /// The same, under another name.
     pub(super) reasoning: Option<Content>,
     /// What was billed for a reply.
-    #[serde(borrow)]
     usage: Raw<'a>,
     /// What a harness keeps beside it.
-    #[serde(borrow)]
     extra: Raw<'a>,
     /// When it was written.
-    #[serde(borrow)]
     timestamp: Raw<'a>,
     /// Which model speaks.
-    #[serde(borrow)]
     model: Text<'a>,
 }
 
 /// What a harness keeps beside a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ExtraRecord<'a> {
-    #[serde(borrow)]
     response: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
@@ -213,22 +179,19 @@ impl<'a> MessageRecord<'a> {
 
 /// A call as a message lists it.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct CallRecord<'a> {
     /// Its name.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// What is called.
-    #[serde(borrow)]
     pub(super) function: Option<FunctionRecord<'a>>,
 }
 
 /// What a call calls.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct FunctionRecord<'a> {
     /// The tool.
-    #[serde(borrow)]
     pub(super) name: Text<'a>,
     /// The arguments.
     pub(super) arguments: Option<Content>,
@@ -236,34 +199,24 @@ pub(super) struct FunctionRecord<'a> {
 
 /// A reply: a message of its own, a list of choices, or a list of items.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ReplyRecord<'a> {
     /// The provider's name of it.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// Which model answered.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
-    #[serde(borrow)]
     body: Raw<'a>,
     /// Choices, each with a message.
-    #[serde(borrow)]
     pub(super) choices: Raw<'a>,
     /// Items.
-    #[serde(borrow)]
     pub(super) output: Raw<'a>,
     /// Blocks, where the reply is a message itself.
-    #[serde(borrow)]
     pub(super) content: Raw<'a>,
     /// What was billed.
-    #[serde(borrow)]
     pub(super) usage: Raw<'a>,
     /// When it was made.
-    #[serde(borrow)]
     pub(super) timestamp: Raw<'a>,
-    #[serde(borrow)]
     created: Raw<'a>,
-    #[serde(borrow)]
     created_at: Raw<'a>,
 }
 
@@ -284,10 +237,9 @@ impl<'a> ReplyRecord<'a> {
 
 /// A choice of a reply.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ChoiceRecord<'a> {
     /// Its message.
-    #[serde(borrow)]
     pub(super) message: Raw<'a>,
 }
 

@@ -1,52 +1,45 @@
 //! What an exported session of opencode writes of its messages and their parts.
 
-use crate::quantity::Tokens;
-use crate::timeline::Usage;
 use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 
 /// What is said of the session itself.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct InfoRecord<'a> {
     /// Its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The session whose agent started it.
-    #[serde(borrow, rename = "parentID")]
+    #[serde(rename = "parentID")]
     pub(super) parent: Text<'a>,
 }
 
 /// A message with its parts.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageRecord<'a> {
     /// What is said of it.
-    #[serde(borrow)]
     pub(super) info: Shaped<AboutRecord<'a>>,
     /// Its parts.
-    #[serde(borrow)]
     pub(super) parts: Option<Vec<Shaped<PartRecord<'a>>>>,
 }
 
 /// What is said of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct AboutRecord<'a> {
     /// Its id.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// `user` or `assistant`.
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// The model that answered.
-    #[serde(borrow, rename = "modelID")]
+    #[serde(rename = "modelID")]
     pub(super) model: Text<'a>,
     /// Through which provider.
-    #[serde(borrow, rename = "providerID")]
+    #[serde(rename = "providerID")]
     pub(super) provider: Text<'a>,
     /// What was billed.
     pub(super) tokens: Shaped<TokensRecord>,
@@ -55,7 +48,6 @@ pub(super) struct AboutRecord<'a> {
     /// When.
     pub(super) time: Shaped<TimeRecord>,
     /// How the reply ended.
-    #[serde(borrow)]
     pub(super) finish: Text<'a>,
     /// What went wrong.
     pub(super) error: Option<Measured>,
@@ -100,10 +92,10 @@ struct CacheRecord {
 
 /// A part of a message.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PartRecord<'a> {
     /// `text`, `reasoning`, `tool`, `file`, `compaction`, …
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Of a `text` or `reasoning`.
     pub(super) text: Option<Content>,
@@ -112,16 +104,13 @@ pub(super) struct PartRecord<'a> {
     /// Whether the model is not to see it.
     pub(super) ignored: Flag,
     /// Of a `tool`: the tool.
-    #[serde(borrow)]
     pub(super) tool: Text<'a>,
     /// The call's name.
-    #[serde(borrow, rename = "callID")]
+    #[serde(rename = "callID")]
     pub(super) call: Text<'a>,
     /// What became of the call.
-    #[serde(borrow)]
     pub(super) state: Shaped<StateRecord<'a>>,
     /// Of a `file`: what it is.
-    #[serde(borrow)]
     pub(super) mime: Text<'a>,
     /// Of a `file`: where it is, or its content.
     pub(super) url: Option<Measured>,
@@ -130,16 +119,14 @@ pub(super) struct PartRecord<'a> {
     /// Of a `compaction`: whether the harness wanted it.
     pub(super) auto: Option<Flag>,
     /// Of a `compaction`: the first message that stays.
-    #[serde(borrow)]
     pub(super) tail_start_id: Text<'a>,
 }
 
 /// What became of a call.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct StateRecord<'a> {
     /// `pending`, `running`, `completed` or `error`.
-    #[serde(borrow)]
     pub(super) status: Text<'a>,
     /// The arguments.
     pub(super) input: Option<Arguments>,
@@ -149,17 +136,6 @@ pub(super) struct StateRecord<'a> {
     pub(super) error: Option<Content>,
     /// When.
     pub(super) time: Shaped<TimeRecord>,
-}
-
-/// A bill, and how much of its output was reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Billed {
-    /// The numbers; nothing where all of them are zero.
-    pub(super) usage: Option<Usage>,
-    /// The reasoning.
-    pub(super) reasoning: Tokens,
-    /// Whether there are numbers at all.
-    pub(super) is_there: bool,
 }
 
 impl TokensRecord {
@@ -180,13 +156,10 @@ impl TokensRecord {
         };
         let cache_read = bill.count("cache.read", cache.read);
         let cache_write = bill.count("cache.write", cache.write);
-        let total = bill.count("total", record.total.unwrap_or_default());
         let is_there = bill.is_complete();
         let prompt = uncached + cache_read + cache_write;
-        let is_inside = record.total.is_some() && total == prompt + output && reasoning <= output;
-        let output = if is_inside { output } else { output + reasoning };
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        Billed { usage: bill.finish(usage), reasoning, is_there }
+        let output = bill.output(prompt, output, reasoning, "total", record.total);
+        Billed { usage: bill.apart(uncached, cache_read, cache_write, output), reasoning, is_there }
     }
 }
 
@@ -195,9 +168,4 @@ impl TimeRecord {
     pub(super) fn of(shaped: Shaped<Self>) -> Self {
         if let Shaped::Object(time) = shaped { time } else { Self::default() }
     }
-}
-
-/// Returns a time in milliseconds.
-pub(super) fn moment(time: Option<Count>) -> Option<i64> {
-    i64::try_from(time?.0.ok()?).ok()
 }

@@ -9,7 +9,8 @@ use super::messages::Message;
 use super::record::Record;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::Kind;
-use crate::timeline::import::assemble::{Assembler, Reply};
+use crate::timeline::import::assemble::{Assembler, Reply, Summary};
+use crate::timeline::import::content::Content;
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Cause, Named, Part, Transcript};
@@ -57,9 +58,6 @@ struct Conversation {
     typed: Option<Record>,
     /// A reply that waits for the calls of tools after it.
     has_replied: bool,
-    has_breakpoints: bool,
-    has_usage: bool,
-    n_compactions: usize,
     pending: Option<Reply>,
 }
 
@@ -82,13 +80,10 @@ impl Conversation {
             "ttft_ms",
             "ai.response.msToFirstChunk",
         ]);
-        let first_ms = first_ms.and_then(|it| i64::try_from(it.1.0.ok()?).ok());
+        let first_ms = first_ms.and_then(|it| it.1.milliseconds());
         let (usage, reasoning) = record.billed(names, is_apart, losses).unzip();
-        self.has_breakpoints |= usage.is_some_and(|it| it.cache_write > 0);
-        self.has_usage |= usage.is_some();
         // A log record is written when the reply has come.
-        let took_ms =
-            record.attributes.count(&["duration_ms"]).and_then(|it| i64::try_from(it.1.0.ok()?).ok());
+        let took_ms = record.attributes.count(&["duration_ms"]).and_then(|it| it.1.milliseconds());
         let (start_ms, end_ms) = match record.is_log {
             true => (record.start_ms.map(|it| it.saturating_sub(took_ms.unwrap_or(0))), record.start_ms),
             false => (record.start_ms, record.end_ms),
@@ -152,7 +147,6 @@ impl Conversation {
             n_stay == 0 && !is_compacted && digests.first() != self.known.first().map(|it| &it.0);
         let cause = if is_cleared { Cause::Cleared } else { Cause::Harness };
         self.assembler.compacted(or_unlimited(stays_from), cause);
-        self.n_compactions += usize::from(!is_cleared);
         if is_cleared {
             self.known.clear();
             return 0;
@@ -196,9 +190,7 @@ impl Conversation {
     fn unseen(&mut self, record: &Record, turn: &str, is_compacted: bool) {
         let (line, at_ms) = (record.line, record.start_ms);
         if is_compacted {
-            self.n_compactions += 1;
-            self.assembler.compacted(usize::MAX, Cause::Harness);
-            self.assembler.stood_in(line, at_ms, Part::new(Kind::Summary, 0, 0));
+            self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
         }
         let typed = self.typed.take();
         if typed.is_some() || self.turn.as_deref() != Some(turn) {
@@ -244,14 +236,8 @@ impl Conversation {
 
     fn finish(self, losses: &mut Losses) -> Transcript {
         let mut transcript = self.assembler.finish(losses);
-        transcript.has_breakpoints = self.has_breakpoints;
-        transcript.counts_output = self.has_usage;
-        if self.n_compactions > 0 {
-            transcript.assumptions.push(format!(
-                "Compactions: {}. What stands in the place of the history begins a turn.",
-                self.n_compactions
-            ));
-        }
+        transcript.has_breakpoints = transcript.has_writes();
+        transcript.counts_output = transcript.is_billed();
         transcript
     }
 }

@@ -7,66 +7,52 @@ use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// An entry.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     /// `session`, `message`, `compaction`, `branch_summary`, `custom_message`, or one that is never part of a prompt.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Its name; sessions of the first version have none.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The entry that it follows.
-    #[serde(borrow)]
     pub(super) parent_id: Text<'a>,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// What was said.
-    #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
     /// What represents the history before a compaction, or for a branch.
     pub(super) summary: Option<Content>,
     /// The first entry that a compaction keeps.
-    #[serde(borrow)]
     pub(super) first_kept_entry_id: Text<'a>,
     /// The same by its place in the file, in sessions of the first version.
     pub(super) first_kept_entry_index: Option<Count>,
     /// Of a `custom_message`.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
 }
 
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Message<'a> {
     /// `user`, `assistant`, `toolResult`, `bashExecution`, `custom`, …
-    #[serde(borrow)]
     pub(super) role: Text<'a>,
     /// Its parts.
-    #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
     /// Which interface answered.
-    #[serde(borrow)]
     pub(super) api: Text<'a>,
     /// Whose it was.
-    #[serde(borrow)]
     pub(super) provider: Text<'a>,
     /// Which model did.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Why it ended: `stop`, `toolUse`, `length`, `error` or `aborted`.
-    #[serde(borrow)]
     pub(super) stop_reason: Text<'a>,
     /// What was billed.
     pub(super) usage: Shaped<UsageRecord>,
     /// When the request began, in milliseconds.
     pub(super) timestamp: Option<Count>,
     /// The call that a result answers.
-    #[serde(borrow)]
     pub(super) tool_call_id: Text<'a>,
     /// The tool of a result.
-    #[serde(borrow)]
     pub(super) tool_name: Text<'a>,
     /// What the user ran.
     pub(super) command: Option<Content>,

@@ -1,67 +1,55 @@
 //! One line of a chat of Qwen Code as written.
 
-use crate::timeline::import::gemini_cli::{Billed, Parts};
+use crate::timeline::import::gemini_cli::Parts;
 use crate::timeline::import::transcript::Part;
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{Bill, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
     /// Its name.
-    #[serde(borrow)]
     pub(super) uuid: Text<'a>,
     /// The record that it follows.
-    #[serde(borrow)]
     pub(super) parent_uuid: Text<'a>,
     /// The session.
-    #[serde(borrow)]
     pub(super) session_id: Text<'a>,
     /// The sub-agent that wrote it.
-    #[serde(borrow)]
     pub(super) agent_id: Text<'a>,
     /// Whether a sub-agent wrote it.
     pub(super) is_sidechain: Flag,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// `user`, `assistant`, `tool_result` or `system`.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// What the harness says that it is.
-    #[serde(borrow)]
     pub(super) subtype: Text<'a>,
     /// What is said.
-    #[serde(borrow)]
     pub(super) message: Option<MessageRecord<'a>>,
     /// The model that answered.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// What was billed.
     pub(super) usage_metadata: Shaped<UsageRecord>,
-    #[serde(borrow)]
     system_payload: Shaped<PayloadRecord<'a>>,
 }
 
 /// What is said.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct MessageRecord<'a> {
-    #[serde(borrow)]
     role: Text<'a>,
     /// Its parts.
-    #[serde(borrow)]
     pub(super) parts: Option<Parts<'a>>,
 }
 
 /// What a record of the harness holds.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct PayloadRecord<'a> {
     /// The history from here on.
-    #[serde(borrow)]
     compressed_history: Option<Vec<Shaped<MessageRecord<'a>>>>,
 }
 
@@ -106,13 +94,11 @@ impl UsageRecord {
         let prompt = bill.required("promptTokenCount", record.prompt_token_count);
         let output = bill.count("candidatesTokenCount", record.candidates_token_count);
         let cache_read = bill.count("cachedContentTokenCount", record.cached_content_token_count);
-        let thoughts = bill.count("thoughtsTokenCount", record.thoughts_token_count);
-        let total = bill.count("totalTokenCount", record.total_token_count.unwrap_or_default());
+        let reasoning = bill.count("thoughtsTokenCount", record.thoughts_token_count);
         let uncached = bill.less(prompt, "cachedContentTokenCount", cache_read);
         let is_there = bill.is_complete();
-        let is_inside = record.total_token_count.is_some() && total == prompt + output && thoughts <= output;
-        let output = if is_inside { output } else { output + thoughts };
+        let output = bill.output(prompt, output, reasoning, "totalTokenCount", record.total_token_count);
         let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
-        Billed { usage: bill.finish(usage), thoughts, is_there }
+        Billed { usage: bill.finish(usage), reasoning, is_there }
     }
 }

@@ -202,6 +202,9 @@ impl UsageRecord {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct RequestRecord {
+    /// Its place in its session, from 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<Vec<PartRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,8 +216,8 @@ pub(super) struct RequestRecord {
     /// Why the history was compacted, and the first part that stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     compacts: Option<(String, Option<usize>)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summarised: Option<UsageRecord>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    summarised: Vec<UsageRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cleared: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,12 +260,14 @@ const OCCASIONS: [(&str, Occasion); 2] = [("skill", Occasion::Skill), ("restart"
 impl RequestRecord {
     /// Describes a request.
     pub(super) fn of(
+        number: usize,
         exchange: &Exchange,
         begins: Option<Vec<PartRecord>>,
         reply: Vec<PartRecord>,
         results: Vec<PartRecord>,
     ) -> Self {
         Self {
+            number: number as u64,
             begins,
             at_ms: exchange.at_ms,
             response_ms: exchange.response_ms,
@@ -270,7 +275,7 @@ impl RequestRecord {
             compacts: exchange
                 .compacts
                 .map(|it| (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|it| *it != usize::MAX))),
-            summarised: exchange.summarised.map(UsageRecord::of),
+            summarised: exchange.summarised.iter().copied().map(UsageRecord::of).collect(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
             before: exchange.before.iter().map(|it| named(&OCCASIONS, it)).collect(),
@@ -309,7 +314,7 @@ impl RequestRecord {
             response_ms: self.response_ms,
             end_ms: self.end_ms,
             compacts,
-            summarised: self.summarised.and_then(|it| it.into_usage(line, losses)),
+            summarised: self.summarised.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
             cleared,
             rewound_to: self.rewound_to,
             before: self.before.iter().filter_map(|it| valued(&OCCASIONS, it)).collect(),
