@@ -28,6 +28,8 @@ pub struct Entry {
     pub seed: u64,
     /// The policies with their parameters for this scenario.
     pub policies: Vec<Arc<Policy>>,
+    /// What names it and all others on a command line.
+    pub(super) among: String,
     /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub(super) is_searched: bool,
     /// What the index tells of it, if it is a recording among several.
@@ -49,9 +51,12 @@ impl Entry {
         let has_several = workloads.len() > 1;
         let ready = |workload| {
             let load = self.ready(workload, named, models)?;
+            let is_told = !self.indexing.beside.is_empty();
             let session =
-                if has_several { format!(" --session {}", quoted(&load.name)) } else { String::new() };
-            let arguments = format!("{}{session}", self.argument());
+                if has_several || is_told { format!(" --session {}", quoted(&load.name)) } else { String::new() };
+            // What others tell of a session is told where they are named, too.
+            let named = if is_told { self.among.clone() } else { self.argument() };
+            let arguments = format!("{named}{session}");
             let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
@@ -194,4 +199,9 @@ pub(super) fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Returns words as a shell takes them.
+pub(super) fn quoted_all(words: &[String]) -> String {
+    words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }

@@ -213,7 +213,8 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
     for session in sessions {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
         if let Some(parent) = &session.parent {
-            let _ = writeln!(text, "{name} is a sub-agent's; the session of its agent is {parent}");
+            let of = if parent.is_empty() { "which has no id" } else { parent };
+            let _ = writeln!(text, "{name} is a sub-agent's, of the session {of}");
         }
         if let Some(shared) = &session.shared {
             let _ = writeln!(text, "{name}: {}", shared.told);
