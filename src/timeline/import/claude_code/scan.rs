@@ -7,6 +7,7 @@ use super::record::UsageRecord;
 use crate::timeline::Usage;
 use crate::timeline::import::harness::{Rules, Version};
 use crate::timeline::import::index::{Indexed, Kin};
+use crate::timeline::import::json;
 use crate::timeline::import::lay_out::Models;
 use crate::timeline::import::lines::Lines;
 use crate::timeline::import::losses::Losses;
@@ -66,14 +67,36 @@ struct Lane {
 /// Scans a session; two objects on one line are two records.
 pub(super) fn scan(lines: &mut Lines<'_>) -> Vec<Indexed> {
     let mut lanes: IndexMap<String, Lane> = IndexMap::new();
+    let mut take = |record: &Record<'_>| {
+        let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
+        lanes.entry(agent.unwrap_or_default()).or_default().take(record);
+    };
     while let Some(line) = lines.next() {
-        let records = serde_json::Deserializer::from_str(line.text).into_iter::<Record<'_>>();
-        for record in records.map_while(Result::ok) {
-            let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
-            lanes.entry(agent.unwrap_or_default()).or_default().take(&record);
+        if !line.text.contains("\"message\"") {
+            continue;
         }
+        let front = without_result(line.text);
+        if let Some(record) = front.as_deref().and_then(json::first::<Record<'_>>).filter(Record::is_whole) {
+            take(&record);
+            continue;
+        }
+        let records = serde_json::Deserializer::from_str(line.text).into_iter::<Record<'_>>();
+        records.map_while(Result::ok).for_each(|it| take(&it));
     }
     indexed(lanes)
+}
+
+/// Returns a record without the result that repeats what its message says, which makes up half of most logs and comes last.
+fn without_result(line: &str) -> Option<String> {
+    let end = line.find(",\"toolUseResult\"")?;
+    Some(format!("{}}}", &line[..end]))
+}
+
+impl Record<'_> {
+    /// Returns whether all is there that the index asks of what the user's side says.
+    fn is_whole(&self) -> bool {
+        self.message.is_some() && !self.timestamp.0.is_empty() && !self.session_id.0.is_empty()
+    }
 }
 
 /// Names the lanes as reading the session does.
