@@ -239,9 +239,7 @@ impl<'s> Walk<'s> {
                 format!("the rest of the document that begins on line {}, which is cut off", level.line),
             );
         }
-        while !self.levels.is_empty() {
-            self.close(losses, take);
-        }
+        self.close_all(losses, take);
     }
 
     /// Begins the next document; what is none is skipped line by line.
@@ -353,12 +351,18 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Leaves a document whose structure is broken; the next one begins on a line of its own.
-    fn give_up(&mut self, losses: &mut Losses, take: &mut Take<'_>) -> bool {
-        losses.add(self.line, "the rest of a document that is not JSON");
+    /// Ends a document that breaks off, which was told.
+    fn close_all(&mut self, losses: &mut Losses, take: &mut Take<'_>) {
+        self.has_elements = true;
         while !self.levels.is_empty() {
             self.close(losses, take);
         }
+    }
+
+    /// Leaves a document whose structure is broken; the next one begins on a line of its own.
+    fn give_up(&mut self, losses: &mut Losses, take: &mut Take<'_>) -> bool {
+        losses.add(self.line, "the rest of a document that is not JSON");
+        self.close_all(losses, take);
         loop {
             while let Some(byte) = self.peek().filter(|it| *it != b'\n') {
                 self.step(byte);
@@ -414,7 +418,7 @@ mod tests {
             piece("", 6, ""),
         ];
         assert_eq!(found, expected);
-        assert_eq!(told, [""; 0]);
+        assert_eq!(told, ["line 6: documents that hold nothing of this format"]);
     }
 
     #[test]
@@ -444,7 +448,11 @@ mod tests {
         assert_eq!(found, [piece("", 1, ""), piece("b", 3, "2"), piece("", 3, "")]);
         assert_eq!(
             told,
-            ["line 1: the rest of a document that is not JSON", "line 4: text that is not JSON"]
+            [
+                "line 1: the rest of a document that is not JSON",
+                "line 3: documents that hold nothing of this format",
+                "line 4: text that is not JSON"
+            ]
         );
     }
 
