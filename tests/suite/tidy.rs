@@ -51,6 +51,30 @@ const OUTSIDE: [&str; 8] = [
     "Command::new",
 ];
 
+/// Packages that reach the network, and those that programs which do are built on.
+const NETWORK: [&str; 20] = [
+    "async-std",
+    "attohttpc",
+    "curl",
+    "h2",
+    "hyper",
+    "isahc",
+    "mio",
+    "native-tls",
+    "object_store",
+    "openssl",
+    "quinn",
+    "reqwest",
+    "rustls",
+    "smol",
+    "socket2",
+    "surf",
+    "tokio",
+    "tungstenite",
+    "ureq",
+    "url",
+];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -282,6 +306,17 @@ fn the_lean_library_stays_lean() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+}
+
+#[test]
+fn no_package_of_the_crate_reaches_the_network() {
+    let lock: toml::Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
+    let names: Vec<&str> =
+        lock["package"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let reaching: Vec<&&str> = names.iter().filter(|it| NETWORK.contains(it)).collect();
+
+    assert!(names.contains(&"ctxsim") && names.contains(&"serde_json"), "the list is that of this crate");
+    assert_eq!(reaching, Vec::<&&str>::new());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use ctxsim::report::html::Traces;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sections::columns::Column;
 use ctxsim::report::table::Layout;
+use ctxsim::report::tracer::Tracer;
 use ctxsim::report::{Report, html, json, markdown, rows, runs, table};
 use ctxsim::row::Rows;
 use ctxsim::take::{Cell, Load, RowsOf};
@@ -23,7 +24,7 @@ use serde_json::Value;
 use crate::args::{RowsArg, RunArgs, WidthArgs};
 use crate::format::{FormatArg, Formats};
 use crate::output::OutputArgs;
-use crate::pictures::{self, Tracer};
+use crate::pictures;
 use crate::words::without_sessions;
 use crate::{git, output};
 
@@ -65,7 +66,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
-            let tracer = Tracer::of(format);
+            let tracer = Tracer::new([FormatArg::HTML, FormatArg::SVG].contains(&format));
             let (mut report, traces) = with_progress(|it| {
                 let threads = args.draw.threads();
                 plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)
