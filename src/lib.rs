@@ -132,5 +132,7 @@ pub use floors::*;
 
 pub use face::*;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod code;
+mod command;
 mod error;
 mod report;
 mod stop;
@@ -17,6 +18,8 @@ mod _ctxsim {
     use super::arguments::{Policy, names};
     #[pymodule_export]
     use super::code::{Cx, Entry, ModelCall, Part, Trace, insert, keep, rewrite, sized};
+    #[pymodule_export]
+    use super::command::main;
     #[pymodule_export]
     use super::error::Error;
     #[pymodule_export]

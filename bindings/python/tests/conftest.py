@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import sys
 
 import pytest
 
@@ -13,7 +14,7 @@ SESSIONS = [
     ROOT / "tests/data/recorded/codex-rollout.jsonl",
 ]
 SESSION, PROFILE = "recorded/claude-code", "anthropic/claude-sonnet-4.5"
-COMMAND = [str(ROOT / "target/debug/ctxsim")]
+COMMAND = [sys.executable, "-m", "ctxsim"]
 
 
 @pytest.fixture

@@ -1,14 +1,32 @@
-"""What else is in the wheel: stubs, and a notebook that goes from a folder to a chart."""
+"""What else is in the wheel: the command line, stubs, and a notebook that goes from a folder to a chart."""
 
 import ast
 import inspect
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import sysconfig
 
 import ctxsim
 from conftest import ROOT
+
+
+def test_the_command_line_is_whole():
+    command = pathlib.Path(sysconfig.get_path("scripts")) / "ctxsim"
+    shown = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(verb in shown for verb in ("run", "sweep", "tune", "explain", "check", "import"))
+    listed = subprocess.run([command, "list", "policies"], capture_output=True, text=True, check=True).stdout
+    assert "identity" in listed
+    wrong = subprocess.run([command, "run", "--policy", "identitty"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "did you mean `identity`" in wrong.stderr
+    usage = subprocess.run([command, "run", "--nothing"], capture_output=True, text=True)
+    assert usage.returncode == 2
+    module = subprocess.run([sys.executable, "-m", "ctxsim", "--version"], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"ctxsim \d+\.\d+\.\d+.*\n", module.stdout)
+    closed = subprocess.run(f"'{command}' list | head -1", shell=True, capture_output=True, text=True)
+    assert closed.returncode == 0 and "Error" not in closed.stderr
 
 
 def test_a_notebook_goes_from_a_folder_to_a_chart(folder, tmp_path):

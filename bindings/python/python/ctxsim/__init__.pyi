@@ -231,6 +231,10 @@ def insert(
 def sized(tokens: int, number: int) -> object:
     """A text known only by its size in tokens; texts with equal numbers are equal to caches."""
 
+def main(args: Sequence[str]) -> int:
+    """Runs the command line on arguments, the first of which is the program's name; returns its exit code: 0 is success; 1, that a guard or a run
+    failed, or a number changed; 2, bad input or usage."""
+
 def names(kind: Literal["policies", "scenarios", "profiles", "suites"] = "policies") -> list[str]:
     """Lists the names of bundled inputs."""
 
