@@ -43,7 +43,8 @@ fn main() -> Result<(), ctxsim::Error> {
         .profile("anthropic/claude-sonnet-4.5")
         .run()?;
     assert_eq!(report.failures(), []);
-    let longest = |policy| report.sums().iter().find(|it| it.policy() == policy).map(ctxsim::Run::prompt_max);
+    let longest =
+        |policy| report.sums().flatten().find(|it| it.policy() == policy).map(ctxsim::Run::prompt_max);
     assert!(longest("compaction") < longest("identity"), "{report}");
     Ok(())
 }

@@ -4,6 +4,7 @@ mod files;
 mod kind;
 mod load;
 mod memory;
+mod once;
 mod origin;
 mod revision;
 mod search;
@@ -171,9 +172,23 @@ impl Catalog {
 
     /// Returns the names of a kind, sorted.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
-        let listed = |(_, origin): &(_, &Origin)| !matches!(origin, Origin::Revision(..));
-        let of_kind = self.entries.iter().filter(move |((it, _), _)| *it == kind);
-        of_kind.filter(listed).map(|((_, name), _)| name.as_str())
+        self.origins(kind).map(|it| it.0)
+    }
+
+    /// Returns the names of a kind, sorted, each with its place.
+    pub fn origins(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.of_kind(kind).filter(|(_, origin)| !matches!(origin, Origin::Revision(..)))
+    }
+
+    /// Returns all names of a kind, sorted, each with its place, those of other revisions, too.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.of_kind_from(kind, "")
+    }
+
+    /// Returns the same from a name on.
+    fn of_kind_from(&self, kind: Kind, first: &str) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
+        let from = self.entries.range((kind, first.to_owned())..);
+        from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
     }
 
     /// Returns what a pattern matches: files, else names, in which `*` matches anything; or the files of a folder; the
@@ -227,13 +242,18 @@ impl Catalog {
 
     /// Returns the names of a kind that a pattern matches.
     pub(super) fn matching<'a>(&'a self, kind: Kind, pattern: &'a str) -> impl Iterator<Item = String> + 'a {
-        self.names(kind).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
+        // A plan looks for many names, of which hardly any is a pattern.
+        let is_pattern = pattern.contains('*');
+        let all = self.of_kind_from(kind, if is_pattern { "" } else { pattern });
+        let near = all.take_while(move |it| is_pattern || it.0 == pattern);
+        let listed = near.filter(|(_, origin)| !matches!(origin, Origin::Revision(..)));
+        listed.map(|it| it.0).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
     }
 
     /// Returns an input's name on a command line: its catalog name, else its path.
     pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
-        let entry = self.entries.iter().find(|((it, _), entry)| *it == kind && *entry == origin);
-        entry.map_or_else(|| origin.label(), |((_, name), _)| name.clone())
+        let entry = self.of_kind(kind).find(|it| it.1 == origin);
+        entry.map_or_else(|| origin.label(), |(name, _)| name.to_owned())
     }
 
     /// Returns the place of an input, by its name or path.

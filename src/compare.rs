@@ -32,6 +32,7 @@ mod twins;
 mod unpriced;
 mod used;
 mod variants;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,12 +49,14 @@ use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;
-pub use load::{check_recorded, recording, redacted};
+pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use probes::fit;
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
+pub use watch::Told;
+use watch::{Watch, never_stops};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,6 +180,21 @@ impl Plan {
         self.each_counted(threads, progress, one).map(|it| it.0)
     }
 
+    /// The same; what is told how much is done may stop it, before the next session.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios, or it was stopped.
+    pub fn each_told<T: Send>(
+        &self,
+        threads: Option<usize>,
+        told: Told<'_>,
+        one: impl Fn(&Load) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let all =
+            self.each_watched(threads, &Watch::new(told), |entry| self.open(entry), |load, _| one(load));
+        all.map(|it| it.0)
+    }
+
     /// The same, with what was left out.
     ///
     /// # Errors
@@ -198,25 +216,41 @@ impl Plan {
         open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+        self.each_watched(threads, &Watch::new(&never_stops(progress)), open, one)
+    }
+
+    /// The same, watched by somebody who may stop it.
+    fn each_watched<T: Send>(
+        &self,
+        threads: Option<usize>,
+        watch: &Watch<'_>,
+        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
         let n_all = self.scenarios.len();
         let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // What a single scenario does is shown in its own steps.
-        let within: Progress<'_> = if n_all == 1 { progress } else { &|_, _| {} };
+        let tell: Progress<'_> = &|done, all| watch.tell(done, all);
+        let within: Progress<'_> = if n_all == 1 { tell } else { &|_, _| {} };
         let parts = with_threads(threads, || {
-            let chosen = self.chosen(&open);
+            let chosen = self.chosen(watch, &open);
             in_order(n_all, |index| {
+                if watch.is_stopped() {
+                    return Ok(Vec::new());
+                }
                 let chosen = chosen.as_ref().map(|it| &it[index]);
-                let part = self.part(&self.scenarios[index], &open, chosen, |load| {
+                let part = self.part(&self.scenarios[index], &open, (chosen, watch), |load| {
                     let is_recorded = load.timeline().is_some_and(|it| it.recorded.is_some());
                     n_recorded.fetch_add(usize::from(is_recorded), Ordering::Relaxed);
                     one(load, within)
                 });
                 if n_all > 1 {
-                    progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
+                    watch.tell(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
                 }
                 part
             })
         });
+        watch.check()?;
         let mut found = Found::default();
         let mut all = Vec::with_capacity(n_all);
         let mut skipped = self.skipped.clone();
@@ -242,7 +276,7 @@ impl Plan {
         &self,
         entry: &Entry,
         open: &impl Fn(&Entry) -> Result<Vec<Load>, Error>,
-        chosen: Option<&Vec<LeftOut>>,
+        (chosen, watch): (Option<&Vec<LeftOut>>, &Watch<'_>),
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<Result<T, Skipped>>, Error> {
         let skipped = |reason| twins::skipped(&entry.loaded.origin.label(), reason);
@@ -262,7 +296,8 @@ impl Plan {
             Some(chosen) => chosen.get(nth).cloned().flatten(),
             None => self.selection.refusal_of(&loads[nth]),
         };
-        Ok(in_order(loads.len(), |nth| match left_out(nth) {
+        let stopped = || watch.is_stopped().then(|| "stopped".to_owned());
+        Ok(in_order(loads.len(), |nth| match left_out(nth).or_else(stopped) {
             Some(reason) => Err(skipped(reason)),
             None => Ok(one(&loads[nth])),
         }))
@@ -272,12 +307,17 @@ impl Plan {
     /// glanced at, and all else is opened to see.
     fn chosen(
         &self,
+        watch: &Watch<'_>,
         open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
     ) -> Option<Vec<Vec<LeftOut>>> {
         if !self.selection.is_asked() {
             return None;
         }
         let candidates = in_order(self.scenarios.len(), |index| {
+            watch.tell(0, self.scenarios.len());
+            if watch.is_stopped() {
+                return Vec::new();
+            }
             let entry = &self.scenarios[index];
             if let Some(glances) = entry.glances() {
                 return entry.candidates(&glances, &self.selection, &self.profiles, &self.models);
@@ -307,6 +347,20 @@ impl Plan {
         wants_rows: impl Fn(&Load) -> bool + Sync,
         make: impl Fn(&Load, &[Take]) -> T + Sync,
     ) -> Result<(Report, Vec<T>), Error> {
+        self.report_watched(threads, &never_stops(progress), wants_rows, make)
+    }
+
+    /// The same; what is told how much is done may stop it, before the next session.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios, or it was stopped.
+    pub fn report_watched<T: Send>(
+        &self,
+        threads: Option<usize>,
+        told: Told<'_>,
+        wants_rows: impl Fn(&Load) -> bool + Sync,
+        make: impl Fn(&Load, &[Take]) -> T + Sync,
+    ) -> Result<(Report, Vec<T>), Error> {
         let open = |entry: &Entry| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let billed = load.is_under_own_model.then_some(&*self.as_recorded);
@@ -318,7 +372,7 @@ impl Plan {
             let profiles = if is_unpriced { load.profiles.clone() } else { Vec::new() };
             ((runs, load.notes(), session, profiles), made)
         };
-        let (parts, skipped) = self.each_of(threads, progress, open, one)?;
+        let (parts, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
         let (parts, made): (Vec<_>, Vec<T>) = parts.into_iter().unzip();
         let (mut runs, mut notes, mut sessions) = (Vec::new(), self.notes.clone(), Vec::new());
         let (mut of_loads, mut unpriced) = (Vec::new(), Vec::new());

@@ -41,6 +41,9 @@ pub enum Error {
         /// The kind of input that does have this name.
         other_kind: Option<&'static str>,
     },
+    /// The caller stopped the runs.
+    #[error("the runs were stopped before all of them were made")]
+    Stopped,
     /// A run failed.
     #[error("{0}")]
     Run(Box<dyn std::error::Error + Send + Sync>),
@@ -74,6 +77,7 @@ impl Error {
         match self {
             Self::Invalid(_) => Diagnostic::at("invalid", "", self.to_string()),
             Self::Run(_) => Diagnostic::at("run-failed", "", self.to_string()),
+            Self::Stopped => Diagnostic::at("run-stopped", "", self.to_string()),
             Self::Read { path, source } => of_file(path, unread(path, source)),
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {

@@ -75,7 +75,6 @@
 //! | `archives` | eval logs of inspect_ai that are zip archives | with `cli` |
 //! | `bundled` | the bundled policies, scenarios, profiles and suites | with `cli` |
 //! | `html` | HTML reports | with `cli` |
-//! | `tables` | tables for terminals | with `cli` |
 //! | `templates` | text templates in policies | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!
@@ -133,5 +132,7 @@ pub use floors::*;
 
 pub use face::*;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "testing")]
 pub mod testing;

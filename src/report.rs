@@ -32,6 +32,7 @@ pub mod shot;
 mod summariser;
 pub mod sweep;
 pub mod table;
+pub mod tracer;
 pub mod trust;
 pub mod tune;
 pub mod verdict;

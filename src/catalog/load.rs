@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use super::once::once;
 use super::{Catalog, Kind, Origin, kind};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
@@ -157,8 +158,8 @@ impl Catalog {
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
         let origin = self.find(Kind::Scenario, name)?;
-        if let Origin::Built(built) = &origin {
-            let name = built.timeline.name.clone();
+        if let Origin::Built(_) = &origin {
+            let name = name.to_owned();
             let loaded = recording(origin);
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
         }
@@ -228,7 +229,7 @@ impl Catalog {
     }
 
     /// Reads one file and checks that its name is its path.
-    fn read<T: DeserializeOwned>(
+    fn read<T: DeserializeOwned + Clone + Send + Sync + 'static>(
         &self,
         kind: Kind,
         origin: &Origin,
@@ -237,20 +238,16 @@ impl Catalog {
         if let Some(problem) = kind::recorded(kind, origin) {
             return Err(vec![problem].into());
         }
-        let source = origin.source()?;
-        let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
-            // What every field lacks or has too much says less than what the file is.
-            Some(problem) => vec![problem].into(),
-            None => error,
-        })?;
+        let (source, spec) = match origin {
+            Origin::Bundled(path) => once(path, || decoded(kind, origin))?,
+            _ => decoded(kind, origin)?,
+        };
         let given = name(&spec);
         // A policy of another revision is in the catalog under a name that no file gives.
         let is_named = !matches!(origin, Origin::Revision(..));
-        let is_it = |entry: &Origin| is_named && entry == origin;
-        let of_catalog =
-            self.entries.iter().find(|((it, _), entry)| *it == kind && is_it(entry)).map(|it| &it.0.1);
+        let of_catalog = self.of_kind(kind).find(|it| is_named && it.1 == origin).map(|it| it.0);
         let stem = stem(origin.path());
-        let expected = of_catalog.map_or(stem.as_str(), String::as_str);
+        let expected = of_catalog.unwrap_or(&stem);
         let is_named = match of_catalog {
             Some(expected) => given == expected,
             None => given.rsplit('/').next() == Some(&stem),
@@ -263,6 +260,17 @@ impl Catalog {
         let help = format!("write `name: \"{expected}\"`, or rename the file");
         Err(vec![source.locate(Diagnostic::at("name-not-path", "name", message).help(help))].into())
     }
+}
+
+/// Reads one file as an input of a kind.
+fn decoded<T: DeserializeOwned>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
+    let source = origin.source()?;
+    let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
+        // What every field lacks or has too much says less than what the file is.
+        Some(problem) => vec![problem].into(),
+        None => error,
+    })?;
+    Ok((source, spec))
 }
 
 /// How much of a file is looked at to tell what it is.

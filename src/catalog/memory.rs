@@ -18,10 +18,10 @@ impl Catalog {
         true
     }
 
-    /// Adds a scenario that was built in code, under its timeline's name.
-    pub fn hold_timeline(&mut self, timeline: Timeline) {
-        let key = (Kind::Scenario, timeline.name.clone());
-        self.entries.insert(key, Origin::Built(Arc::new(Built::new(timeline))));
+    /// Adds a scenario that was built in code, under a name.
+    pub fn hold_timeline(&mut self, name: &str, timeline: Arc<Timeline>) {
+        let built = Built::new(name, timeline);
+        self.entries.insert((Kind::Scenario, name.to_owned()), Origin::Built(Arc::new(built)));
     }
 
     /// Returns the text of an input in memory that a diagnostic names.

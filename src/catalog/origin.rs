@@ -54,8 +54,8 @@ impl AsRef<[u8]> for Shared {
 #[derive(Debug)]
 pub struct Built {
     name: PathBuf,
-    /// What the scenario plays.
-    pub timeline: Timeline,
+    /// What the scenario plays, whatever name it has itself.
+    pub timeline: Arc<Timeline>,
 }
 
 impl PartialEq for Built {
@@ -74,9 +74,9 @@ impl Memory {
 }
 
 impl Built {
-    /// Holds a timeline.
-    pub fn new(timeline: Timeline) -> Self {
-        Self { name: timeline.name.clone().into(), timeline }
+    /// Holds a timeline under a name.
+    pub fn new(name: &str, timeline: Arc<Timeline>) -> Self {
+        Self { name: name.into(), timeline }
     }
 }
 

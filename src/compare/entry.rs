@@ -52,8 +52,11 @@ impl Entry {
         let ready = |workload| {
             let load = self.ready(workload, named, models)?;
             let is_told = !self.indexing.beside.is_empty();
-            let session =
-                if has_several || is_told { format!(" --session {}", quoted(&load.name)) } else { String::new() };
+            let session = if has_several || is_told {
+                format!(" --session {}", quoted(&load.name))
+            } else {
+                String::new()
+            };
             // What others tell of a session is told where they are named, too.
             let named = if is_told { self.among.clone() } else { self.argument() };
             let arguments = format!("{named}{session}");

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use super::found::Found;
 use super::guards::Guards;
-use super::models::ModelProfiles;
+use super::models::{ModelProfiles, OfModels};
 use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
 use super::selection::Selection;
 use super::set_policies::Policies;
@@ -218,10 +218,13 @@ impl Inputs<'_> {
     fn profiles(
         &mut self,
         named: &[Loaded<ProfileFile>],
-        of_models: Vec<ProfileFile>,
+        of_models: Vec<OfModels>,
     ) -> (Vec<Profile>, ModelProfiles) {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
-        specs.extend(of_models);
+        let is_set = self.settings.iter().any(|it| it.setting.target == Target::Profile);
+        if is_set {
+            specs.extend(of_models.iter().map(|it| (*it.spec).clone()));
+        }
         for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Profile) {
             let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
             let passes = |it: &ProfileFile| Profile::new(it).is_ok();
@@ -239,7 +242,7 @@ impl Inputs<'_> {
                 .filter(|it| it.name == name)
                 .for_each(|it| used.apply(std::slice::from_mut(it), passes));
         }
-        let (specs, of_models) = specs.split_at(named.len());
+        let (specs, set) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
@@ -252,7 +255,8 @@ impl Inputs<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        (profiles, ModelProfiles::new(of_models))
+        let models = if is_set { ModelProfiles::of_specs(set) } else { ModelProfiles::new(of_models) };
+        (profiles, models)
     }
 
     /// Makes the suite.

@@ -63,7 +63,14 @@ pub(super) fn workloads(
 ) -> Result<Vec<Arc<dyn World>>, Error> {
     if let Origin::Built(built) = &scenario.origin {
         check(scenario, spec)?;
-        return Ok(vec![worlds::of_items(load::under(built.timeline.clone(), spec))]);
+        if spec.load != scenario.spec.load {
+            let message = "this session has already been read, so no assumption of reading can change";
+            let problem = Diagnostic::at("recording-read", "load.recorded.assume", message);
+            let help = "set it where the session is read: `Recording::assume`";
+            return Err(scenario.locate(vec![problem.help(help)]).into());
+        }
+        let timeline = Timeline { name: spec.name.clone(), ..(*built.timeline).clone() };
+        return Ok(vec![worlds::of_items(load::under(timeline, spec))]);
     }
     let recording = match &spec.load {
         Load::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
@@ -145,12 +152,15 @@ fn sessions(
     assume: &Assume,
     beside: &BySession,
 ) -> Result<Vec<Timeline>, Error> {
-    let timelines = imported(origin, spec, assume, beside)?.into_iter().map(|it| {
-        let mut timeline = it.timeline;
-        timeline.assumptions.extend(it.losses.iter().map(|it| format!("Left out of {}: {it}.", spec.name)));
-        timeline
-    });
-    Ok(timelines.collect())
+    let all = imported(origin, spec, assume, beside)?;
+    Ok(all.into_iter().map(|it| with_losses(it, &spec.name)).collect())
+}
+
+/// Lists what a session of a scenario leaves out among its assumptions.
+pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
+    let Imported { mut timeline, losses, .. } = session;
+    timeline.assumptions.extend(losses.iter().map(|it| format!("Left out of {scenario}: {it}.")));
+    timeline
 }
 
 /// Reads recorded sessions line by line.

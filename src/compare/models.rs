@@ -1,10 +1,11 @@
 //! The profile of a model named in a recording.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
-use crate::catalog::{Catalog, Kind};
+use crate::catalog::{Catalog, Kind, Origin};
 use crate::diag::Diagnostic;
 use crate::input::text::decode::{Format, decode};
 use crate::input::{Limits, Profile, ProfileFile};
@@ -43,24 +44,67 @@ impl Routes {
 /// The profiles by model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelProfiles {
-    all: Vec<Profile>,
+    all: Vec<Arc<Profile>>,
+}
+
+/// A profile that covers models: as written, and checked; a broken one covers no model, and `validate` reports why.
+#[derive(Clone, Debug)]
+pub(super) struct OfModels {
+    /// As written.
+    pub(super) spec: Arc<ProfileFile>,
+    checked: Option<Arc<Profile>>,
+}
+
+impl OfModels {
+    fn new(spec: ProfileFile) -> Self {
+        let checked = Profile::new(&spec).ok().map(Arc::new);
+        Self { spec: Arc::new(spec), checked }
+    }
+
+    fn read(catalog: &Catalog, name: &str) -> Option<Self> {
+        let spec = catalog.profile(name).ok()?.spec;
+        (!spec.models.is_empty()).then(|| Self::new(spec))
+    }
+
+    /// Returns the bundled ones by their paths. They never change, so a process reads them once: a plan for one small session would
+    /// take most of its time for them.
+    fn bundled() -> &'static BTreeMap<&'static str, Self> {
+        static READ: OnceLock<BTreeMap<&'static str, OfModels>> = OnceLock::new();
+        READ.get_or_init(|| {
+            let catalog = Catalog::bundled();
+            let of = |(name, origin): (&str, &Origin)| match origin {
+                Origin::Bundled(path) => Some((*path, Self::read(&catalog, name)?)),
+                _ => None,
+            };
+            catalog.origins(Kind::Profile).filter_map(of).collect()
+        })
+    }
 }
 
 impl ModelProfiles {
-    /// Reads those of a catalog, as written; a broken one covers no model, and `validate` reports why.
-    pub(super) fn read(catalog: &Catalog) -> Vec<ProfileFile> {
-        let files = catalog.names(Kind::Profile).filter_map(|it| catalog.profile(it).ok());
-        files.map(|it| it.spec).filter(|it| !it.models.is_empty()).collect()
+    /// Reads those of a catalog.
+    pub(super) fn read(catalog: &Catalog) -> Vec<OfModels> {
+        let bundled = OfModels::bundled();
+        let of = |(name, origin): (&str, &Origin)| match origin {
+            Origin::Bundled(path) => bundled.get(path).cloned(),
+            _ => OfModels::read(catalog, name),
+        };
+        catalog.origins(Kind::Profile).filter_map(of).collect()
     }
 
-    /// Takes checked profiles.
-    pub(super) fn new(specs: &[ProfileFile]) -> Self {
-        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).collect() }
+    /// Takes those that are checked.
+    pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
+        Self { all: all.into_iter().filter_map(|it| it.checked).collect() }
+    }
+
+    /// Takes those that pass the rules, of specs that may have been overridden.
+    pub(super) fn of_specs(specs: &[ProfileFile]) -> Self {
+        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).map(Arc::new).collect() }
     }
 
     /// Removes the limits of all of them.
     pub(super) fn take_limits(&mut self) {
-        self.all.iter_mut().for_each(|it| it.limits = Limits::NONE);
+        self.all.iter_mut().for_each(|it| Arc::make_mut(it).limits = Limits::NONE);
     }
 
     /// Returns the profile of a model: the one whose pattern matches most of its id; of equal ones, the first
@@ -85,7 +129,7 @@ impl ModelProfiles {
     }
 
     fn best(&self, model: &str) -> Option<&Profile> {
-        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
+        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, &**it)));
         fitting.max_by_key(|it| it.0).map(|it| it.1)
     }
 
@@ -98,7 +142,8 @@ impl ModelProfiles {
         let parts = || std::iter::once(id).chain(id.match_indices(['-', '_', '.']).map(|it| &id[it.0 + 1..]));
         let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
         let common = |it: &String| parts().map(|part| same(it, part)).max().unwrap_or(0);
-        let ranked = self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, it)));
+        let ranked =
+            self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, &**it)));
         ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
     }
 }
@@ -109,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_model_has_one_profile_whatever_it_is_bought_through() {
-        let profiles = ModelProfiles::new(&ModelProfiles::read(&Catalog::bundled()));
+        let profiles = ModelProfiles::new(ModelProfiles::read(&Catalog::bundled()));
         // Ids as price lists and sessions write them.
         let rows = [
             ("claude-opus-4-5-20251101", "anthropic/claude-opus-4.5"),
@@ -151,7 +196,7 @@ mod tests {
 
     #[test]
     fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
-        let profiles = ModelProfiles::new(&ModelProfiles::read(&Catalog::bundled()));
+        let profiles = ModelProfiles::new(ModelProfiles::read(&Catalog::bundled()));
         let models = [
             "azure_ai/claude-opus-5-5-fast",
             "gpt-5.4-pro",

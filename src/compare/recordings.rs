@@ -19,7 +19,7 @@ use crate::timeline::import::Imported;
 /// Every problem of a recording that was named directly, or no session is left.
 pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Vec<Skipped>), Error> {
     let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
-    let models = ModelProfiles::new(&ModelProfiles::read(catalog));
+    let models = ModelProfiles::new(ModelProfiles::read(catalog));
     let candidate = |it: &Timeline| {
         let profile = it.main_model().and_then(|it| models.of(&it.name).ok());
         selection.candidate(it, profile.map(|it| it.name.as_str()).into_iter())

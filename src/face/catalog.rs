@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::catalog::Catalog as Inner;
+use crate::catalog::{Catalog as Inner, Kind};
 use crate::diag::Diagnostic;
 use crate::face::Error;
 
@@ -21,6 +21,26 @@ impl Catalog {
     #[must_use]
     pub fn empty() -> Self {
         Self::default()
+    }
+
+    /// Returns the names of its policies, sorted.
+    pub fn policies(&self) -> impl Iterator<Item = &str> {
+        self.0.names(Kind::Policy)
+    }
+
+    /// Returns the names of its scenarios, sorted.
+    pub fn scenarios(&self) -> impl Iterator<Item = &str> {
+        self.0.names(Kind::Scenario)
+    }
+
+    /// Returns the names of its profiles, sorted.
+    pub fn profiles(&self) -> impl Iterator<Item = &str> {
+        self.0.names(Kind::Profile)
+    }
+
+    /// Returns the names of its suites, sorted.
+    pub fn suites(&self) -> impl Iterator<Item = &str> {
+        self.0.names(Kind::Suite)
     }
 
     /// Adds a folder that holds `policies/`, `scenarios/`, `profiles/` or `suites/`; its inputs override others of the same name.

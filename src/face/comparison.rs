@@ -1,10 +1,15 @@
 //! A comparison put together in code.
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
 use crate::catalog::Catalog as Inner;
 use crate::compare;
 use crate::diag::Diagnostic;
 #[cfg(feature = "testing")]
 use crate::face::Profile;
+use crate::face::plan::Asked;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
 use crate::face::{Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
@@ -25,7 +30,10 @@ pub struct Comparison {
     own_models: bool,
     seed: Option<u64>,
     trials: Option<u64>,
-    threads: Option<usize>,
+    since: Option<String>,
+    limit: Option<usize>,
+    model: Option<String>,
+    asked: Asked,
     plays_twice: bool,
     allows_process: bool,
 }
@@ -104,8 +112,42 @@ impl Comparison {
 
     /// Sets the number of threads; one per core by default. Results never depend on it.
     #[must_use]
-    pub fn threads(self, threads: usize) -> Self {
-        Self { threads: Some(threads.max(1)), ..self }
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.asked.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Leaves out recorded sessions whose last request was before a date, `YYYY-MM-DD`.
+    #[must_use]
+    pub fn since(self, date: impl Into<String>) -> Self {
+        Self { since: Some(date.into()), ..self }
+    }
+
+    /// Leaves out all recorded sessions but the newest, by the times of their last requests.
+    #[must_use]
+    pub fn limit(self, sessions: usize) -> Self {
+        Self { limit: Some(sessions), ..self }
+    }
+
+    /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern with `*`.
+    #[must_use]
+    pub fn model(self, id: impl Into<String>) -> Self {
+        Self { model: Some(id.into()), ..self }
+    }
+
+    /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
+    #[must_use]
+    pub fn min_evidence(mut self, share: f64) -> Self {
+        self.asked.min_evidence = Some(share);
+        self
+    }
+
+    /// Keeps the rows of each run ([`Run::request_rows`](crate::Run::request_rows), [`Run::need_rows`](crate::Run::need_rows)), about 150 bytes for
+    /// each request and 60 for each need; pages then have charts of requests.
+    #[must_use]
+    pub fn rows(mut self) -> Self {
+        self.asked.keeps_rows = true;
+        self
     }
 
     /// Runs code policies twice; if the second run sends anything different, the run fails with an error that names the request.
@@ -132,7 +174,7 @@ impl Comparison {
     /// Every problem of every input and override.
     pub fn plan(self) -> Result<Plan, Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
-        let mut held = Held { catalog, names: Vec::new(), problems: Vec::new() };
+        let mut held = Held { catalog, names: IndexMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
@@ -144,13 +186,16 @@ impl Comparison {
                 }
             });
         }
-        let mut scenarios = Vec::with_capacity(self.scenarios.len());
-        for scenario in self.scenarios {
-            scenarios.push(match scenario.0 {
-                ScenarioIs::Named(name) => held.named("scenarios", name),
-                ScenarioIs::Built(it) => held.timeline(it.timeline()),
-            });
+        for scenario in &self.scenarios {
+            if let ScenarioIs::Named(name) = &scenario.0 {
+                held.is_new("scenarios", name, false);
+            }
         }
+        let scenarios = self.scenarios.into_iter().map(|scenario| match scenario.0 {
+            ScenarioIs::Named(name) => name,
+            ScenarioIs::Built(it) => held.timeline(it.timeline()),
+        });
+        let scenarios = scenarios.collect();
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for profile in self.profiles {
             profiles.push(match profile.0 {
@@ -160,6 +205,10 @@ impl Comparison {
                     held.text("profiles", it.name().to_owned(), Format::Ron, it.file()?, own)
                 }
             });
+        }
+        if let Some(share) = self.asked.min_evidence.filter(|it| !(0.0..=1.0).contains(it)) {
+            let problem = Diagnostic::at("min-evidence", "min_evidence", format!("{share} is not a share"));
+            held.problems.push(problem.help("write a number from 0 to 1, such as `0.9`"));
         }
         if !held.problems.is_empty() {
             return Err(held.problems.into());
@@ -172,13 +221,16 @@ impl Comparison {
             own_models: self.own_models,
             seed: self.seed,
             trials: self.trials,
+            since: self.since,
+            limit: self.limit,
+            model: self.model,
             set: self.set,
             play_twice: self.plays_twice,
             allow_process: self.allows_process,
             ..compare::Comparison::default()
         };
         let plan = compare::Plan::new(&held.catalog, &comparison)?;
-        Ok(Plan::new(plan, self.threads))
+        Ok(Plan::new(plan, self.asked))
     }
 
     /// Reads, checks and runs everything.
@@ -193,8 +245,8 @@ impl Comparison {
 /// A catalog plus the inputs that are built in code.
 struct Held {
     catalog: Inner,
-    /// The folder and the name of each input, and whether it is built in code.
-    names: Vec<(&'static str, String, bool)>,
+    /// The folder and the name of each input, with whether it is built in code.
+    names: IndexMap<(&'static str, String), bool>,
     problems: Vec<Diagnostic>,
 }
 
@@ -224,24 +276,32 @@ impl Held {
         name
     }
 
-    /// Adds a timeline; returns its name.
-    fn timeline(&mut self, timeline: &Timeline) -> String {
-        if self.is_new("scenarios", &timeline.name, true) {
-            self.catalog.hold_timeline(timeline.clone());
+    /// Adds a timeline; returns its name, which has a number behind it if another scenario has the same.
+    fn timeline(&mut self, timeline: &Arc<Timeline>) -> String {
+        let own = &timeline.name;
+        let is_taken = |name: &str| self.names.contains_key(&("scenarios", name.to_owned()));
+        let mut name = own.clone();
+        let mut number = 1_u64;
+        while is_taken(&name) {
+            number += 1;
+            name = format!("{own}#{number}");
         }
-        timeline.name.clone()
+        if self.is_new("scenarios", &name, true) {
+            self.catalog.hold_timeline(&name, Arc::clone(timeline));
+        }
+        name
     }
 
-    /// Checks that no input built in code has the name of another: one of them would silently run in place of both.
+    /// Checks that no policy or profile built in code has the name of another: one of them would silently run in place of both.
     fn is_new(&mut self, folder: &'static str, name: &str, is_built: bool) -> bool {
         let problem = if is_built && name.trim().is_empty() {
             Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
-        } else if self.names.iter().any(|it| it.0 == folder && it.1 == name && (it.2 || is_built)) {
+        } else if self.names.get(&(folder, name.to_owned())).is_some_and(|it| *it || is_built) {
             let message = format!("two different {folder} are named `{name}`");
             Diagnostic::at("name-twice", "name", message).help("give each its own name")
         } else {
-            self.names.push((folder, name.to_owned(), is_built));
+            self.names.insert((folder, name.to_owned()), is_built);
             return true;
         };
         self.problems.push(problem);

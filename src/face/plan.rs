@@ -1,20 +1,40 @@
 //! Checked inputs, ready to run.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::compare;
 use crate::diag::Diagnostic;
 use crate::explain;
-use crate::face::rows::Streamed;
-use crate::face::{Error, Explanation, Report, Sensitivity, Sink};
+use crate::face::rows::{Kept, Streamed};
+use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
 use crate::report::rows::Context;
-use crate::take::{Cell, Load};
+use crate::report::tracer::Tracer;
+use crate::take::{Cell, Load, Take};
 
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]
 pub struct Plan {
     plan: Arc<compare::Plan>,
-    threads: Option<usize>,
+    asked: Asked,
+}
+
+/// What is asked of a run beside its inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) threads: Option<usize>,
+    pub(super) min_evidence: Option<f64>,
+    pub(super) keeps_rows: bool,
+}
+
+/// How much of a plan is done: scenarios, each session of a folder being one; of a plan with a single scenario, its simulations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How many are done.
+    pub done: usize,
+    /// How many there are.
+    pub all: usize,
 }
 
 /// Which run of a plan: its policy, its scenario and its profile, by name.
@@ -42,8 +62,8 @@ impl RunId {
 }
 
 impl Plan {
-    pub(super) fn new(plan: compare::Plan, threads: Option<usize>) -> Self {
-        Self { plan: Arc::new(plan), threads }
+    pub(super) fn new(plan: compare::Plan, asked: Asked) -> Self {
+        Self { plan: Arc::new(plan), asked }
     }
 
     /// Runs everything.
@@ -53,7 +73,66 @@ impl Plan {
     /// # Errors
     /// A scenario cannot be read.
     pub fn run(&self) -> Result<Report, Error> {
-        Ok(Report::new(self.plan.report(self.threads, &|_, _| {})?))
+        self.run_with(|_| ControlFlow::Continue(()))
+    }
+
+    /// Runs everything, tells how much is done, and stops where the answer is `Break`.
+    ///
+    /// `progress` is called from the threads that do the work, after each scenario. A stop takes effect before the next scenario; those that
+    /// other threads have begun are finished.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ctxsim::Error> {
+    /// use std::ops::ControlFlow;
+    ///
+    /// let plan = ctxsim::Comparison::new()
+    ///     .policy("identity")
+    ///     .scenario("recorded/claude-code")
+    ///     .profile("anthropic/claude-sonnet-4.5")
+    ///     .plan()?;
+    /// let stopped = plan.run_with(|_| ControlFlow::Break(())).unwrap_err();
+    /// assert_eq!(stopped.problems()[0].code, "run-stopped");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A scenario cannot be read, or `progress` stopped the runs (`run-stopped`).
+    pub fn run_with(&self, progress: impl Fn(Progress) -> ControlFlow<()> + Sync) -> Result<Report, Error> {
+        let Asked { threads, keeps_rows, min_evidence } = self.asked;
+        let tracer = Tracer::new(keeps_rows);
+        let make = |load: &Load, takes: &[Take]| {
+            if !keeps_rows {
+                return (Vec::new(), Vec::new());
+            }
+            let traces = if tracer.wants(load) { Tracer::of_load(load, takes) } else { Vec::new() };
+            (Kept::of_load(load, takes), traces)
+        };
+        let told = |done, all| progress(Progress { done, all });
+        let (mut report, made) = self.plan.report_watched(threads, &told, |_| keeps_rows, make)?;
+        report.min_evidence = min_evidence.unwrap_or(report.min_evidence);
+        let (rows, traces): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let traces = keeps_rows.then(|| tracer.traces(traces));
+        Ok(Report::new(report, &self.plan.policies, rows.into_iter().flatten(), traces))
+    }
+
+    /// Reads the recorded sessions of the plan, under the names that reports have for them, for comparisons that need not read them again; files
+    /// that are only found in a folder and cannot be used are left out, and so are scenarios of other kinds.
+    ///
+    /// What a scenario file sets beside `load.recorded` does not come along. `progress` is called after each file, as for [`Plan::run_with`].
+    ///
+    /// # Errors
+    /// A session cannot be read, or `progress` stopped the reading (`run-stopped`).
+    pub fn sessions(
+        &self,
+        progress: impl Fn(Progress) -> ControlFlow<()> + Sync,
+    ) -> Result<Vec<Scenario>, Error> {
+        let told = |done, all| progress(Progress { done, all });
+        let read = self.plan.each_told(self.asked.threads, &told, |load| {
+            let timeline = load.timeline().filter(|it| it.recorded.is_some())?;
+            Some(Scenario::shared(Arc::clone(timeline)))
+        })?;
+        Ok(read.into_iter().flatten().collect())
     }
 
     /// Runs everything and hands each row to a sink as it is produced; returns the sinks in report order.
@@ -67,7 +146,7 @@ impl Plan {
         &self,
         sink: impl Fn(&RunId) -> S + Sync,
     ) -> Result<Vec<(RunId, S)>, Error> {
-        let of_loads = self.plan.each(self.threads, &|_, _| {}, |load, _| {
+        let of_loads = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
             load.stream(|cell| Streamed::new(sink(&RunId::of(load, cell)), load, cell)).map(|all| {
                 all.into_iter().map(|(cell, it)| (RunId::of(load, cell), it.into_sink())).collect()
             })
@@ -102,6 +181,6 @@ impl Plan {
     /// # Errors
     /// A scenario cannot be read, or the code of a run failed.
     pub fn sensitivity(&self) -> Result<Sensitivity, Error> {
-        Ok(Sensitivity::new(self.plan.sensitivity(self.threads, &|_, _| {})?))
+        Ok(Sensitivity::new(self.plan.sensitivity(self.asked.threads, &|_, _| {})?))
     }
 }

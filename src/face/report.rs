@@ -1,13 +1,19 @@
 //! Results.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
 
+use crate::diag::Diagnostic;
 use crate::error::Error as InnerError;
-use crate::face::Error;
+use crate::face::rows::Kept;
+use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
+use crate::measure::Tally;
+use crate::report::html::Traces;
 use crate::report::sections::Detail;
-use crate::report::{self, Totals, json, markdown, shot};
+use crate::report::{self, Totals, distinct, json, markdown, shot};
+use crate::row::heads;
 
 use crate::take::{self, FailedRuns};
 
@@ -20,14 +26,18 @@ pub use crate::take::FailedRun;
 pub struct Report {
     inner: report::Report,
     runs: Vec<Run>,
-    sums: Vec<Run>,
+    sums: Vec<Result<Run, FailedRun>>,
+    /// The requests that a page charts, where rows were kept.
+    traces: Option<Traces>,
 }
 
 /// One policy on one scenario under one profile, or summed over all scenarios.
 #[derive(Clone, Debug)]
 pub struct Run {
     inner: take::Run,
-    totals: Totals,
+    /// Its numbers by their paths, made when one is asked for.
+    totals: OnceLock<Totals>,
+    rows: Option<Arc<Kept>>,
 }
 
 /// Numbers selected and rounded so that a release that adds fields does not change any snapshot; `Display` is a table with the date of the prices.
@@ -37,9 +47,15 @@ pub struct Snapshot {
 }
 
 impl Report {
-    pub(super) fn new(inner: report::Report) -> Self {
-        let runs = |all: &[take::Run]| all.iter().map(Run::new).collect();
-        Self { runs: runs(&inner.runs), sums: runs(&inner.added_up()), inner }
+    pub(super) fn new(
+        inner: report::Report,
+        policies: &[String],
+        rows: impl Iterator<Item = Option<Arc<Kept>>>,
+        traces: Option<Traces>,
+    ) -> Self {
+        let rows = rows.chain(std::iter::repeat(None));
+        let runs = inner.runs.iter().zip(rows).map(|(run, rows)| Run { rows, ..Run::new(run) }).collect();
+        Self { runs, sums: sums(&inner, policies), inner, traces }
     }
 
     /// Returns the runs, ordered by scenario, then by profile, then by policy.
@@ -48,10 +64,48 @@ impl Report {
         &self.runs
     }
 
-    /// Returns the sums over all scenarios, ordered by profile, then by policy. A policy that failed on a scenario has no sum.
+    /// Returns the sums over all scenarios, ordered by profile, then by policy.
+    ///
+    /// A policy that failed on a scenario has no sum: in its place stands the first of its failures. `flatten` leaves these out.
+    pub fn sums(&self) -> impl Iterator<Item = Result<&Run, &FailedRun>> {
+        self.sums.iter().map(Result::as_ref)
+    }
+
+    /// Returns the lines of the tables of several scenarios, table by table, as the JSON report's `totals` has them: with the sessions that each
+    /// ran under their own model's profile in one table, and how changes vary over sessions.
     #[must_use]
-    pub fn sums(&self) -> &[Run] {
-        &self.sums
+    pub fn totals(&self) -> Vec<Total> {
+        let sections = self.inner.sections(Detail::Groups);
+        sections.iter().filter(|it| it.scenarios > 1).flat_map(Total::of).collect()
+    }
+
+    /// Returns what each table says: which policy to take. Tables with a single policy say nothing.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        self.inner.verdicts().into_iter().map(Verdict::new).collect()
+    }
+
+    /// Returns the JSON report, byte for byte as `ctxsim run --format json` writes it.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn json(&self) -> Result<String, Error> {
+        json::document(&self.inner).map_err(|it| unwritable(&it))
+    }
+
+    /// Returns the report as one self-contained HTML page, as `ctxsim run --format html` writes it. Its charts of requests need
+    /// [`Comparison::rows`](crate::Comparison::rows).
+    ///
+    /// # Errors
+    /// The page cannot be written.
+    #[cfg(feature = "html")]
+    pub fn html(&self) -> Result<String, Error> {
+        let without = || Traces {
+            runs: Vec::new(),
+            left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
+        };
+        let traces = self.traces.clone().unwrap_or_else(without);
+        report::html::report(&self.inner, Detail::Groups, &traces).map_err(|it| unwritable(&it))
     }
 
     /// Returns the runs that failed; they are in no other list.
@@ -103,7 +157,7 @@ impl Report {
 
 impl Run {
     fn new(run: &take::Run) -> Self {
-        Self { totals: Totals::new(&run.tally), inner: run.clone() }
+        Self { totals: OnceLock::new(), inner: run.clone(), rows: None }
     }
 
     /// Returns the policy.
@@ -194,7 +248,29 @@ impl Run {
     /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
     #[must_use]
     pub fn metric(&self, place: &str) -> Option<f64> {
-        self.totals.number(place)
+        self.totals.get_or_init(|| Totals::new(&self.inner.tally)).number(place)
+    }
+
+    /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/rows.md` lists their units.
+    pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
+        let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
+        numbers.map(|it| {
+            let number = self.metric(&it.name);
+            (it.name, number)
+        })
+    }
+
+    /// Returns its requests in order, if rows were kept ([`Comparison::rows`](crate::Comparison::rows)): of several trials, those of the first.
+    /// Sums and scenarios without requests of their own have none.
+    #[must_use]
+    pub fn request_rows(&self) -> Option<&[RequestRow]> {
+        self.rows.as_deref().map(|it| it.requests.as_slice())
+    }
+
+    /// Returns its needs and how they were met, where it has request rows.
+    #[must_use]
+    pub fn need_rows(&self) -> Option<&[NeedRow]> {
+        self.rows.as_deref().map(|it| it.needs.as_slice())
     }
 
     /// Returns the numbers as a snapshot keeps them.
@@ -203,6 +279,26 @@ impl Run {
         let prices = &self.inner.assumed.as_of;
         Snapshot { text: format!("prices of {prices}\n{}", shot::table(&[&self.inner])) }
     }
+}
+
+/// Returns the sums by profile, then by policy, with failures in the place of those that are missing.
+fn sums(report: &report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
+    let added_up = report.added_up();
+    let profiles = report.runs.iter().map(|it| it.profile.as_str());
+    let profiles = distinct(profiles.chain(report.failures.iter().map(|it| it.profile.as_str())));
+    let cells =
+        profiles.into_iter().flat_map(|profile| policies.iter().map(move |it| (profile, it.as_str())));
+    let sum = |(profile, policy)| {
+        let failed = report.failures.iter().find(|it| it.profile == profile && it.policy == policy);
+        let sum = added_up.iter().find(|it| it.profile == profile && it.policy == policy);
+        failed.map(|it| Err(it.clone())).or_else(|| sum.map(|it| Ok(Run::new(it))))
+    };
+    cells.filter_map(sum).collect()
+}
+
+/// Reports that a value cannot be written.
+fn unwritable(error: &impl fmt::Display) -> Error {
+    Diagnostic::at("unwritable", "", error.to_string()).into()
 }
 
 impl Serialize for Run {

@@ -1,6 +1,7 @@
 //! Rows as they are produced, with their cost.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use crate::input::Profile;
 use crate::ledger::{self, Sink as InnerSink};
 use crate::price::{self, Models};
 use crate::quantity::Cost;
-use crate::take::{Cell, Load};
+use crate::take::{Cell, FailedRun, Load, Take};
 
 /// Receives rows as they are produced; every method has a default.
 pub trait Sink {
@@ -64,6 +65,9 @@ pub struct RequestRow {
     pub edits: u32,
     /// What it costs, in US dollars; `None` where some token has no price.
     pub usd: Option<f64>,
+    /// The same, exactly: in picodollars, of which a US dollar has 10¹². Sums of these do not depend on their order.
+    #[serde(skip)]
+    pub picodollars: Option<u128>,
 }
 
 /// One need of the scenario: something that later work needs from earlier evidence.
@@ -86,6 +90,7 @@ pub struct NeedRow {
 
 impl RequestRow {
     fn new(row: &ledger::RequestRow, profile: &Profile) -> Self {
+        let cost = price::request(row, &profile.prices);
         Self {
             turn: row.turn_ix,
             step: row.step,
@@ -102,7 +107,8 @@ impl RequestRow {
             uncached: row.usage.uncached,
             output: row.output,
             edits: row.change.n_edits,
-            usd: price::request(row, &profile.prices).map(Cost::usd),
+            usd: cost.map(Cost::usd),
+            picodollars: cost.map(|it| it.0),
         }
     }
 }
@@ -116,6 +122,28 @@ impl NeedRow {
             calls: row.calls,
             fetched: row.fetched,
             failed: row.failed,
+        }
+    }
+}
+
+/// The rows of a run, kept while it was played.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) requests: Vec<RequestRow>,
+    pub(super) needs: Vec<NeedRow>,
+}
+
+impl Kept {
+    /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
+    pub(super) fn of_load(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
+        let passed = takes.iter().filter(|it| FailedRun::of(&it.run).is_none());
+        passed.map(|it| Some(Arc::new(Self::new(it.rows.as_ref()?, load.models_of(it.cell))))).collect()
+    }
+
+    fn new(rows: &ledger::Rows, models: Models<'_>) -> Self {
+        Self {
+            requests: rows.requests.iter().map(|it| RequestRow::new(it, models.of(it.role))).collect(),
+            needs: rows.needs.iter().map(NeedRow::new).collect(),
         }
     }
 }

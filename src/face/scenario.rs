@@ -6,16 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diag::Diagnostic;
-use crate::face::{Catalog, Error, Kind, Text};
+use crate::face::{Catalog, Error, Kind, Recording, Text};
 use crate::input::scenario::{self as input, Assume, Load};
 use crate::input::{Scenario as Checked, ScenarioFile};
 use crate::own::{Entry, Made};
 use crate::quantity::{Decimal, saturated};
 use crate::timeline::evidence::Recover;
 use crate::timeline::scripted::sizes_of;
-use crate::timeline::{
-    Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, import, load,
-};
+use crate::timeline::{Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load};
 
 /// A workload: what happens in a session, independent of any policy.
 #[derive(Clone)]
@@ -36,24 +34,14 @@ impl Scenario {
         ScenarioBuilder { name: name.into(), stable: Vec::new(), turns: Vec::new() }
     }
 
-    /// Reads recorded sessions in any format that the command line reads: Claude Code, Codex, pi, message logs and others.
+    /// Reads recorded sessions in any format that the command line reads; [`Recording`](crate::Recording) also sets assumptions and tools.
     ///
     /// A single session gets the name; with several, each session's own name is appended.
     ///
     /// # Errors
     /// The recording cannot be read; otherwise, every problem in it.
-    pub fn recorded(name: impl AsRef<str>, mut from: impl BufRead) -> Result<Vec<Self>, Error> {
-        let name = name.as_ref();
-        let read = import::import_from(&mut from, name, &Assume::default(), &[]);
-        let read = read.map_err(|source| crate::error::Error::Read { path: name.into(), source })?;
-        let all = read.map_err(|problems| {
-            let located = problems.into_iter().map(|mut it| {
-                name.clone_into(&mut it.place.file);
-                it
-            });
-            Error::from(located.collect::<Vec<_>>())
-        })?;
-        Ok(all.into_iter().map(|it| Self::new(it.timeline)).collect())
+    pub fn recorded(name: impl AsRef<str>, from: impl BufRead) -> Result<Vec<Self>, Error> {
+        Recording::new(name.as_ref()).read(from)
     }
 
     /// Generates a workload with the given number of turns: `random` for turns of every shape, or the name of a bundled scenario that is generated from
@@ -89,7 +77,11 @@ impl Scenario {
     }
 
     pub(super) fn new(timeline: Timeline) -> Self {
-        Self { timeline: Arc::new(timeline) }
+        Self::shared(Arc::new(timeline))
+    }
+
+    pub(super) fn shared(timeline: Arc<Timeline>) -> Self {
+        Self { timeline }
     }
 
     /// Returns its name.
@@ -104,7 +96,7 @@ impl Scenario {
         Trace { timeline: &self.timeline, prompt_limit: None }
     }
 
-    pub(super) fn timeline(&self) -> &Timeline {
+    pub(super) fn timeline(&self) -> &Arc<Timeline> {
         &self.timeline
     }
 }

@@ -35,6 +35,8 @@ impl fmt::Display for FailedRun {
     }
 }
 
+impl std::error::Error for FailedRun {}
+
 impl FailedRun {
     /// Returns why a run came to no result, if it did.
     pub(crate) fn of(run: &Run) -> Option<Self> {

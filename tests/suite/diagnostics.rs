@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 34] = [
+const ELSEWHERE: [(&str, &str); 37] = [
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
@@ -27,6 +27,9 @@ const ELSEWHERE: [(&str, &str); 34] = [
     ("path-unclear", "of a text in memory: tests/suite/face/failures.rs"),
     ("price-invalid", "of a profile built in code: tests/suite/face/failures.rs"),
     ("run-failed", "of own code, explained: tests/suite/face/failures.rs"),
+    ("run-stopped", "by a caller in code: tests/suite/face/reports.rs"),
+    ("min-evidence", "of a caller in code: tests/suite/face/reports.rs"),
+    ("recording-read", "of a caller in code: tests/suite/face/reports.rs"),
     ("run-unknown", "of a plan in code: tests/suite/face/failures.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
     ("tune-loads", "of a grid: src/compare/tune.rs"),

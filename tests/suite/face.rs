@@ -4,3 +4,4 @@ mod examples;
 mod failures;
 mod list;
 mod own_code;
+mod reports;

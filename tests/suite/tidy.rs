@@ -51,6 +51,30 @@ const OUTSIDE: [&str; 8] = [
     "Command::new",
 ];
 
+/// Packages that reach the network, and those that programs which do are built on.
+const NETWORK: [&str; 20] = [
+    "async-std",
+    "attohttpc",
+    "curl",
+    "h2",
+    "hyper",
+    "isahc",
+    "mio",
+    "native-tls",
+    "object_store",
+    "openssl",
+    "quinn",
+    "reqwest",
+    "rustls",
+    "smol",
+    "socket2",
+    "surf",
+    "tokio",
+    "tungstenite",
+    "ureq",
+    "url",
+];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -80,6 +104,11 @@ pub(crate) fn sources(folder: &str) -> Vec<(String, String)> {
     rust.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
 }
 
+/// Returns whether a file is of the command line, which prints, writes and shows progress.
+fn is_of_command_line(name: &str) -> bool {
+    ["src/bin/", "src/cli.rs", "src/cli/"].iter().any(|it| name.starts_with(it))
+}
+
 /// Returns what of a text is code: no comments, no tests.
 fn code(text: &str) -> String {
     let body = text.split("#[cfg(test)]\nmod").next().unwrap();
@@ -99,7 +128,7 @@ fn a_module_imports_only_from_floors_below_its_own() {
     let floors = floors();
     let floor = |it: &str| floors.iter().position(|known| known == it);
     let mut wrong = Vec::new();
-    for (name, text) in sources("src").iter().filter(|(name, _)| !name.starts_with("src/bin/")) {
+    for (name, text) in sources("src").iter().filter(|(name, _)| !is_of_command_line(name)) {
         let module = name.trim_start_matches("src/").split(['/', '.']).next().unwrap();
         let Some(own) = floor(module) else { continue };
         for used in code(text).split("crate::").skip(1) {
@@ -193,7 +222,7 @@ fn is_day(text: &str) -> bool {
 
 #[test]
 fn the_library_reaches_neither_network_nor_clock() {
-    for (name, text) in sources("src").iter().filter(|it| !it.0.starts_with("src/bin/")) {
+    for (name, text) in sources("src").iter().filter(|it| !is_of_command_line(&it.0)) {
         let code = code(text);
         let reached: Vec<&str> = OUTSIDE.into_iter().filter(|it| code.contains(it)).collect();
         let allowed: &[&str] = if name == PROGRAMS { &["Instant::now", "Command::new"] } else { &[] };
@@ -222,8 +251,8 @@ fn a_number_beyond_its_range_saturates_only_by_name_and_no_more_often_than_is_wr
 }
 
 #[test]
-fn only_the_binary_prints() {
-    for (name, text) in sources("src").iter().filter(|it| !it.0.starts_with("src/bin/")) {
+fn only_the_command_line_prints() {
+    for (name, text) in sources("src").iter().filter(|it| !is_of_command_line(&it.0)) {
         let code = code(text);
         assert!(!["println!", "eprintln!", "print!(", "dbg!"].iter().any(|it| code.contains(it)), "{name}");
     }
@@ -282,6 +311,17 @@ fn the_lean_library_stays_lean() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+}
+
+#[test]
+fn no_package_of_the_crate_reaches_the_network() {
+    let lock: toml::Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
+    let names: Vec<&str> =
+        lock["package"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let reaching: Vec<&&str> = names.iter().filter(|it| NETWORK.contains(it)).collect();
+
+    assert!(names.contains(&"ctxsim") && names.contains(&"serde_json"), "the list is that of this crate");
+    assert_eq!(reaching, Vec::<&&str>::new());
 }
 
 #[test]

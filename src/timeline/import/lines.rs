@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
+use std::ops::Range;
 
 use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_128;
@@ -29,6 +30,8 @@ pub(super) struct Lines<'r> {
     head: String,
     /// How much of them is read.
     from_head: usize,
+    /// Where the line that was read last stands at the front, if it stands there.
+    in_head: Option<Range<usize>>,
     /// The line that was read last.
     line: Vec<u8>,
     text: String,
@@ -65,6 +68,7 @@ impl<'r> Lines<'r> {
             reader,
             head: String::new(),
             from_head: 0,
+            in_head: None,
             line: Vec::new(),
             text: String::new(),
             number: 0,
@@ -100,17 +104,16 @@ impl<'r> Lines<'r> {
         self.text.clear();
         if self.from_head < self.head.len() {
             let rest = &self.head[self.from_head..];
-            let line = rest.split_inclusive('\n').next().unwrap_or(rest);
-            self.from_head += line.len();
-            self.text.push_str(line);
+            let length = rest.split_inclusive('\n').next().unwrap_or(rest).len();
+            self.in_head = Some(self.from_head..self.from_head + length);
+            self.from_head += length;
         } else {
             self.head = String::new();
-            self.from_head = 0;
+            (self.from_head, self.in_head) = (0, None);
             if !self.fill() {
                 return None;
             }
-            let line = decoded(&self.line, self.number + 1, &mut self.broken);
-            self.text.push_str(&line);
+            self.decode();
         }
         self.number += 1;
         Some(self.last())
@@ -132,15 +135,32 @@ impl<'r> Lines<'r> {
 
     /// Returns the line that was read last.
     fn last(&self) -> Line<'_> {
-        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        let text = self.whole();
+        let text = text.strip_suffix('\n').unwrap_or(text);
         Line { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) }
+    }
+
+    /// Returns the same with what ends it.
+    fn whole(&self) -> &str {
+        self.in_head.clone().map_or(&self.text, |it| &self.head[it])
+    }
+
+    /// Takes the bytes of a line as text; the buffers change places, so that nothing is copied.
+    fn decode(&mut self) {
+        match String::from_utf8(std::mem::take(&mut self.line)) {
+            Ok(text) => self.line = std::mem::replace(&mut self.text, text).into_bytes(),
+            Err(broken) => {
+                self.line = broken.into_bytes();
+                self.text.push_str(&decoded(&self.line, self.number + 1, &mut self.broken));
+            }
+        }
     }
 
     /// Returns everything that is not read yet.
     pub(super) fn rest(&mut self) -> String {
         let mut text = String::new();
         while self.next().is_some() {
-            text.push_str(&self.text);
+            text.push_str(self.whole());
             if text.len() > DOCUMENT_BYTES_MAX {
                 self.failed = Some(io::Error::other("the document is longer than 1 GiB"));
                 break;
@@ -189,6 +209,7 @@ impl Supply for Lines<'_> {
         part.clear();
         let head = std::mem::take(&mut self.head);
         let from_head = std::mem::take(&mut self.from_head);
+        self.in_head = None;
         let long = self.too_long.take();
         // Of a first line that is too long, the front is a copy.
         if long != Some(1) {

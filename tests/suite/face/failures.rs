@@ -22,7 +22,9 @@ fn said(does: fn(&Cx<'_>, &[Entry<'_>], Vec<Part>) -> Answer) -> String {
         Comparison::new().policy("identity").policy(code).scenario(SESSION).profile(PROFILE).run().unwrap();
     assert_eq!(report.runs().len(), 1, "the others finish");
     assert!(report.get("mine", SESSION, PROFILE).is_none());
-    assert!(report.sums().iter().all(|it| it.policy() != "mine"));
+    let sums: Vec<_> = report.sums().collect();
+    assert_eq!(sums[0].unwrap().policy(), "identity");
+    assert_eq!(sums[1].unwrap_err().policy, "mine", "a policy that failed is not just absent");
     assert!(report.to_string().contains("1 run FAILED"), "{report}");
     let [failed] = report.failures() else { panic!("one run fails") };
     assert_eq!((failed.request, failed.policy.as_str()), (20, "mine"));

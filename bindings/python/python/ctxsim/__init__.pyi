@@ -1,0 +1,331 @@
+"""Simulates what context policies do to recorded LLM agents: prompt sizes, cache reads and writes, cost, evidence kept.
+
+Offline and deterministic: no network, no model. Sizes are tokens, costs US dollars, times milliseconds; an unknown number is None or null.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+Kind: TypeAlias = Literal[
+    "system",
+    "tool_schema",
+    "user",
+    "assistant",
+    "reasoning",
+    "tool_call",
+    "tool_result",
+    "summary",
+    "memory",
+    "approval",
+]
+Path: TypeAlias = str | PathLike[str]
+Sessions: TypeAlias = (
+    Path | tuple[str, bytes] | Sequence[Path | tuple[str, bytes]] | Mapping[str, bytes]
+)
+View: TypeAlias = Callable[["Cx", tuple["Entry", ...]], Iterable["Part | Entry | int"]]
+Make: TypeAlias = Callable[["Trace"], View]
+Policies: TypeAlias = Path | Policy | Make | Sequence[Path | Policy | Make]
+Settings: TypeAlias = (
+    str | Mapping[str, object] | Sequence[str | tuple[str, object]]
+)
+Progress: TypeAlias = Callable[[int, int], object]
+
+class Error(Exception):
+    """Inputs that cannot be used; the message says every problem with its place and its fix."""
+
+    problems: list[dict[str, Any]]
+    """Every problem: `code`, `message`, `file`, `field`, `line`, `column` and `help`."""
+
+@final
+class Table:
+    """A table with named, typed columns, for every library that reads the Arrow PyCapsule interface, without a copy:
+    `polars.DataFrame(t)`, `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`."""
+
+    @property
+    def columns(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+@final
+class Failure:
+    """A run that came to no result, because code outside ctxsim failed. `turn` and `request` count from 1."""
+
+    policy: str
+    scenario: str
+    profile: str
+    turn: int
+    request: int
+    reason: str
+    words: str
+
+@final
+class Verdict:
+    """What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the
+    baseline's (−0.1 is a tenth less), and `interval` its 95% interval over resampled sessions."""
+
+    load: str
+    profile: str
+    scenarios: int
+    min_evidence: float
+    knows_evidence: bool
+    baseline: str
+    cheapest: str | None
+    change: float | None
+    interval: tuple[float, float] | None
+    lossy: list[str]
+    words: str
+
+@final
+class Report:
+    """The result of a comparison. `str(report)` is the Markdown report; a notebook shows the HTML page."""
+
+    @property
+    def runs(self) -> Table:
+        """One row per policy, session and profile: `policy`, `scenario`, `profile`, `failed` (why the run has no numbers), and every number of
+        the JSON report by its path, such as `cost_usd.total` (US dollars) or `input_tokens`."""
+    @property
+    def sums(self) -> Table:
+        """The same columns, summed over all sessions, by profile. A policy that failed on one of them has no numbers, and `failed` says why."""
+    @property
+    def totals(self) -> Table:
+        """The lines of the tables over several sessions, whatever profiles these ran under. `change`, `change_low`, `change_high` (95% interval) and
+        `change_median` are shares of the first policy's cost; `cheaper`, `same` and `dearer` are shares of the sessions; `is_whole` is false if the
+        policy failed on some of them."""
+    @property
+    def requests(self) -> Table:
+        """One row per model request of the same runs: `turn`, `step`, `n` (all from 0), `role`, `at_ms` (milliseconds since the start), tokens, `actions`
+        (edits since the last request) and `cost_usd` (decimal with 12 places, exact).
+
+        Raises `ValueError` if the comparison was made with `rows=False`."""
+    @property
+    def needs(self) -> Table:
+        """One row per thing that later work needs: `turn` (from 0), `weight` and `met` (0 to 1), `expected_calls` that fetch it again,
+        `fetched_tokens` of one such call, `expected_failures`."""
+    @property
+    def failures(self) -> list[Failure]:
+        """The runs that failed."""
+    def all_passed(self) -> None:
+        """Raises `Error` if any run failed."""
+    @property
+    def verdict(self) -> str:
+        """Which policy to take, in a few sentences; empty if there is nothing to compare."""
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What each table says, for code that acts on it."""
+    @property
+    def notes(self) -> list[str]:
+        """Notes that a reader of the numbers must know."""
+    @property
+    def broken_guards(self) -> list[str]:
+        """The guards of the suite that do not hold, as sentences."""
+    def json(self) -> str:
+        """The JSON report, byte for byte that of `ctxsim run --format json`."""
+    def html(self) -> str:
+        """The report as one self-contained HTML page, that of `ctxsim run --format html`."""
+    def _repr_html_(self) -> str: ...
+
+@final
+class Policy:
+    """A policy that is more than a name. `str` arguments of `compare` are names and paths."""
+
+    @staticmethod
+    def ron(text: str) -> Policy:
+        """A policy in RON, as a policy file has it."""
+    @staticmethod
+    def toml(text: str) -> Policy:
+        """A policy in TOML, as a policy file has it."""
+    @staticmethod
+    def code(
+        make: Make, name: str | None = None, *, about: str | None = None, lasts: Literal["history", "request"] = "history"
+    ) -> Policy:
+        """A policy in Python: `make(trace)` is called for each run and returns the run's `view(cx, history)`.
+
+        Its name is that of the function by default. A view replaces the history until the next one (`lasts="history"`), or holds for one request
+        (`lasts="request"`)."""
+    @property
+    def name(self) -> str: ...
+
+@final
+class Trace:
+    """What happens in a run: `requests` of its agent, user `turns`, the random `seed`, the profile's `prompt_limit` in tokens."""
+
+    name: str
+    turns: int
+    requests: int
+    seed: int
+    prompt_limit: int | None
+
+@final
+class Cx:
+    """The circumstances of a request. Numbers count from 0, sizes are tokens, times milliseconds."""
+
+    request: int
+    session: int
+    turn: int
+    now_ms: int
+    """From the start of the scenario."""
+    idle_ms: int
+    """Since the last request started."""
+    ttl_ms: int | None
+    """How long a cache entry lives after its last use."""
+    prompt_tokens: int
+    """The size of the request if nothing were changed."""
+    prompt_limit: int | None
+    new_from: int
+    """The index in the history of the first entry added since the last view."""
+    gone: list[int]
+    """Entries that the recorded harness removed since the last view. The history no longer has them, so a view need not follow them."""
+    is_cold: bool
+    """Whether the last request has expired from the provider's cache."""
+
+@final
+class Entry:
+    """One entry of a history, as it arrived."""
+
+    id: int
+    """Its number, in order of arrival."""
+    kind: Kind
+    tool: str
+    """The tool of a call or a result; empty for others."""
+    call: int | None
+    """For a result, the number of its call."""
+    text: str | None
+    """Its text, if the session has text; for a call, its input as JSON."""
+    tokens: int
+    is_stable: bool
+    """Whether every request sends it unchanged, in front of everything else."""
+
+@final
+class ModelCall:
+    """A model call that wrote a part, billed once as a call to the policy's summariser: tokens that it read and wrote, and whether its prompt
+    begins with the agent's own, so that the cache serves that part."""
+
+    def __init__(self, input: int, output: int, *, shares_prefix: bool = False) -> None: ...
+
+@final
+class Part:
+    """A part of a view; `keep`, `rewrite` and `insert` make them."""
+
+def keep(entry: Entry | int) -> Part:
+    """Shows an entry unchanged, as naming the entry itself does."""
+
+def rewrite(
+    entry: Entry | int, text: str | object, *, handle: bool = False, exact: bool = False, written_by: ModelCall | None = None
+) -> Part:
+    """Shows an entry with new text, or with `sized(…)`. `handle`: the text names a way to fetch the entry again; `exact`: it keeps the exact
+    evidence."""
+
+def insert(
+    text: str | object,
+    *,
+    kind: Kind = "summary",
+    replaces: Sequence[Entry | int] = (),
+    handle: bool = False,
+    exact: bool = False,
+    written_by: ModelCall | None = None,
+) -> Part:
+    """Inserts text of the policy's own between two messages. The entries that it `replaces` count as summarised, not as left out."""
+
+def sized(tokens: int, number: int) -> object:
+    """A text known only by its size in tokens; texts with equal numbers are equal to caches."""
+
+def main(args: Sequence[str]) -> int:
+    """Runs the command line on arguments, the first of which is the program's name; returns its exit code: 0 is success; 1, that a guard or a run
+    failed, or a number changed; 2, bad input or usage."""
+
+def names(kind: Literal["policies", "scenarios", "profiles", "suites"] = "policies") -> list[str]:
+    """Lists the names of bundled inputs."""
+
+def compare(
+    sessions: Sessions | None = None,
+    *,
+    policies: Policies | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    suite: Path | None = None,
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    own_models: bool = False,
+    seed: int | None = None,
+    trials: int | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+    min_evidence: float | None = None,
+    rows: bool = True,
+    allow_process: bool = False,
+    play_twice: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Compares policies on sessions, as `ctxsim run` does.
+
+    `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths, `Policy`
+    objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by name or path;
+    each session under its own model's if left out. `set`: overrides, as `--set` takes them. `folders`: folders with your own `policies/`, `profiles/`
+    and so on. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions. `min_evidence` (0 to 1; 0.9 by default) is what a
+    policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`, about 150 bytes a row. `threads` never changes a
+    result.
+
+    `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
+    session.
+
+    Raises `Error` with every problem of every input."""
+
+@final
+class Workbench:
+    """Sessions that are read once and compared often."""
+
+    def __init__(
+        self,
+        sessions: Sessions | None = None,
+        *,
+        since: str | None = None,
+        limit: int | None = None,
+        model: str | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None: ...
+    def add(
+        self, name: str, data: bytes, *, assume: str | None = None, file_tools: Sequence[str] | None = None
+    ) -> list[str]:
+        """Reads a recording from bytes; returns the names of its sessions.
+
+        `assume` is the field `load.recorded.assume` of a scenario file, in RON; `file_tools` are tools whose results can be read again by range."""
+    def read(
+        self,
+        sessions: Sessions,
+        *,
+        since: str | None = None,
+        limit: int | None = None,
+        model: str | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[str]:
+        """Reads sessions as `compare` names them; returns their names. Files of a folder that cannot be used are left out."""
+    @property
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def compare(
+        self,
+        *,
+        policies: Policies | None = None,
+        profiles: Path | Sequence[Path] | None = None,
+        suite: Path | None = None,
+        set: Settings | None = None,
+        folders: Path | Sequence[Path] | None = None,
+        own_models: bool = False,
+        seed: int | None = None,
+        trials: int | None = None,
+        threads: int | None = None,
+        since: str | None = None,
+        limit: int | None = None,
+        model: str | None = None,
+        min_evidence: float | None = None,
+        rows: bool = True,
+        allow_process: bool = False,
+        play_twice: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Compares policies on its sessions, with the arguments of `ctxsim.compare`."""

@@ -1,0 +1,31 @@
+//! The Python module `ctxsim`: comparisons, tables that other libraries read without a copy, and policies as functions.
+
+mod arguments;
+mod code;
+mod command;
+mod error;
+mod report;
+mod stop;
+mod table;
+mod workbench;
+
+use pyo3::prelude::*;
+
+/// The compiled part of `ctxsim`; its names are documented in `ctxsim/__init__.pyi`.
+#[pymodule]
+mod _ctxsim {
+    #[pymodule_export]
+    use super::arguments::{Policy, names};
+    #[pymodule_export]
+    use super::code::{Cx, Entry, ModelCall, Part, Trace, insert, keep, rewrite, sized};
+    #[pymodule_export]
+    use super::command::main;
+    #[pymodule_export]
+    use super::error::Error;
+    #[pymodule_export]
+    use super::report::{Failure, Report, Verdict};
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::workbench::{Workbench, compare};
+}

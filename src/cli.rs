@@ -1,0 +1,61 @@
+//! The command line: reads arguments, calls the library, prints, returns the exit code.
+
+mod args;
+mod format;
+mod git;
+mod output;
+mod pictures;
+mod render;
+mod usage;
+mod verbs;
+mod words;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::catalog::Catalog;
+use crate::error::Error;
+
+use verbs::Command;
+
+/// A guard failed.
+const GUARD_FAILED: u8 = 1;
+/// Bad input or usage.
+const BAD_INPUT: u8 = 2;
+
+/// Runs the command line on arguments, the first of which is the program's name; returns its exit code.
+///
+/// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let opened = Catalog::open(Path::new(""));
+    let cli = match usage::parse(args.into_iter().collect(), opened.as_ref().ok()) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let catalog = match opened {
+        Ok(catalog) => catalog,
+        Err(error) => return unopened(&cli.command, &error),
+    };
+    match cli.command.run(&catalog) {
+        Ok(code) => code,
+        Err(error) => refuse(&catalog, &error),
+    }
+}
+
+/// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.
+fn unopened(command: &Command, error: &Error) -> ExitCode {
+    let catalog = Catalog::bundled();
+    if let Command::Check(args) = command
+        && let Err(unwritten) = verbs::check::unopened(args, error)
+    {
+        render::error(&catalog, &unwritten);
+    }
+    refuse(&catalog, error)
+}
+
+/// Draws what is wrong and returns the exit code for it.
+fn refuse(catalog: &Catalog, error: &Error) -> ExitCode {
+    render::error(catalog, error);
+    ExitCode::from(BAD_INPUT)
+}

@@ -1,0 +1,330 @@
+//! Arguments that several verbs share, and those of short verbs; those of a long verb are beside it.
+
+use std::path::PathBuf;
+
+use crate::compare::Comparison;
+use crate::report::chart::KINDS;
+use crate::report::sections::columns::Column;
+use crate::report::verdict::MIN_EVIDENCE;
+use clap::{Args, ValueEnum};
+
+use crate::cli::format::{FormatArg, Formats};
+use crate::cli::output::{ForceArgs, OutputArgs};
+use crate::cli::verbs::run;
+use crate::quantity::saturated;
+
+/// The profile used when nothing names a model.
+pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
+
+/// The arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<String>,
+    /// Suite that supplies whatever the other options omit [default: default]
+    #[arg(long, value_name = "S")]
+    pub(crate) suite: Option<String>,
+    /// Policies by name, path or pattern; the first one is the baseline
+    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
+    pub(crate) policies: Vec<String>,
+    /// Scenarios by name, path or pattern, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    pub(crate) scenarios: Vec<String>,
+    /// Model profiles by name, path or pattern
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    pub(crate) profiles: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    #[command(flatten)]
+    pub(crate) draw: DrawArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
+    /// Override a field for this run, as in `POLICY.params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Share of the needed evidence a policy must keep to be recommended
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    pub(crate) min_evidence: f64,
+    /// Row granularity
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) rows: RowsArg,
+    /// Output format [default: by the output's extension, else table or jsonl]
+    #[arg(long, value_parser = Formats { of: "`run`", known: &run::formats() }.parser())]
+    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) wide: WidthArgs,
+    /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`
+    #[arg(long, value_name = "A,B,C", long_help = columns_help())]
+    pub(crate) columns: Option<String>,
+    #[arg(long, value_name = "NAME", help = chart_help())]
+    pub(crate) chart: Option<String>,
+    /// Show every scenario and every assumption
+    #[arg(long)]
+    pub(crate) details: bool,
+}
+
+/// Describes `--columns`: every column there is.
+fn columns_help() -> String {
+    let names: Vec<&str> = Column::names().collect();
+    format!(
+        "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
+            `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",
+        names.join(", ")
+    )
+}
+
+/// Describes `--chart`: every kind of chart.
+fn chart_help() -> String {
+    let names = KINDS.map(|it| it.name).join(", ");
+    format!("Chart to write as svg: {names}; the second of a kind is `cost-2`")
+}
+
+/// The width of tables.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct WidthArgs {
+    /// Width of tables in characters [default: the terminal's, or COLUMNS, else 100]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(20, 10_000))]
+    pub(crate) width: Option<u16>,
+}
+
+/// Returns a parser of whole numbers within bounds, which names the bounds whatever is wrong.
+pub(crate) fn number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.parse::<u64>().ok().filter(|it| (least..=most).contains(it));
+        let help = match most {
+            _ if most < u64::from(u32::MAX) => format!("use a whole number from {least} to {most}"),
+            _ => format!("use a whole number of at least {least}"),
+        };
+        number.and_then(|it| T::try_from(it).ok()).ok_or(help)
+    }
+}
+
+/// Parses a share such as `0.9` or `90%`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
+    let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
+    share.ok_or_else(|| "write a share from 0 to 1, such as `0.9`, or a percentage, such as `90%`".to_owned())
+}
+
+/// Selects recorded sessions.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SelectArgs {
+    /// Skip recorded sessions that ended before this date
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) since: Option<String>,
+    /// Use only the newest N recorded sessions
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    pub(crate) limit: Option<u64>,
+    /// Use only recorded sessions of this model: part of its id, or a pattern
+    #[arg(long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+    /// Play each recorded session as if its user had never run another
+    #[arg(long)]
+    pub(crate) alone: bool,
+}
+
+impl SelectArgs {
+    /// Adds the selection to a comparison.
+    pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
+        Comparison {
+            since: self.since.clone(),
+            alone: self.alone,
+            limit: self.limit.map(saturated),
+            model: self.model.clone(),
+            ..comparison
+        }
+    }
+}
+
+/// Random draws and threads.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct DrawArgs {
+    /// Random seed [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    pub(crate) trials: Option<u64>,
+    /// Number of threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+impl DrawArgs {
+    /// Returns the number of threads, if given.
+    pub(crate) fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+}
+
+/// What policies that are programs may do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ProcessArgs {
+    /// Let policies start the programs that their files name
+    #[arg(long)]
+    pub(crate) allow_process: bool,
+    /// Run each program policy twice, and fail the run at the first difference
+    #[arg(long)]
+    pub(crate) play_twice: bool,
+}
+
+impl ProcessArgs {
+    /// Adds what is allowed to a comparison.
+    pub(crate) fn of(self, comparison: Comparison) -> Comparison {
+        Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
+    }
+}
+
+/// The granularity of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowsArg {
+    /// One policy on one scenario under one profile
+    #[default]
+    Runs,
+    /// One model request
+    Requests,
+    /// One evidence need: something earlier that a later step needs
+    Needs,
+    /// One conversation and which of its facts survived, or one sample of all needs
+    Trials,
+    /// One question about a fact, and what happened to the fact
+    Probes,
+    /// One aging card: a run over many sessions, in AgingBench's schema
+    Cards,
+    /// One stream of sessions: its facts and what depends on them
+    Facts,
+    /// One call from a memory to its service
+    Calls,
+    /// One action of a memory runner: a message, a call or a model request
+    Log,
+    /// One changed assumption, and which memory runner then answers more questions
+    Orderings,
+}
+
+/// The arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// List only this kind
+    #[arg(value_enum)]
+    pub(crate) kind: Option<KindArg>,
+    /// List only inputs whose name or description contains this text
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) filter: String,
+}
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArg {
+    /// Rules that turn an agent's history into prompts
+    Policies,
+    /// Workloads: what an agent does, turn by turn
+    Scenarios,
+    /// Models with limits, cache rules and prices
+    Profiles,
+    /// Named comparisons
+    Suites,
+    /// Recorded sessions that can be read: where they are, what is read, and what the readers were checked on
+    Formats,
+}
+
+/// The arguments of `validate`.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// Files, or folders of files [default: the whole catalog]
+    #[arg(value_name = "FILE")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Start the programs that policies name, and check that they follow the protocol
+    #[arg(long)]
+    pub(crate) allow_process: bool,
+    /// End with exit code 2 if a policy is warned of, too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// The arguments of `show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Kind of input
+    #[arg(value_enum)]
+    pub(crate) kind: SchemaArg,
+    /// Name or path
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Merge a policy with its bases into one file; comments are lost
+    #[arg(long)]
+    pub(crate) merged: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// The arguments of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// Policy, scenario, profile or suite file
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// Format to write
+    #[arg(long, value_enum)]
+    pub(crate) to: InputFormatArg,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// A format of input files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormatArg {
+    /// Rusty Object Notation
+    Ron,
+    /// TOML
+    Toml,
+}
+
+/// The arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Kind of file
+    #[arg(value_enum, required_unless_present = "output")]
+    pub(crate) kind: Option<SchemaArg>,
+    /// Folder to write KIND.json to, created if missing; all kinds if none is named
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// Rules that turn an agent's history into prompts
+    Policy,
+    /// A workload: what an agent does, turn by turn
+    Scenario,
+    /// A model with limits, cache rules and prices
+    Profile,
+    /// A named comparison
+    Suite,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder to write ctxsim.1 and one page per command to, created if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+}
+
+/// The arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

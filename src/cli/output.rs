@@ -1,0 +1,120 @@
+//! Where results go: standard output, or a file.
+
+mod file;
+mod kept;
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{Catalog, Files, Kind};
+use crate::error::Error;
+use clap::Args;
+
+use crate::cli::format::FormatArg;
+
+pub(crate) use file::{check, write};
+pub(crate) use kept::{Kept, Remark};
+
+/// The name of standard output, where a file could be given.
+const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
+
+/// Where a result is written.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// Write to a file atomically; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// Whether files of others are replaced.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ForceArgs {
+    /// Replace a file even if ctxsim did not write it; an input is never replaced
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl ForceArgs {
+    /// Returns what must be kept, besides these inputs.
+    pub(crate) fn kept(self, inputs: &Files) -> Kept<'_> {
+        Kept { inputs, force: self.force }
+    }
+}
+
+impl OutputArgs {
+    /// Returns the file, or `None` for standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+    }
+
+    /// Checks before any work that the file may be written, and replaces nothing that must be kept.
+    pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        self.file().map_or(Ok(()), |it| self.force.kept(inputs).check(it, None))
+    }
+
+    /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
+    pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.put_as(inputs, format.remark(), text)
+    }
+
+    /// Does the same for a text with a remark of another kind, or without one.
+    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        match self.file() {
+            Some(path) => write(path, remark.on(text), self.force.kept(inputs)),
+            None => print(text),
+        }
+    }
+}
+
+/// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
+pub(crate) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<Item = &'n String>) {
+    for name in names {
+        let found: Vec<String> = match kind {
+            Kind::Scenario => {
+                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).collect()
+            }
+            _ => catalog.expand(kind, name),
+        };
+        found.iter().for_each(|it| drop(catalog.find(kind, it)));
+    }
+}
+
+/// Writes several files, or none if one of them must be kept.
+pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: Kept<'_>) -> Result<(), Error> {
+    files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
+    for (path, text) in files {
+        path.parent().map_or(Ok(()), make_folder)?;
+        write(path, text.as_ref(), kept)?;
+    }
+    Ok(())
+}
+
+/// Creates a folder if it is missing.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })
+}
+
+/// Prints text; a closed pipe is not an error.
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::Write { path: PathBuf::from("standard output"), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the width of the terminal, if the output is one.
+pub(crate) fn width() -> Option<usize> {
+    let is_terminal = io::stdout().is_terminal();
+    is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0))
+}
+
+/// Returns whether the output is coloured: on a terminal, unless the environment forbids it.
+pub(crate) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}

@@ -1,0 +1,227 @@
+//! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
+
+mod ratchet;
+mod snapshots;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::catalog::{Catalog, Files, Kind, Origin};
+use crate::compare::{Comparison, Plan};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::report::Report;
+use crate::report::checkup::{self, CheckUp, github, junit, sarif};
+use crate::take::FailedRuns;
+use clap::Args;
+
+use crate::cli::args::{ProcessArgs, WidthArgs, number, share};
+use crate::cli::format::{FormatArg, Formats};
+use crate::cli::output::OutputArgs;
+use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::{BAD_INPUT, GUARD_FAILED, git, output, render};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim check                                every suite in your folders
+  ctxsim check --suite mine --bless           accept the current numbers of one suite
+  ctxsim check --ratchet=1%                   no guarded number may be more than 1% worse than its best so far
+  ctxsim check --format junit --output check.xml
+  ctxsim check --format github --output check.md
+
+Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
+on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
+
+With `--ratchet`, numbers may move, but guarded ones only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
+unless `CI` is set), and `--bless` puts today's in their place.
+
+Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
+not be run.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats {
+    of: "`check`",
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::GITHUB, FormatArg::JUNIT, FormatArg::SARIF],
+};
+
+/// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
+const NO_SESSION: [&str; 4] =
+    ["not a recorded session", "no request", "the same content", "the same session in another file"];
+
+/// The file in which a user lists the folders of inputs.
+const CONFIG: &str = "ctxsim.toml";
+
+/// A suite's file and its report.
+type Ran = (String, Report);
+
+/// The arguments of `check`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct CheckArgs {
+    /// Suites by name or path [default: all in your folders]
+    #[arg(long = "suite", value_name = "S", num_args = 1..)]
+    suites: Vec<String>,
+    /// Snapshot folder
+    #[arg(long, value_name = "DIR", default_value = "snapshots")]
+    snapshots: PathBuf,
+    /// Accept the current numbers by writing the snapshots
+    #[arg(long)]
+    bless: bool,
+    /// Hold each guarded number against its best value so far, in place of the snapshots; it may be worse by this share of it
+    #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    ratchet: Option<f64>,
+    #[command(flatten)]
+    process: ProcessArgs,
+    /// Number of threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
+    threads: Option<u16>,
+    /// Output format [default: by the output's extension, else table]
+    #[arg(long, value_parser = FORMATS.parser())]
+    format: Option<FormatArg>,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+impl CheckArgs {
+    /// Accepts the numbers of a suite in the default folder.
+    fn blessing(name: &str) -> Self {
+        Self {
+            suites: vec![name.to_owned()],
+            snapshots: PathBuf::from("snapshots"),
+            bless: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
+pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+    let args = CheckArgs::blessing(suite);
+    held((&args, catalog.files()), suite, true, report(catalog, suite, &args)?)
+}
+
+/// Compares a report with its suite's snapshots, or accepts its numbers.
+fn held(
+    (args, inputs): (&CheckArgs, &Files),
+    name: &str,
+    bless: bool,
+    (file, report): Ran,
+) -> Result<CheckUp, Error> {
+    let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
+    if let Some(tolerance) = args.ratchet {
+        let mut verdicts = report.guard_verdicts;
+        verdicts.extend(ratchet::held((&args.snapshots, inputs), &suite, &verdicts, tolerance, bless)?);
+        return Ok(CheckUp { suite, file, verdicts, snapshots: Vec::new(), errors: Vec::new() });
+    }
+    let snapshots = snapshots::held((&args.snapshots, inputs), &suite, &report, bless)?;
+    Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
+}
+
+/// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
+pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    let format = FORMATS.choose(args.format, &args.output)?;
+    let suites = suites(catalog, args)?;
+    // Nothing is written before everything has run.
+    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
+    args.output.check(catalog.files())?;
+    // A suite that cannot be run keeps all numbers from being accepted.
+    let bless = args.bless && ran.iter().all(Result::is_ok);
+    let held = |(name, ran): (&String, Result<Ran, Error>)| {
+        ran.and_then(|it| held((args, catalog.files()), name, bless, it)).unwrap_or_else(|error| {
+            let (name, file) = match catalog.suite(name) {
+                Ok(it) => (it.spec.name.clone(), it.origin.label()),
+                Err(_) => (name.clone(), name.clone()),
+            };
+            CheckUp::unchecked(name, file, error.problems())
+        })
+    };
+    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
+    written((args, catalog.files()), format, &all)?;
+    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
+    Ok(if !errors.is_empty() {
+        render::problems(catalog, &errors);
+        ExitCode::from(BAD_INPUT)
+    } else if all.iter().all(CheckUp::holds) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(GUARD_FAILED)
+    })
+}
+
+/// Writes the result of a check that could not begin, because no input could be read.
+pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+    let format = FORMATS.choose(args.format, &args.output)?;
+    let inputs = Files::default();
+    inputs.note(Path::new(CONFIG));
+    written(
+        (args, &inputs),
+        format,
+        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())],
+    )
+}
+
+/// Writes results.
+fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
+    let text = match format {
+        FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
+        FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
+        FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
+        FormatArg::GITHUB => github::summary(all),
+        _ => checkup::text(all, Some(table_width(args.wide, &args.output))),
+    };
+    args.output.put(inputs, format, &text)?;
+    if format == FormatArg::GITHUB {
+        output::print(github::annotations(all))?;
+    }
+    Ok(())
+}
+
+/// Returns the named suites, or those in the user's folders.
+fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+    if !args.suites.is_empty() {
+        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).collect());
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
+    if own.is_empty() {
+        let problem = Diagnostic::at("usage", "", "your folders contain no suites");
+        let help = "name one with `--suite`, or run `ctxsim init` to create one";
+        return Err(vec![problem.help(help)].into());
+    }
+    Ok(own)
+}
+
+/// Runs a suite; returns its file and its report. A scenario that cannot be run is an error.
+fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
+    let suite = catalog.suite(name)?;
+    let catalog = git::with_revisions(catalog, &suite.spec.policies, args.process.allow_process)?;
+    let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
+    let mut plan = Plan::new(&catalog, &comparison)?;
+    let suite_name = plan.suite.clone().unwrap_or_default();
+    // A price list of a later day moves nothing by itself.
+    let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
+    if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|it| !it.is_empty()) {
+        plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
+    }
+    let threads = args.threads.map(usize::from);
+    let report = with_progress(|it| plan.report(threads, it))?;
+    if !report.failures.is_empty() {
+        return Err(Error::Run(Box::new(FailedRuns(report.failures))));
+    }
+    let problems: Vec<Diagnostic> = report
+        .skipped
+        .iter()
+        .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
+        .map(|it| {
+            let mut problem = Diagnostic::at("scenario-not-run", "", it.reason.clone());
+            problem.place.file.clone_from(&it.file);
+            problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    Ok((suite.origin.label(), report))
+}

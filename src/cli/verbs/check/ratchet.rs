@@ -1,0 +1,56 @@
+//! The best values of guarded numbers on disk.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::catalog::Files;
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::report::guards::GuardVerdict;
+use crate::report::ratchet::Ratchet;
+
+use super::snapshots::folder;
+use crate::cli::output::{self, ForceArgs};
+
+/// The file of a suite.
+const FILE: &str = "ratchet.toml";
+
+/// Holds numbers against the best ones that are kept, and keeps the better ones; with `bless`, today's are the best.
+pub(super) fn held(
+    (root, inputs): (&Path, &Files),
+    suite: &str,
+    verdicts: &[GuardVerdict],
+    tolerance: f64,
+    bless: bool,
+) -> Result<Vec<GuardVerdict>, Error> {
+    let path = folder(root, suite).join(FILE);
+    let before = if bless { Ratchet::default() } else { kept(&path)? };
+    let mut ratchet = before.clone();
+    let held = ratchet.hold(verdicts, tolerance);
+    // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
+    let keeps = bless || std::env::var_os("CI").is_none();
+    if before.is_empty() && !keeps && !held.is_empty() {
+        let mut problem = Diagnostic::at("ratchet-missing", "", "no best values are kept yet");
+        problem.place.file = path.display().to_string();
+        return Err(
+            vec![problem.help("run `ctxsim check --ratchet` without `CI`, and commit the file")].into()
+        );
+    }
+    if ratchet != before && keeps {
+        let text = ratchet.text().map_err(|it| vec![*it])?;
+        output::write_all(&[(path, text)], ForceArgs { force: true }.kept(inputs))?;
+    }
+    Ok(held)
+}
+
+fn kept(path: &Path) -> Result<Ratchet, Error> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ratchet::read(&text).map_err(|mut problems| {
+            problems.iter_mut().for_each(|it| it.place.file = path.display().to_string());
+            problems.into()
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ratchet::default()),
+        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+    }
+}

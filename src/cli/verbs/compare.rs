@@ -1,0 +1,224 @@
+//! `ctxsim compare`: what changes from one policy to another, and why.
+
+use crate::catalog::{Catalog, Kind, Origin};
+use crate::compare::{Comparison, Plan};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::report::contrast::{Contrast, json, markdown, table};
+use clap::Args;
+use indexmap::IndexSet;
+
+use crate::cli::args::{DrawArgs, ProcessArgs, SelectArgs, WidthArgs};
+use crate::cli::format::{FormatArg, Formats};
+use crate::cli::git::{self, Revisions};
+use crate::cli::output::OutputArgs;
+use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::words::without_sessions;
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim compare --base identity --candidate clear_tool_results --scenario duckagent/long_run
+  ctxsim compare --base rev:main --candidate policies/mine.ron ~/.claude/projects   your branch against main
+  ctxsim compare --base rev:main                    every policy of yours that differs from main
+  ctxsim compare --base A --candidate B --scenario S --set scenario.recovery=sampled --trials 200
+  ctxsim compare --base A --candidate B --format github >> \"$GITHUB_STEP_SUMMARY\"
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats {
+    of: "`compare`",
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::MARKDOWN, FormatArg::GITHUB],
+};
+
+/// The arguments of `compare`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
+    #[arg(long, value_name = "P")]
+    base: String,
+    /// Candidate policies by name or path [default: your policies that differ from `rev:…`]
+    #[arg(long = "candidate", value_name = "P", num_args = 1..)]
+    candidates: Vec<String>,
+    /// Scenarios by name or path, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    scenarios: Vec<String>,
+    /// Model profiles by name or path
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    profiles: Vec<String>,
+    /// Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]
+    #[arg(long, value_name = "S")]
+    suite: Option<String>,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    draw: DrawArgs,
+    #[command(flatten)]
+    process: ProcessArgs,
+    /// Override a field for this run
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Output format [default: by the output's extension, else table]
+    #[arg(long, value_parser = FORMATS.parser())]
+    format: Option<FormatArg>,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+impl CompareArgs {
+    /// Returns the arguments with the sessions behind other options among the paths.
+    fn sorted(mut self, catalog: &Catalog) -> Result<Self, Error> {
+        let [candidates, profiles] = [&mut self.candidates, &mut self.profiles].map(std::mem::take);
+        self.candidates =
+            without_sessions(catalog, ("--candidate", Kind::Policy), &candidates, &mut self.paths)?;
+        self.profiles = without_sessions(catalog, ("--profile", Kind::Profile), &profiles, &mut self.paths)?;
+        Ok(self)
+    }
+}
+
+/// A base and a candidate.
+type Pair = [String; 2];
+
+/// Pairs, and the suite that supplies what the arguments omit.
+type OfSuite = (Option<String>, Vec<Pair>);
+
+/// Compares and writes.
+pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
+    let format = FORMATS.choose(args.format, &args.output)?;
+    let args = &args.clone().sorted(catalog)?;
+    let pairs = pairs(catalog, args)?;
+    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), args.process.allow_process)?;
+    let (pairs, new) = known(pairs, &found, args)?;
+    let pairs = changed(&found, pairs)?;
+    if pairs.is_empty() {
+        let text = if new.is_empty() {
+            "The candidate is the same as the base: nothing changes.\n".to_owned()
+        } else {
+            format!("{}: there is nothing to compare.\n", newness(&new, &args.base))
+        };
+        return args.output.put(catalog.files(), format, &text);
+    }
+    if !new.is_empty() {
+        anstream::eprintln!("not compared: {}", newness(&new, &args.base));
+    }
+    let mut contrasts = Vec::new();
+    for (suite, pairs) in by_suite(&found, args, pairs)? {
+        contrasts.extend(compared(&found, args, suite, &pairs)?);
+    }
+    let text = match format {
+        FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
+        FormatArg::MARKDOWN => markdown::review(&contrasts),
+        FormatArg::GITHUB => markdown::summary(&contrasts),
+        _ => table::comparisons(&contrasts, Some(table_width(args.wide, &args.output))),
+    };
+    args.output.put(catalog.files(), format, &text)
+}
+
+/// Compares the pairs of a suite.
+fn compared(
+    catalog: &Catalog,
+    args: &CompareArgs,
+    suite: Option<String>,
+    pairs: &[Pair],
+) -> Result<Vec<Contrast>, Error> {
+    let mut names: IndexSet<String> = IndexSet::new();
+    let mut place = |name: &String| names.insert_full(name.clone()).0;
+    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
+    let comparison = Comparison {
+        suite,
+        policies: names.into_iter().collect(),
+        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
+        profiles: args.profiles.clone(),
+        seed: args.draw.seed,
+        trials: args.draw.trials,
+        set: args.set.clone(),
+        ..Comparison::default()
+    };
+    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    args.output.check(catalog.files())?;
+    with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))
+}
+
+/// Returns base and candidate names; if only a revision is named, every policy file of the user.
+fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<Pair>, Error> {
+    let mut candidates = args.candidates.clone();
+    if candidates.is_empty() {
+        if !args.base.starts_with(git::MARK) {
+            let problem = Diagnostic::at("usage", "", "`--candidate` is missing");
+            return Err(vec![problem.help("name the policy to compare with the base")].into());
+        }
+        let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
+        candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
+        if candidates.is_empty() {
+            let problem = Diagnostic::at("usage", "", "your folders contain no policies");
+            let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
+            return Err(vec![problem.help(help)].into());
+        }
+    }
+    Ok(candidates.into_iter().map(|it| [git::named(&args.base, &it), it]).collect())
+}
+
+/// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
+/// must have a base.
+fn known(pairs: Vec<Pair>, found: &Revisions, args: &CompareArgs) -> Result<(Vec<Pair>, Vec<String>), Error> {
+    if !args.candidates.is_empty() && !found.lacking.is_empty() {
+        return Err(found.lacking.iter().map(|it| it.1.clone()).collect::<Vec<_>>().into());
+    }
+    let is_new = |pair: &Pair| found.lacking.iter().any(|it| it.0 == pair[0]);
+    let (new, known): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(is_new);
+    Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
+}
+
+/// Says which policies are new.
+fn newness(new: &[String], base: &str) -> String {
+    let names: Vec<String> = new.iter().map(|it| format!("`{it}`")).collect();
+    let revision = base.trim_start_matches(git::MARK);
+    format!("`{revision}` does not have {}", names.join(", "))
+}
+
+/// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
+/// are always compared.
+fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
+    let mut read = catalog.policies();
+    let mut kept = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let [base, candidate] = [read.policy(&pair[0])?.spec, read.policy(&pair[1])?.spec];
+        if base != candidate || candidate.process.is_some() {
+            kept.push(pair);
+        }
+    }
+    Ok(kept)
+}
+
+/// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
+/// a suite or scenarios are named; else the default suite.
+fn by_suite(catalog: &Catalog, args: &CompareArgs, pairs: Vec<Pair>) -> Result<Vec<OfSuite>, Error> {
+    if args.suite.is_some() || !args.paths.is_empty() || !args.scenarios.is_empty() {
+        return Ok(vec![(args.suite.clone(), pairs)]);
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let mut groups = Vec::new();
+    let mut rest = pairs.clone();
+    for name in catalog.names(Kind::Suite).filter(is_own) {
+        let suite = catalog.suite(name)?;
+        let listed =
+            suite.spec.policies.iter().flat_map(|it| {
+                catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
+            });
+        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).collect();
+        let is_listed = |pair: &Pair| {
+            catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
+        };
+        rest.retain(|it| !is_listed(it));
+        let of_suite: Vec<Pair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
+        groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
+    }
+    groups.extend((!rest.is_empty()).then_some((None, rest)));
+    Ok(groups)
+}

@@ -1,0 +1,324 @@
+//! `ctxsim run`: a comparison as tables, as JSON, or as rows.
+
+use std::io::IsTerminal as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::catalog::{Catalog, Kind};
+use crate::compare::{Comparison, Plan};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::report::checkup::github;
+use crate::report::html::Traces;
+use crate::report::sections::Detail;
+use crate::report::sections::columns::Column;
+use crate::report::table::Layout;
+use crate::report::tracer::Tracer;
+use crate::report::{Report, html, json, markdown, rows, runs, table};
+use crate::row::Rows;
+use crate::take::{Cell, Load, RowsOf};
+use clap::ValueEnum as _;
+use serde_json::Value;
+
+use crate::cli::args::{RowsArg, RunArgs, WidthArgs};
+use crate::cli::format::{FormatArg, Formats};
+use crate::cli::output::OutputArgs;
+use crate::cli::pictures;
+use crate::cli::words::without_sessions;
+use crate::cli::{git, output};
+
+/// Work shorter than this shows no progress.
+const QUIET: Duration = Duration::from_secs(1);
+/// The shortest time between two updates of the progress bar.
+const BEAT: Duration = Duration::from_millis(200);
+
+/// Returns the formats of a comparison, the usual one first.
+pub(crate) fn formats() -> Vec<FormatArg> {
+    let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
+    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
+}
+
+/// The width of tables without a terminal.
+const TABLE_WIDTH: usize = 100;
+
+/// Runs and writes; returns whether every guard of the suite held.
+pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
+    let format = format(args)?;
+    let columns = columns(args, format)?;
+    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
+    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
+    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
+    let comparison = Comparison {
+        suite: args.suite.clone(),
+        policies,
+        scenarios: sessions,
+        profiles,
+        own_models: false,
+        seed: args.draw.seed,
+        trials: args.draw.trials,
+        set: args.set.clone(),
+        ..Comparison::default()
+    };
+    let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
+    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    args.output.check(catalog.files())?;
+    let (mut holds, mut marks) = (true, String::new());
+    let text = match args.rows {
+        RowsArg::Runs => {
+            let tracer = Tracer::new([FormatArg::HTML, FormatArg::SVG].contains(&format));
+            let (mut report, traces) = with_progress(|it| {
+                let threads = args.draw.threads();
+                plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)
+            })?;
+            report.min_evidence = args.min_evidence;
+            report.columns = columns;
+            holds &= report.failures.is_empty();
+            for failed in &report.failures {
+                anstream::eprintln!("run failed: {failed}");
+            }
+            for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
+                holds = false;
+                anstream::eprintln!("guard failed: {verdict}");
+            }
+            if format == FormatArg::GITHUB {
+                marks = github::marks(&report.guard_verdicts);
+            }
+            written(&report, &tracer.traces(traces), args, format)?
+        }
+        RowsArg::Cards => {
+            let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
+            of_sessions(&report.cards(), format)?
+        }
+        RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
+        RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,
+        RowsArg::Facts => of_worlds(&plan, args, format, RowsOf::Facts)?,
+        RowsArg::Calls => of_worlds(&plan, args, format, RowsOf::Calls)?,
+        RowsArg::Log => of_worlds(&plan, args, format, RowsOf::Log)?,
+        RowsArg::Orderings => of_worlds(&plan, args, format, RowsOf::Orderings)?,
+        RowsArg::Requests | RowsArg::Needs => {
+            let (text, has_all) = ledger(&plan, args, format)?;
+            holds = has_all;
+            text
+        }
+    };
+    args.output.put(catalog.files(), format, text)?;
+    output::print(&marks)?;
+    Ok(holds)
+}
+
+/// Returns the policies of a run, from its arguments or its suite.
+fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Error> {
+    let suite = comparison.suite.as_ref().map(|it| catalog.suite(it)).transpose()?;
+    let of_suite = suite.map(|it| it.spec.policies).unwrap_or_default();
+    Ok(comparison.policies.iter().cloned().chain(of_suite).collect())
+}
+
+/// Returns the format: as requested, by the output's extension, or the default.
+fn format(args: &RunArgs) -> Result<FormatArg, Error> {
+    let (of, known) = match (args.rows, &args.chart) {
+        (RowsArg::Runs, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
+        (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
+        (rows, _) => {
+            let mut known: Vec<FormatArg> = FormatArg::of_rows().collect();
+            // One row a line is the usual form.
+            known.sort_by_key(|it| *it != FormatArg::JSONL);
+            // What these have differs from row to row.
+            if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
+                known.retain(|it| !it.is_flat());
+            }
+            let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+            (format!("`--rows {name}`"), known)
+        }
+    };
+    Formats { of: &of, known: &known }.choose(args.format, &args.output)
+}
+
+/// Returns a report in a format.
+fn written(report: &Report, traces: &Traces, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
+    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
+    let text = match format {
+        FormatArg::TABLE => {
+            let width = Some(table_width(args.wide, &args.output));
+            table::report(report, Layout { width, detail })
+        }
+        FormatArg::MARKDOWN => markdown::report(report, detail),
+        FormatArg::GITHUB => markdown::summary(report),
+        FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
+        FormatArg::SVG => pictures::chart(report, traces, detail, args.chart.as_deref())?,
+        FormatArg::JSON => json::document(report).map_err(unwritable)?,
+        of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
+    };
+    Ok(text.into())
+}
+
+/// Writes what only session streams have.
+fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+    if all.is_empty() {
+        let problem = Diagnostic::at("rows-sessions", "", "no scenario in this run has a stream of sessions");
+        return Err(vec![problem.help("name a scenario with `load.aging`")].into());
+    }
+    format.write(|_| vec![Rows::of(all)])
+}
+
+/// Returns the columns that are asked for, which only tables have.
+fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
+    let Some(asked) = &args.columns else { return Ok(Vec::new()) };
+    let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
+    if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
+        let problem = Diagnostic::at("usage", "", "`--columns` chooses the columns of tables");
+        let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
+        return Err(vec![problem.help(help)].into());
+    }
+    Ok(Column::parse(asked)?)
+}
+
+/// Returns the width of tables.
+pub(crate) fn table_width(asked: WidthArgs, output: &OutputArgs) -> usize {
+    given_width(asked, output).unwrap_or(TABLE_WIDTH)
+}
+
+/// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
+#[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
+pub(crate) fn given_width(asked: WidthArgs, output: &OutputArgs) -> Option<usize> {
+    let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
+    let of_screen = || output::width().or_else(of_environment);
+    let is_screen = output.file().is_none();
+    asked.width.map(usize::from).or_else(|| if is_screen { of_screen() } else { None })
+}
+
+/// Returns the rows of all runs, and whether none of them failed.
+fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+    let n_failed = AtomicUsize::new(0);
+    let of_loads = with_progress(|it| {
+        plan.each(args.draw.threads(), it, |load, progress| {
+            refuse_rows(load, args.rows)?;
+            let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
+            let context = |cell: Cell| context(load, cell, names_run);
+            let mut all = Vec::new();
+            for (cell, ledger) in load.rows(progress) {
+                if let Some(fault) = &ledger.fault {
+                    n_failed.fetch_add(1, Ordering::Relaxed);
+                    anstream::eprintln!(
+                        "run failed: {} on {}: {fault}",
+                        load.run_name(cell).profile,
+                        load.name
+                    );
+                    continue;
+                }
+                all.push(match args.rows {
+                    RowsArg::Needs => rows::needs(&ledger, context(cell)),
+                    _ => rows::requests(&ledger, context(cell)),
+                });
+            }
+            for (cell, trials) in load.world.ledgers(load, progress) {
+                let trials = trials.iter().map(|it| (&it.rows, (it.length, it.trial)));
+                all.extend(trials.map(|(of, at)| rows::requests_of_conversation(of, at, context(cell))));
+            }
+            Ok(all)
+        })
+    })?;
+    let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
+    let rows = of_loads?.into_iter().flatten().collect();
+    Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
+}
+
+/// Returns rows that only some worlds have, or a problem where no load has any.
+fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
+    let of_loads =
+        with_progress(|it| plan.each(args.draw.threads(), it, |load, progress| load.rows_of(of, progress)))?;
+    let all = of_loads.concat();
+    if all.iter().all(|it| it.rows.is_empty()) {
+        let (code, message, help) = match of {
+            RowsOf::Trials | RowsOf::Questions => (
+                "rows-trials",
+                "no scenario in this run has trials",
+                "name a scenario with `load.conversation`",
+            ),
+            RowsOf::Facts => return of_sessions(&[], format),
+            RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
+                "rows-calls",
+                "no policy in this run calls a memory service",
+                "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
+                    one whose `memory` has a `service`",
+            ),
+        };
+        return Err(vec![Diagnostic::at(code, "", message).help(help)].into());
+    }
+    format.write(|_| all)
+}
+
+/// Refuses rows that a load does not have, or has once per trial.
+fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+    if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
+        return Err(vec![problem].into());
+    }
+    if load.is_sampled && load.trials > 1 {
+        let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
+        let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
+        return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
+    }
+    Ok(())
+}
+
+/// Returns what the rows of a run are read with.
+fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
+    // What was fetched takes the place of the first request of a step.
+    let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
+    let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+    let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
+    rows::Context { policy, scenario: &load.name, sessions, recorded, profile, names_run }
+}
+
+/// Reports that a value cannot be written.
+pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
+    vec![Diagnostic::at("unwritable", "", error.to_string())].into()
+}
+
+/// Draws a progress bar.
+fn bar(done: usize, all: usize) -> String {
+    const CELLS: usize = 30;
+    let full = (done * CELLS).checked_div(all).unwrap_or(0).min(CELLS);
+    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
+}
+
+/// Returns the estimated time left; empty until a twentieth of the work is done.
+fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
+    if done == 0 || done * 20 < all || done >= all {
+        return String::new();
+    }
+    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
+    match rest {
+        it if it < 90.0 => format!(", about {it:.0} s left  "),
+        it => format!(", about {:.0} min left  ", it / 60.0),
+    }
+}
+
+/// Shows the progress of long work on a terminal.
+#[allow(clippy::disallowed_methods, reason = "someone waits")]
+pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work(&|_, _| {});
+    }
+    let start = Instant::now();
+    let shown: Mutex<Option<Instant>> = Mutex::new(None);
+    let result = work(&|done, all| {
+        if start.elapsed() < QUIET {
+            return;
+        }
+        if let Ok(mut last) = shown.try_lock()
+            && last.is_none_or(|it| it.elapsed() >= BEAT)
+        {
+            anstream::eprint!(
+                "\r{} {done} of {all}{}",
+                bar(done, all),
+                time_left(start.elapsed(), done, all)
+            );
+            *last = Some(Instant::now());
+        }
+    });
+    if shown.into_inner().is_ok_and(|it| it.is_some()) {
+        anstream::eprint!("\r{:80}\r", "");
+    }
+    result
+}

@@ -1,0 +1,75 @@
+//! Recorded sessions as bytes, with what a scenario file says beside them.
+
+use std::io::BufRead;
+
+use crate::compare;
+use crate::diag::Diagnostic;
+use crate::face::{Error, Scenario};
+use crate::input::scenario::Assume;
+use crate::input::text::decode::{Format, decode};
+use crate::timeline::import;
+
+/// How a recording is read: its name, what is assumed of it, and which of its tools read files.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes: Vec<u8> = Vec::new();
+/// let recording = ctxsim::Recording::new("mine").assume("(resets: keep, summary_tokens_max: 400)")?.file_tools(["Read"]);
+/// let sessions = recording.read(&bytes[..])?;
+/// let report = ctxsim::Comparison::new().scenarios(sessions).own_models().rows().run()?;
+/// for total in report.totals() {
+///     println!("{} costs {:?} US dollars", total.policy(), total.usd());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recording {
+    name: String,
+    assume: Assume,
+    file_tools: Vec<String>,
+}
+
+impl Recording {
+    /// Names a recording. A single session gets the name; with several, each session's own name is appended.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), assume: Assume::default(), file_tools: Vec::new() }
+    }
+
+    /// Sets what is assumed where the recording is silent, and its table of tools, in RON, as the field `load.recorded.assume` of a scenario
+    /// file has it.
+    ///
+    /// # Errors
+    /// The text is not RON, or has fields that assumptions do not have.
+    pub fn assume(self, ron: &str) -> Result<Self, Error> {
+        let assume = decode(ron, Format::Ron)?;
+        Ok(Self { assume, ..self })
+    }
+
+    /// Sets the tools whose results are files that can be read again by range; names may have `*`.
+    #[must_use]
+    pub fn file_tools<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Self {
+        Self { file_tools: tools.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Reads its sessions, in any format that the command line reads: Claude Code, Codex, pi, message logs and others.
+    ///
+    /// The result is that of a file with these bytes.
+    ///
+    /// # Errors
+    /// The recording cannot be read; otherwise, every problem in it.
+    pub fn read(&self, mut from: impl BufRead) -> Result<Vec<Scenario>, Error> {
+        let name = self.name.as_str();
+        let read = import::import_from(&mut from, name, &self.assume, &self.file_tools);
+        let read = read.map_err(|source| crate::error::Error::Read { path: name.into(), source })?;
+        let all = read.map_err(|problems| {
+            let located = problems.into_iter().map(|mut it: Diagnostic| {
+                name.clone_into(&mut it.place.file);
+                it
+            });
+            Error::from(located.collect::<Vec<_>>())
+        })?;
+        Ok(all.into_iter().map(|it| Scenario::new(compare::with_losses(it, name))).collect())
+    }
+}
