@@ -217,6 +217,8 @@ pub struct Recorded {
     pub summaries: Box<[Usage]>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
+    /// The session among others, if it was read from memory: what others tell of it is known only when they are named.
+    pub among: Option<Arc<import::Among>>,
     /// The session itself, if its harness compacted it, to lay it out without some of the compactions.
     pub session: Option<Arc<import::CompactedSession>>,
     /// The first step with more history than recorded, because what the harness removed stays.

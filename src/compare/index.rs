@@ -1,11 +1,12 @@
 //! The index of recordings: which sessions they hold, which of these another file holds, too, and what the others tell of each.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::twins;
 use crate::catalog::Origin;
 use crate::take::in_order;
-use crate::timeline::import::{BySession, Indexed, index, neighbours};
+use crate::timeline::import::{Among, BySession, Indexed, index, neighbours};
 
 /// What the index tells of one recording.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,12 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
         return vec![Indexing::default(); recordings.len()];
     }
     let scan = |nth: usize| {
+        if let Some(Origin::Built(built)) = recordings[nth] {
+            let among = built.timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+            // It is one session, whatever else its bytes held.
+            let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
+            return among.map(alone).into_iter().collect();
+        }
         let reader = recordings[nth].and_then(|it| it.reader().ok());
         reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
     };

@@ -69,7 +69,10 @@ pub(super) fn workloads(
             let help = "set it where the session is read: `Recording::assume`";
             return Err(scenario.locate(vec![problem.help(help)]).into());
         }
-        let timeline = Timeline { name: spec.name.clone(), ..(*built.timeline).clone() };
+        let among = built.timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+        let told = among.zip(beside_it.get("")).map(|(it, neighbours)| it.beside(neighbours));
+        let timeline = told.as_ref().unwrap_or(&built.timeline);
+        let timeline = Timeline { name: spec.name.clone(), ..(**timeline).clone() };
         return Ok(vec![worlds::of_items(load::under(timeline, spec))]);
     }
     let recording = match &spec.load {
@@ -159,7 +162,7 @@ fn sessions(
 /// Lists what a session of a scenario leaves out among its assumptions.
 pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
     let Imported { mut timeline, losses, .. } = session;
-    timeline.assumptions.extend(losses.iter().map(|it| format!("Left out of {scenario}: {it}.")));
+    timeline.assumptions.extend(losses.iter().map(|it| it.sentence(scenario)));
     timeline
 }
 

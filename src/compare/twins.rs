@@ -21,7 +21,8 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
     let mut twins = vec![BTreeSet::new(); recordings.len()];
     let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
     for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
-        let Some(origin) = origin else { continue };
+        // Who gives a session in code names it, and may name it twice.
+        let Some(origin) = origin.filter(|it| !matches!(it, Origin::Built(_))) else { continue };
         for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
             let all = holders.entry(id).or_default();
             if all.iter().all(|it| it.index != nth) {

@@ -61,7 +61,9 @@ impl Recording {
     /// The recording cannot be read; otherwise, every problem in it.
     pub fn read(&self, mut from: impl BufRead) -> Result<Vec<Scenario>, Error> {
         let name = self.name.as_str();
-        let read = import::import_from(&mut from, name, &self.assume, &self.file_tools);
+        let mut bytes = Vec::new();
+        let read = from.read_to_end(&mut bytes);
+        let read = read.and_then(|_| import::import_bytes(&bytes, name, &self.assume, &self.file_tools));
         let read = read.map_err(|source| crate::error::Error::Read { path: name.into(), source })?;
         let all = read.map_err(|problems| {
             let located = problems.into_iter().map(|mut it: Diagnostic| {

@@ -1,5 +1,6 @@
 //! Recorded sessions as timelines; the format is detected from the content.
 
+mod among;
 mod assemble;
 mod assumed;
 mod atif;
@@ -46,6 +47,7 @@ mod values;
 mod wrapped;
 
 use std::io::{self, BufRead};
+use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -56,6 +58,7 @@ use crate::diag::Diagnostic;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
+pub use among::Among;
 pub use format::{Checked, Format};
 pub use glance::{Glance, glances};
 pub use index::{Indexed, hear, index, neighbours};
@@ -206,6 +209,43 @@ pub fn import_beside(
         let tools = transcript.tools_of.unwrap_or(format.name);
         let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
         too_many(&timeline)?;
+        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
+    });
+    Ok(all.collect())
+}
+
+/// Reads all recorded sessions of bytes, in order; each can be told later what others tell of it, as those of files are.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn import_bytes(
+    bytes: &[u8],
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    let indexed = index(&mut { bytes })?;
+    let (format, transcripts, losses) = match sessions(&mut { bytes }, assume)? {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let all = transcripts.into_iter().map(|transcript| {
+        let session = transcript.name.clone();
+        let harness = transcript.tools_of.unwrap_or(format.name);
+        let compacted = CompactedSession {
+            name: within(name, &session),
+            transcript,
+            harness,
+            assume: assume.clone(),
+            file_tools: file_tools.to_vec(),
+        };
+        let mut timeline = compacted.among(&Neighbours::default());
+        too_many(&timeline)?;
+        let indexed = indexed.iter().find(|it| it.session == session && it.requests() > 0);
+        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses));
+        if let Some(recorded) = &mut timeline.recorded {
+            recorded.among = among.map(Arc::new);
+        }
         Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
     });
     Ok(all.collect())

@@ -67,6 +67,11 @@ impl Indexed {
         }
     }
 
+    /// Returns the same of a session that stands for all of its recording.
+    pub fn as_whole_file(&self) -> Self {
+        Self { session: String::new(), ..self.clone() }
+    }
+
     /// Returns what is known of it before it is laid out, if its log was scanned for it.
     pub fn glance(&self) -> Option<Glance> {
         let last = self.moments.last()?;

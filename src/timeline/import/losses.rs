@@ -19,6 +19,13 @@ pub struct Loss {
     pub what: String,
 }
 
+impl Loss {
+    /// Says what is left out of a recording, in a sentence.
+    pub fn sentence(&self, file: &str) -> String {
+        format!("Left out of {file}: {self}.")
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)?;

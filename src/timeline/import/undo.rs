@@ -6,6 +6,7 @@ use super::sizes::{Allotment, Reset};
 use super::transcript::{Cause, Exchange, Transcript};
 use crate::input::scenario::Assume;
 use crate::quantity::{Decimal, Tokens};
+use crate::timeline::shared::Neighbours;
 use crate::timeline::{StepIx, Timeline};
 
 /// Which of the harness's own changes are taken back.
@@ -30,6 +31,12 @@ pub struct CompactedSession {
 }
 
 impl CompactedSession {
+    /// Lays it out as recorded, with what other sessions tell of it.
+    pub(super) fn among(&self, neighbours: &Neighbours) -> Timeline {
+        let transcript = Transcript { neighbours: neighbours.clone(), ..self.transcript.clone() };
+        transcript.into_timeline(&self.name, self.harness, &self.assume, &self.file_tools)
+    }
+
     /// Lays it out as if the harness had not compacted the history before the requests of these steps; without
     /// any compaction of its own, what it cleared stays, too.
     pub fn without(&self, compactions: &[StepIx]) -> Timeline {
