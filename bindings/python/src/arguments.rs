@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ctxsim::{Catalog, Comparison, Lasts, Recording, Scenario};
+use ctxsim::{Catalog, Comparison, Lasts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -92,7 +92,7 @@ pub(crate) fn names(kind: &str) -> PyResult<Vec<String>> {
 /// A session or a folder of sessions: something to look for, or bytes with a name.
 pub(crate) enum Session {
     Named(String),
-    Bytes(Recording, Py<PyBytes>),
+    Bytes(String, Py<PyBytes>),
 }
 
 /// Returns what is listed; a single thing is a list of one.
@@ -151,12 +151,7 @@ fn bytes(name: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<Session> 
             "a session in memory is a name with bytes: (\"mine\", open(path, \"rb\").read())",
         )
     })?;
-    Ok(Session::Bytes(Recording::new(name.extract::<String>()?), data.clone().unbind()))
-}
-
-/// Reads bytes.
-pub(crate) fn read(recording: &Recording, data: &[u8]) -> Result<Vec<Scenario>, ctxsim::Error> {
-    recording.read(data)
+    Ok(Session::Bytes(name.extract()?, data.clone().unbind()))
 }
 
 /// The arguments of a comparison.

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::{Arguments, Session, read, words};
+use crate::arguments::{Arguments, Session, words};
 use crate::error::raised;
 use crate::report::Report;
 use crate::stop::{Stop, watched};
@@ -67,18 +67,18 @@ pub(crate) fn compare(
     let mut comparison = arguments.comparison(py, &stop)?;
     let all = crate::arguments::sessions(sessions.as_ref())?;
     // Bytes are immutable, so they are read while other Python code runs.
-    let held: Vec<Result<String, (Recording, &[u8])>> = all
+    let held: Vec<(&str, Option<&[u8]>)> = all
         .iter()
         .map(|it| match it {
-            Session::Named(name) => Ok(name.clone()),
-            Session::Bytes(recording, data) => Err((recording.clone(), data.as_bytes(py))),
+            Session::Named(name) => (name.as_str(), None),
+            Session::Bytes(name, data) => (name.as_str(), Some(data.as_bytes(py))),
         })
         .collect();
     let inner = arguments.run(py, &stop, || {
-        for it in held {
-            comparison = match it {
-                Ok(name) => comparison.scenario(name),
-                Err((recording, data)) => comparison.scenarios(read(&recording, data)?),
+        for (name, data) in held {
+            comparison = match data {
+                None => comparison.scenario(name),
+                Some(data) => comparison.scenarios(Scenario::recorded(name, data)?),
             };
         }
         Ok(comparison)
@@ -128,7 +128,7 @@ impl Workbench {
         }
         recording = recording.file_tools(words(file_tools.as_ref())?);
         let (stop, bytes) = (Stop::default(), data.as_bytes());
-        let read = watched(py, &stop, || read(&recording, bytes))?.map_err(|it| raised(py, &it))?;
+        let read = watched(py, &stop, || recording.read(bytes))?.map_err(|it| raised(py, &it))?;
         Ok(self.keep(read))
     }
 
@@ -155,9 +155,9 @@ impl Workbench {
                     comparison = comparison.scenario(name);
                     has_named = true;
                 }
-                Session::Bytes(recording, data) => {
+                Session::Bytes(name, data) => {
                     let bytes = data.as_bytes(py);
-                    let read = watched(py, &stop, || read(&recording, bytes))?;
+                    let read = watched(py, &stop, || Scenario::recorded(name, bytes))?;
                     names.extend(self.keep(read.map_err(|it| raised(py, &it))?));
                 }
             }
