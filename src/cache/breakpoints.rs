@@ -110,6 +110,7 @@ impl Cache {
     }
 
     /// Returns the prefixes from a mark back, each with its position, that of the mark being the first.
+    #[inline(always)]
     fn positions_back(&self, links: &[Link], mark: usize) -> impl Iterator<Item = (usize, u64)> {
         let unit = self.rules.lookback_unit;
         let mut n_positions = 0;
@@ -154,11 +155,13 @@ impl Cache {
     }
 
     /// Returns the tokens of the entry at a prefix, as they were written, if it can be read.
+    #[inline(always)]
     fn readable(&self, link: &Link, now_ms: i64) -> Option<Tokens> {
         self.live(link, now_ms).filter(|it| it.readable_ms <= now_ms).map(|it| it.tokens)
     }
 
     /// Returns the entry at a prefix, if it still lives.
+    #[inline(always)]
     fn live(&self, link: &Link, now_ms: i64) -> Option<&Entry> {
         let entry = self.entries.get(&link.digest)?;
         let is_live = elapsed_ms(entry.touched_ms, now_ms) <= self.rules.life_ms(entry.ttl)

@@ -33,10 +33,13 @@ impl CacheRule for ByModel {
     }
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        self.last = self.place(request);
-        // What has not changed since the request before, which may have been another model's, says nothing of the one that this cache saw.
-        let chain = request.chain.told_apart(|it| *it);
-        self.caches[self.last].submit(&RequestView { chain: &chain, ..*request })
+        let place = self.place(request);
+        if std::mem::replace(&mut self.last, place) == place {
+            return self.caches[place].submit(request);
+        }
+        // What has not changed since the request before, which was another model's, says nothing of the one that this cache saw.
+        let chain = request.chain.as_new();
+        self.caches[place].submit(&RequestView { chain: &chain, ..*request })
     }
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {

@@ -113,6 +113,11 @@ impl Chain {
         Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
+    /// Returns the same prefixes, of which it is not known what has changed.
+    pub fn as_new(&self) -> Self {
+        Self { n_unchanged: 0, ..self.clone() }
+    }
+
     /// Returns the first prefixes, as a request of another session that begins so.
     pub fn front(&self, n: usize) -> Self {
         Self::of(self.links[..n.min(self.links.len())].to_vec())

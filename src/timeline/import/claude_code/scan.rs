@@ -1,13 +1,13 @@
 //! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
 
 use indexmap::IndexMap;
+use memchr::memmem::Finder;
 
 use super::HARNESS;
 use super::record::UsageRecord;
 use crate::timeline::Usage;
 use crate::timeline::import::harness::{Rules, Version};
 use crate::timeline::import::index::{Indexed, Kin};
-use crate::timeline::import::json;
 use crate::timeline::import::lay_out::Models;
 use crate::timeline::import::lines::Lines;
 use crate::timeline::import::losses::Losses;
@@ -67,35 +67,49 @@ struct Lane {
 /// Scans a session; two objects on one line are two records.
 pub(super) fn scan(lines: &mut Lines<'_>) -> Vec<Indexed> {
     let mut lanes: IndexMap<String, Lane> = IndexMap::new();
-    let mut take = |record: &Record<'_>| {
-        let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
-        lanes.entry(agent.unwrap_or_default()).or_default().take(record);
-    };
+    let find = Finders::new();
     while let Some(line) = lines.next() {
-        if !line.text.contains("\"message\"") {
+        let bytes = line.text.as_bytes();
+        if find.message.find(bytes).is_none() {
             continue;
         }
-        let front = without_result(line.text);
-        if let Some(record) = front.as_deref().and_then(json::first::<Record<'_>>).filter(Record::is_whole) {
-            take(&record);
+        let front = find.result.find(bytes).map_or(line.text, |it| &line.text[..it]);
+        if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed())
+            && let Some(at_ms) = find.told(front)
+        {
+            own.said_ms = own.said_ms.max(Some(at_ms));
             continue;
         }
         let records = serde_json::Deserializer::from_str(line.text).into_iter::<Record<'_>>();
-        records.map_while(Result::ok).for_each(|it| take(&it));
+        for record in records.map_while(Result::ok) {
+            let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
+            lanes.entry(agent.unwrap_or_default()).or_default().take(&record);
+        }
     }
     indexed(lanes)
 }
 
-/// Returns a record without the result that repeats what its message says, which makes up half of most logs and comes last.
-fn without_result(line: &str) -> Option<String> {
-    let end = line.find(",\"toolUseResult\"")?;
-    Some(format!("{}}}", &line[..end]))
+/// What is looked for in lines before they are read: most of a log's bytes are results that stand in it twice, and tell the index
+/// nothing.
+struct Finders {
+    message: Finder<'static>,
+    /// What repeats the results of a message, behind all that the index asks for.
+    result: Finder<'static>,
 }
 
-impl Record<'_> {
-    /// Returns whether all is there that the index asks of what the user's side says.
-    fn is_whole(&self) -> bool {
-        self.message.is_some() && !self.timestamp.0.is_empty() && !self.session_id.0.is_empty()
+impl Finders {
+    fn new() -> Self {
+        Self { message: Finder::new("\"message\""), result: Finder::new(",\"toolUseResult\"") }
+    }
+
+    /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.
+    fn told(&self, record: &str) -> Option<i64> {
+        const TIMESTAMP: &str = "\"timestamp\":\"";
+        let front = &record[..self.message.find(record.as_bytes())?];
+        let is_plain = front.contains("\"isSidechain\":false") && front.contains("\"type\":\"user\"");
+        let end = record.get(record.len().saturating_sub(160)..).filter(|_| is_plain)?;
+        let at = &end[end.rfind(TIMESTAMP)? + TIMESTAMP.len()..];
+        milliseconds(at.split('"').next()?)
     }
 }
 
@@ -107,6 +121,11 @@ fn indexed(mut lanes: IndexMap<String, Lane>) -> Vec<Indexed> {
 }
 
 impl Lane {
+    /// Returns whether it is known whose it is.
+    fn is_placed(&self) -> bool {
+        !self.id.is_empty() && !self.cwd.is_empty()
+    }
+
     /// Takes a record.
     fn take(&mut self, record: &Record<'_>) {
         if self.id.is_empty() {
