@@ -17,6 +17,7 @@ use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
+use crate::timeline::Timeline;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
 pub type Folded = (Sums, Option<PriceIndex>, Outcome);
@@ -90,7 +91,8 @@ impl Load {
     fn bound(&self, cell: Cell, outcome: &Outcome) -> Option<f64> {
         let is_schedule = self.policies[cell.policy].code == Some(Code::Hindsight);
         let timeline = self.timeline().filter(|_| is_schedule && outcome.failure.is_none())?;
-        hindsight::bound(timeline, &self.profiles[cell.profile])
+        let profile = &self.profiles[cell.profile];
+        Some(hindsight::bound(timeline, profile)? - left_at_most(timeline, profile))
     }
 
     /// Plays it and returns what each trial came to; nothing where no needs are drawn.
@@ -163,6 +165,17 @@ impl Load {
         });
         stages.collect()
     }
+}
+
+/// Returns the most that other sessions can save one, in US dollars: the bound knows of none.
+fn left_at_most(timeline: &Timeline, profile: &Profile) -> f64 {
+    let Some(shared) = &timeline.shared else { return 0.0 };
+    let rates = profile.prices.usual();
+    let dearest =
+        [Some(rates.input), rates.write(0), rates.write(1)].into_iter().flatten().map(|it| it.usd());
+    let saved = (dearest.fold(0.0, f64::max) - rates.read().usd()).max(0.0);
+    let times = shared.sent.len() + usize::from(shared.chance.is_some());
+    times as f64 * timeline.shared_tokens() as f64 * saved
 }
 
 /// What the plays of a load came to.

@@ -12,7 +12,7 @@ use super::{found, inspect_ai};
 use crate::counts::count;
 use crate::quantity::{Tokens, ix};
 use crate::timeline::shared::Neighbours;
-use crate::timeline::{Kind, RecordedModel, StepRow, Timeline, main_model};
+use crate::timeline::{Kind, RecordedModel, StepRow, Timeline};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
 const PAUSE_MS: i64 = 300_000;
@@ -76,11 +76,6 @@ impl Indexed {
     pub fn glance(&self) -> Option<Glance> {
         let last = self.moments.last()?;
         Some(Glance::new(&self.session, Some(last[0]), self.models.clone()))
-    }
-
-    /// Returns the model that was billed for the most input.
-    pub fn main_model(&self) -> Option<&RecordedModel> {
-        main_model(&self.models)
     }
 
     /// Returns when its first request was sent, in milliseconds since 1970, if that is known.
