@@ -1,9 +1,7 @@
 // The worker of a WorkerBench: one Bench, asked by messages. Works as a module worker of browsers and as a thread of Node.
 const inNode = typeof process === "object" && Boolean(process.versions?.node);
-const port = inNode ? (await import("node:worker_threads")).parentPort : self;
-const { Bench } = await import(inNode ? "./node.js" : "./web.js");
-
-const bench = new Bench();
+let port = globalThis;
+let bench;
 
 // What a panic says goes to the console; whoever asked wants to read it.
 let panic = "";
@@ -37,9 +35,21 @@ async function answer({ id, call, args, tells }) {
   }
 }
 
-const receive = inNode ? (it) => port.on("message", it) : (it) => port.addEventListener("message", (event) => it(event.data));
-let last = Promise.resolve();
-receive((asked) => {
-  last = last.then(() => answer(asked));
-});
-port.postMessage({ id: 0 });
+/** What is asked is answered in its order, once the module is there. */
+let last = (async () => {
+  if (inNode) {
+    port = (await import("node:worker_threads")).parentPort;
+    port.on("message", asked);
+  }
+  const { Bench } = await import(inNode ? "./node.js" : "./web.js");
+  bench = new Bench();
+})();
+
+function asked(message) {
+  last = last.then(() => answer(message));
+}
+
+// A browser throws away what comes before somebody listens, so this waits for nothing.
+if (!inNode) {
+  globalThis.addEventListener("message", (event) => asked(event.data));
+}

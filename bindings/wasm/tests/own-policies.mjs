@@ -5,8 +5,13 @@ export const keeps = () => (cx, history) => history;
 
 export const greedy = () => (cx, history) => {
   const { memory } = initSync();
-  const left = 65536 - memory.buffer.byteLength / 65536;
-  memory.grow(left);
+  for (let pages = 1 << 15; pages > 0; pages >>= 1) {
+    try {
+      for (;;) memory.grow(pages);
+    } catch {
+      // No room for so many.
+    }
+  }
   return history.map((it) => ({ rewrite: it.id, text: "x".repeat(1 << 24) }));
 };
 
