@@ -1,6 +1,6 @@
 // What the tests share: the package as it is built, sessions of the repository, and the command line.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,8 +12,9 @@ export const PROFILE = "anthropic/claude-sonnet-4.5";
 export const ctxsim = await import("ctxsim-wasm");
 
 /** The command line: CTXSIM, else what was built last. */
-const built = ["release", "debug"].map((it) => join(ROOT, "target", it, "ctxsim")).find(existsSync);
-export const COMMAND = process.env.CTXSIM ?? built;
+const built = ["release", "debug"].map((it) => join(ROOT, "target", it, "ctxsim")).filter(existsSync);
+const age = (path) => statSync(path).mtimeMs;
+export const COMMAND = process.env.CTXSIM ?? built.sort((one, other) => age(other) - age(one))[0];
 
 /** What the command line prints. */
 export function printed(...args) {
