@@ -158,11 +158,12 @@ impl Entry {
         let drawn = || self.spec.trials.filter(|_| is_sampled);
         let trials = load.world.trials().or_else(drawn).unwrap_or(1);
         let timeline = load.timeline();
-        let model = timeline.and_then(|it| it.main_model()).filter(|_| self.under_own_model);
+        let model = timeline.and_then(|it| it.main_model()).map(|it| it.name.as_str());
+        let model = model.or(load.world.model()).filter(|_| self.under_own_model);
         let is_own = model.is_some();
         let profiles = match model {
             Some(model) => {
-                let found = models.of(&model.name).map_err(|mut it| {
+                let found = models.of(model).map_err(|mut it| {
                     it.place.file = self.loaded.origin.label();
                     vec![*it]
                 })?;

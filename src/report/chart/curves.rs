@@ -79,6 +79,7 @@ fn axis_name(places: Places) -> &'static str {
         Places::Depth => "depth of the fact; an empty quarter counts as 0, as published",
         Places::Length => "messages of the conversation",
         Places::Session => "session",
+        Places::Lag => "sessions since the last fetch",
     }
 }
 
@@ -87,6 +88,7 @@ fn number_name(places: Places) -> &'static str {
     match places {
         Places::Depth | Places::Length => "share of facts found",
         Places::Session => "score",
+        Places::Lag => "share",
     }
 }
 
