@@ -18,6 +18,8 @@ use crate::worlds;
 pub(super) const NEEDS: &str = "a load that plants facts";
 /// What a run must have for a chart by session.
 pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
+/// What a run must have for a chart by lag.
+pub(super) const NEEDS_HISTORIES: &str = "a load of a project's sessions";
 /// The least room for the name of a place.
 const LABEL: f64 = 26.0;
 /// How high the frame is.
@@ -62,6 +64,11 @@ pub fn by_length(source: &Source<'_>) -> Vec<Lines> {
 /// Returns the charts of ageing memories, by session.
 pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Session)
+}
+
+/// Returns the charts of histories, by lag.
+pub fn by_lag(source: &Source<'_>) -> Vec<Lines> {
+    all(source, Places::Lag)
 }
 
 /// Returns the curves of what worlds found, over places of some kind.

@@ -29,7 +29,7 @@ columns! { FetchRow;
     "kind": Text = |it| it.kind,
     /// The source, shortened.
     "source": Text = |it| it.source.clone(),
-    /// What it found: `new`, `other_part`, `again`, `unchanged` or `changed`.
+    /// What it found: `new`, `other_part`, `again`, `lost`, `unchanged` or `changed`.
     "found": Text = |it| it.seen.class.name(),
     /// How many sessions ago the same was fetched last; null if no earlier session did.
     "lag_sessions": Count = |it| it.seen.lag.map(|it| it.sessions),

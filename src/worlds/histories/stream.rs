@@ -59,8 +59,10 @@ pub enum Class {
     New,
     /// An earlier session had fetched another part of the file.
     OtherPart,
-    /// The same session had fetched it.
+    /// The same session had fetched it, and the prompt still held that.
     Again,
+    /// The same session had fetched it, and its harness had taken that out since, by a compaction or another reset.
+    Lost,
     /// An earlier session had, and it is the same.
     Unchanged,
     /// An earlier session had, and it has changed.
@@ -69,7 +71,8 @@ pub enum Class {
 
 impl Class {
     /// All, in the order of tables.
-    pub const ALL: [Self; 5] = [Self::New, Self::OtherPart, Self::Again, Self::Unchanged, Self::Changed];
+    pub const ALL: [Self; 6] =
+        [Self::New, Self::OtherPart, Self::Again, Self::Lost, Self::Unchanged, Self::Changed];
 
     /// Returns its name in tables and rows.
     pub fn name(self) -> &'static str {
@@ -77,6 +80,7 @@ impl Class {
             Self::New => "new",
             Self::OtherPart => "other_part",
             Self::Again => "again",
+            Self::Lost => "lost",
             Self::Unchanged => "unchanged",
             Self::Changed => "changed",
         }
@@ -168,8 +172,10 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
             let at_ms = session.requests.get(fetch.step as usize).map_or(session.began_ms, |it| it.at_ms);
             let now = Known { content: fetch.content, number: numbers[nth], at: (nth, fetch.step), at_ms };
             let earlier = known.get(&fetch.source).copied();
+            let before = here.get(&fetch.source).map(|it| it.1.at);
             let class = match earlier {
-                _ if here.contains_key(&fetch.source) => Class::Again,
+                _ if before.is_some_and(|it| is_gone(sessions, it, (nth, fetch.step))) => Class::Lost,
+                _ if before.is_some() => Class::Again,
                 Some(it) if it.content == fetch.content => Class::Unchanged,
                 Some(_) => Class::Changed,
                 None if places.contains_key(&fetch.place) => Class::OtherPart,
@@ -195,6 +201,12 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
         charge(session, &mut seen[first..]);
     }
     seen
+}
+
+/// Returns whether what one request of a session fetched is in the prompt of another no more.
+fn is_gone(sessions: &[Session], (one, first): (usize, StepIx), (nth, step): (usize, StepIx)) -> bool {
+    let mut fetched = sessions[one].fetches.iter().filter(|it| it.step == first);
+    one == nth && fetched.all(|it| it.spans.iter().all(|it| it.end <= step))
 }
 
 /// Finds what a session was billed because of its fetches of what an earlier session had fetched.

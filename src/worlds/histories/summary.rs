@@ -63,8 +63,10 @@ pub struct Found {
     pub new: Counted,
     /// Another part of a file that an earlier session had fetched.
     pub other_part: Counted,
-    /// What the same session had fetched.
+    /// What the same session had fetched, and its prompt still held.
     pub again: Counted,
+    /// What the same session had fetched, and its harness had taken out since.
+    pub lost: Counted,
     /// What an earlier session had fetched, the same.
     pub unchanged: Counted,
     /// What an earlier session had fetched, changed.
@@ -169,6 +171,7 @@ impl Found {
             Class::New => self.new,
             Class::OtherPart => self.other_part,
             Class::Again => self.again,
+            Class::Lost => self.lost,
             Class::Unchanged => self.unchanged,
             Class::Changed => self.changed,
         }
@@ -179,6 +182,7 @@ impl Found {
             Class::New => &mut self.new,
             Class::OtherPart => &mut self.other_part,
             Class::Again => &mut self.again,
+            Class::Lost => &mut self.lost,
             Class::Unchanged => &mut self.unchanged,
             Class::Changed => &mut self.changed,
         }

@@ -4,10 +4,10 @@
 use super::Summary;
 use super::stream::Class;
 use super::summary::{Again, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
-use crate::grid::numbers::{NONE, fixed, fixed_or_none, percent, thousands};
-use crate::grid::Grid;
+use crate::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
+use crate::grid::{Grid, Kind};
 use crate::input::suite::Reference;
-use crate::measure::Statistic;
+use crate::measure::{Statistic, is_open};
 use crate::take::{Curve, Curves, Places, Run};
 
 /// A run with what is told of its history.
@@ -24,6 +24,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let projects: Vec<Told<'_>> = told.iter().filter(|it| it.0.policy == first).copied().collect();
     let all = sum(projects.iter().map(|it| it.1)).unwrap_or_default();
     let mut grids = vec![rediscovery(&projects, &all), kinds(&all), lags(&all)];
+    grids.extend(verdicts(&told, &projects, &all));
     grids.extend(memories(&told, projects.len() > 1));
     grids.extend(rates(&all));
     grids.extend(files(&projects, &all));
@@ -33,10 +34,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
 /// Returns the curves of rediscovery and staleness by lag, over all projects.
 pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     let told = told(runs);
-    let mut policies: Vec<&str> = told.iter().map(|it| it.0.policy.as_str()).collect();
-    policies.dedup();
-    policies.sort_unstable();
-    policies.dedup();
+    let policies = policies(&told);
     let Some(all) = told.first().map(|it| it.0.policy.as_str()).and_then(|it| of_policy(&told, it)) else {
         return Vec::new();
     };
@@ -97,7 +95,7 @@ fn of_policy(told: &[Told<'_>], policy: &str) -> Option<Summary> {
 /// Returns how much of the sessions of each project is rediscovery.
 fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
     let headings = [
-        "project", "sessions", "requests", "resets", "fetches", "new", "other part", "again in session", "rediscovered", "unchanged", "changed",
+        "project", "sessions", "requests", "resets", "fetches", "new", "other part", "in session: again", "after a reset", "rediscovered", "unchanged", "changed",
         "own change", "tokens", "of fetched", "USD", "of bill", "half-life, days",
     ];
     let row = |name: &str, it: &Summary| {
@@ -116,6 +114,7 @@ fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
             count(Class::New),
             count(Class::OtherPart),
             count(Class::Again),
+            count(Class::Lost),
             thousands(again.calls),
             count(Class::Unchanged),
             count(Class::Changed),
@@ -140,7 +139,7 @@ fn share(part: f64, of: f64) -> String {
 
 /// Returns what the fetches of each kind of source found.
 fn kinds(all: &Summary) -> Grid {
-    let headings = ["kind", "new", "other part", "again in session", "unchanged", "changed", "rediscovered tokens"];
+    let headings = ["kind", "new", "other part", "in session: again", "after a reset", "unchanged", "changed", "rediscovered tokens"];
     let rows = all.kinds.iter().map(|(kind, it)| {
         let counts = Class::ALL.iter().map(|class| thousands(it.of(*class).calls));
         let tokens = thousands(it.rediscovered().tokens);
@@ -192,10 +191,7 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     let of_runs = || told.iter().filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)));
     let mut rows: Vec<Vec<String>> = Vec::new();
     if has_sum {
-        let mut policies: Vec<&str> = of_runs().map(|it| it.1).collect();
-        policies.sort_unstable();
-        policies.dedup();
-        rows.extend(policies.iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))));
+        rows.extend(policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))));
         // Of each project, the memory that costs least.
         let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
         for it in of_runs() {
@@ -212,6 +208,64 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     let order = ["carried USD", "written USD", "stale USD", "writes", "misled", "stale", "spared USD", "known"];
     let title = if has_sum { "What a memory would be worth: in all, and the one that costs least in each project" } else { "What a memory would be worth" };
     (!rows.is_empty()).then(|| Grid::new(title, 2, &headings, rows).leaving(&order))
+}
+
+/// Says in words whether a memory pays, in each project and in all.
+fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<Grid> {
+    let of_project = |project: &str| {
+        let own = told.iter().filter(|it| it.0.scenario == project);
+        own.filter_map(|(run, it)| Some((run.policy.clone(), it.memory.clone()?))).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<[String; 3]> = projects
+        .iter()
+        .filter_map(|(run, it)| said(&run.scenario, &of_project(&run.scenario), it.rediscovered().calls))
+        .collect();
+    if projects.len() > 1 {
+        let of_all = |policy: &str| Some((policy.to_owned(), of_policy(told, policy)?.memory?));
+        let memories: Vec<(String, MemoryNumbers)> = policies(told).into_iter().filter_map(of_all).collect();
+        rows.extend(said(ALL, &memories, all.rediscovered().calls));
+    }
+    let grid = |rows: Vec<[String; 3]>| Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from));
+    (!rows.is_empty()).then(|| grid(rows).with(Kind::Text, &[1, 2]))
+}
+
+/// Says whether the cheapest of some memories pays, and which others may be as good.
+fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Option<[String; 3]> {
+    let (name, best) = memories.iter().min_by(|one, other| one.1.net_usd.total_cmp(&other.1.net_usd))?;
+    let ends = |it: &MemoryNumbers| [it.net_interval[0], it.net_usd, it.net_interval[1]];
+    let open = memories.iter().filter(|it| it.0 != *name && is_open(&ends(&it.1), &ends(best)));
+    let open: Vec<String> = open.map(|it| it.0.clone()).collect();
+    let says = match best.verdict {
+        "pays" => "a memory pays",
+        "harms" => "no memory pays",
+        "open" => "open: it hangs on what is assumed",
+        _ => "cannot tell",
+    };
+    let sources = if probes == 1 { "1 source was".to_owned() } else { format!("{} sources were", thousands(probes)) };
+    let few = if probes < PROBES_MIN { format!(", fewer than {PROBES_MIN}") } else { String::new() };
+    let costs = if best.net_usd > 0.0 { "costs" } else { "spares" };
+    let mut why = format!(
+        "{sources} fetched again{few}; the cheapest, {name}, {costs} {} USD net (from {} to {})",
+        fixed(best.net_usd.abs(), 2),
+        fixed(best.net_interval[0], 2),
+        fixed(best.net_interval[1], 2),
+    );
+    match best.harms_from {
+        Some(rate) => why += &format!("; it does harm once more than {} of the sources change", percent(rate)),
+        None => why += "; it would cost more than it spares even if no source changed",
+    }
+    if !open.is_empty() {
+        why += &format!("; whether it is cheaper than {} hangs on what is assumed", listed(&open));
+    }
+    Some([project.to_owned(), says.to_owned(), why])
+}
+
+/// Returns the policies of some runs, each once.
+fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
+    let mut policies: Vec<&str> = told.iter().map(|it| it.0.policy.as_str()).collect();
+    policies.sort_unstable();
+    policies.dedup();
+    policies
 }
 
 /// Returns how well the first half of the sessions tells what the second fetches again.
