@@ -31,7 +31,11 @@ pub(super) fn worlds(
     };
     let (mut found, mut skipped) = (Vec::new(), Vec::new());
     for path in paths {
-        let given = if path.starts_with('~') { path.clone() } else { folder.join(path).to_string_lossy().into_owned() };
+        let given = if path.starts_with('~') {
+            path.clone()
+        } else {
+            folder.join(path).to_string_lossy().into_owned()
+        };
         let Searched { found: more, left_out } = catalog.search(&given)?;
         skipped.extend(left_out.into_iter().map(Skipped::from));
         found.extend(more);
@@ -44,7 +48,9 @@ pub(super) fn worlds(
         read(&origin, &indexed[nth], load.by)
     });
     let mut sessions = Vec::new();
-    for (Found { name, is_searched }, (read, Indexing { twins, .. })) in found.into_iter().zip(all.into_iter().zip(&indexed)) {
+    for (Found { name, is_searched }, (read, Indexing { twins, .. })) in
+        found.into_iter().zip(all.into_iter().zip(&indexed))
+    {
         match read {
             Ok(read) => sessions.extend(read),
             Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
@@ -71,7 +77,8 @@ fn read(origin: &Origin, indexing: &Indexing, by: HistoryUnit) -> Read {
     let all = located(origin, import::import_beside(reader.as_mut(), &name, &assume, &[], &indexing.beside))?;
     let own = all.into_iter().filter(|it| !indexing.twins.contains(&it.session));
     let one = |it: import::Imported| {
-        let indexed = indexing.sessions.iter().find(|one| one.session == it.session).or(indexing.sessions.first());
+        let indexed =
+            indexing.sessions.iter().find(|one| one.session == it.session).or(indexing.sessions.first());
         let project = indexed.map(|it| it.project.as_str()).unwrap_or_default();
         let group = match by {
             HistoryUnit::Project => project,

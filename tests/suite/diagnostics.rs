@@ -217,6 +217,28 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
+        [
+            "run",
+            "--scenario",
+            "histories/weekly",
+            "--policy",
+            "histories/file",
+            "--profile",
+            "duckagent/deepseek-chat",
+        ]
+        .to_vec(),
+        [
+            "run",
+            "--scenario",
+            "histories/weekly",
+            "--policy",
+            "histories/file",
+            "--profile",
+            "unlimited",
+            "--rows",
+            "needs",
+        ]
+        .to_vec(),
         vec!["run", "recorded/claude-code", "--columns", "evidnce_kept,cost,colour"],
         vec!["run", "--policy", "identity", "../data/small"],
         vec!["run", "--policy", "../../examples/policies/clear_old_results_node.ron"],

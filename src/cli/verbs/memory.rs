@@ -90,7 +90,8 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let from = HistorySource::Recorded(args.sessions.clone());
     let load = Load::History(Box::new(HistoryLoad { by, numbers: indexmap::IndexMap::new(), from }));
     let about = "Recorded sessions in the order of time.".to_owned();
-    let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(NAME) }, Format::Ron).map_err(|it| vec![*it])?;
+    let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(NAME) }, Format::Ron)
+        .map_err(|it| vec![*it])?;
     if args.scenario {
         return args.output.put(catalog.files(), FormatArg::TABLE, text).map(|()| true);
     }

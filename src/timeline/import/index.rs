@@ -111,7 +111,8 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {
         return Ok(scan(&mut lines));
     }
-    let places::Places { user, project } = lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
+    let places::Places { user, project } =
+        lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
     let named = |Identity { id, name, has_texts }: Identity| Indexed {
         id,
         session: name,

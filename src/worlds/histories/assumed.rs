@@ -134,7 +134,8 @@ impl Commands {
     /// Returns whether a command line only looks: each of its parts begins with words of the list.
     pub fn look(&self, line: &str) -> bool {
         let line = unquoted(line).replace("2>&1", "").replace("2>/dev/null", "");
-        let mut parts = line.split(['|', ';', '&', '\n']).map(str::trim).filter(|it| !it.is_empty()).peekable();
+        let mut parts =
+            line.split(['|', ';', '&', '\n']).map(str::trim).filter(|it| !it.is_empty()).peekable();
         let is_cd = |part: &str| part == "cd" || part.starts_with("cd ");
         parts.peek().is_some() && parts.all(|it| is_cd(it) || self.begins(it))
     }
@@ -145,7 +146,9 @@ impl Commands {
             words.next();
         }
         let rest = words.collect::<Vec<_>>().join(" ");
-        let is_of = |it: &String| rest.strip_prefix(it.as_str()).is_some_and(|it| it.is_empty() || it.starts_with(' '));
+        let is_of = |it: &String| {
+            rest.strip_prefix(it.as_str()).is_some_and(|it| it.is_empty() || it.starts_with(' '))
+        };
         !rest.contains('>') && self.looks.iter().any(is_of)
     }
 }
@@ -204,8 +207,17 @@ mod tests {
     fn a_command_looks_if_all_of_its_parts_do_and_nothing_is_written() {
         let looks = |line| Numbers::declared().commands.look(line);
 
-        assert!(looks("cd /w && git status") && looks("LC_ALL=C grep -rn x src | head -5") && looks("sed -n 1,5p a.rs"));
-        assert!(!looks("git commit -m x") && !looks("ls && rm a") && !looks("cat a > b") && !looks("sed -i s/a/b/ c"));
+        assert!(
+            looks("cd /w && git status")
+                && looks("LC_ALL=C grep -rn x src | head -5")
+                && looks("sed -n 1,5p a.rs")
+        );
+        assert!(
+            !looks("git commit -m x")
+                && !looks("ls && rm a")
+                && !looks("cat a > b")
+                && !looks("sed -i s/a/b/ c")
+        );
         assert!(looks("grep 'a|b > c' d 2>&1") && looks(r#"grep "a\"|rm" d 2>/dev/null"#));
         assert!(!looks("") && !looks("lsof"));
     }

@@ -8,9 +8,7 @@ use super::session::{Fetch, Session};
 use super::store::Store;
 use super::stream::{LAGS, Seen, Stream, lag_of};
 use crate::input::Policy;
-use crate::input::policy::memory::{
-    Rewrite, ServiceCall, SourceMemory, SourceStore, Writer,
-};
+use crate::input::policy::memory::{Rewrite, ServiceCall, SourceMemory, SourceStore, Writer};
 use crate::input::policy::{Layout, MemoryPlace};
 use crate::ledger::{CacheUse, MemoryKind, MemoryRow, NeedRow, RequestRow, Role, Sink, Sums, TokenUse};
 use crate::price::PriceRows;
@@ -35,6 +33,8 @@ pub struct Played {
     pub by_lag: [[u64; 2]; LAGS.len()],
     /// What the memory added to the bill of requests, with the prefixes that its changes broke.
     pub carried: TokenUse<i64>,
+    /// Of it, the broken prefixes of what was fetched again.
+    broken: TokenUse<i64>,
     /// What its texts in prompts come to, over all requests.
     pub shown: u64,
     /// The most tokens that a prompt held of it.
@@ -83,6 +83,7 @@ impl Played {
         let of_stale = 1.0 - trusts + trusts * stale_fetches;
         let shares = [(&self.unknown, 1.0), (&self.fresh, 1.0 - trusts), (&self.stale, of_stale)];
         let mut cost = scaled(&self.topics, trusts);
+        cost += expected(&self.broken);
         let mut calls = 0.0;
         for (answered, share) in shares {
             calls += share * answered.n as f64;
@@ -104,6 +105,13 @@ impl Played {
 
 /// Returns exact tokens as expected ones.
 pub(super) fn floats(tokens: &TokenUse) -> TokenUse<f64> {
+    let TokenUse { read, write, uncached, output } = tokens;
+    let write = write.map(|it| it as f64);
+    TokenUse { read: *read as f64, write, uncached: *uncached as f64, output: *output as f64 }
+}
+
+/// Returns tokens of any sign as expected ones.
+pub(super) fn expected(tokens: &TokenUse<i64>) -> TokenUse<f64> {
     let TokenUse { read, write, uncached, output } = tokens;
     let write = write.map(|it| it as f64);
     TokenUse { read: *read as f64, write, uncached: *uncached as f64, output: *output as f64 }
@@ -148,7 +156,8 @@ impl Player<'_> {
         let mut store = memory.map(|it| (it.spec, Store::new(it.spec, self.numbers)));
         let mut seen = self.stream.seen.iter().peekable();
         for nth in 0..self.stream.sessions.len() {
-            let of_session: Vec<&Seen> = std::iter::from_fn(|| seen.next_if(|it| it.session == nth)).collect();
+            let of_session: Vec<&Seen> =
+                std::iter::from_fn(|| seen.next_if(|it| it.session == nth)).collect();
             run.session(nth, &of_session, store.as_mut().map(|(spec, store)| (&**spec, store)));
         }
         run.played
@@ -164,9 +173,7 @@ pub(super) fn fixed(stream: &Stream, tokens: Tokens) -> TokenUse<f64> {
             run.carry(session, &billed, &mut billed.clone(), tokens);
         }
     }
-    let TokenUse { read, write, uncached, output } = run.played.carried;
-    let write = write.map(|it| it as f64);
-    TokenUse { read: read as f64, write, uncached: uncached as f64, output: output as f64 }
+    expected(&run.played.carried)
 }
 
 /// One play.
@@ -261,7 +268,7 @@ impl<'a> Run<'a> {
 
     /// Adds the memory to a request, at its place; where its text is another than before, what stood behind it is read no more.
     fn carry(&mut self, session: &Session, billed: &TokenUse, tokens: &mut TokenUse, shown: Tokens) {
-        let before = *tokens;
+        let (before, mut broken) = (*tokens, TokenUse::<i64>::default());
         let from = match self.place {
             MemoryPlace::Head => Some(0),
             MemoryPlace::BehindSystem => Some(session.stable),
@@ -272,15 +279,21 @@ impl<'a> Run<'a> {
             None => tokens.uncached += shown,
             Some(behind) if behind > 0 && !is_new => tokens.read += shown,
             Some(behind) => {
+                // Of what is read no more, a part was fetched again, and stands with that.
                 let moved = behind.min(tokens.read);
                 tokens.read -= moved;
                 *anew(session, billed, tokens) += moved + shown;
+                let rest = (behind - moved).cast_signed();
+                broken.read -= rest;
+                *anew(session, billed, &mut broken) += rest;
             }
         }
         let played = &mut self.played;
         played.shown += shown;
         played.shown_max = played.shown_max.max(shown);
         played.carried += signed(tokens, &before);
+        played.carried += broken;
+        played.broken += broken;
     }
 
     /// Counts what the memory would have answered of a fetch.
@@ -317,9 +330,11 @@ impl<'a> Run<'a> {
         let mut tokens = match spec.write.by {
             Writer::Harness => return,
             Writer::Agent => TokenUse { output: written.tokens + sizes.call_tokens, ..TokenUse::default() },
-            Writer::Model => {
-                TokenUse { output: store.tokens(), uncached: sizes.instruction_tokens + before, ..TokenUse::default() }
-            }
+            Writer::Model => TokenUse {
+                output: store.tokens(),
+                uncached: sizes.instruction_tokens + before,
+                ..TokenUse::default()
+            },
         };
         let is_cached = last.read + last.write[0] + last.write[1] > 0;
         *(if is_cached { &mut tokens.read } else { &mut tokens.uncached }) += last.prompt();
@@ -345,7 +360,7 @@ impl<'a> Run<'a> {
 }
 
 /// Returns where a request is billed for what its prompt has for the first time.
-fn anew<'t>(session: &Session, billed: &TokenUse, tokens: &'t mut TokenUse) -> &'t mut Tokens {
+fn anew<'t, T>(session: &Session, billed: &TokenUse, tokens: &'t mut TokenUse<T>) -> &'t mut T {
     let writes = |it: &TokenUse| [1, 0].into_iter().find(|class| it.write[*class] > 0);
     let usual = || session.requests.iter().filter_map(|it| it.tokens).find_map(|it| writes(&it));
     match writes(billed).or_else(usual) {

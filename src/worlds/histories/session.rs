@@ -118,7 +118,8 @@ impl Fetch {
         let (Some(tokens), true) = (&request.tokens, self.is_alone) else { return TokenUse::default() };
         let step = self.step + 1;
         let front = self.spans.iter().filter(|it| it.first == step).map(|it| it.from).min().unwrap_or(0);
-        let spans = others.flat_map(|it| &it.spans).filter(|it| (it.first..it.end).contains(&step) && it.to <= front);
+        let spans =
+            others.flat_map(|it| &it.spans).filter(|it| (it.first..it.end).contains(&step) && it.to <= front);
         let all = part(tokens, 0, front);
         let sum = spans.fold(all, |left, it| left - part(tokens, it.from, it.to));
         TokenUse { write: [0; 2], ..sum }
@@ -307,7 +308,11 @@ impl Asked {
                 let place = self.path.clone()?;
                 let range = |it| self.all.iter().find(|one| one.0 == it).map(|it| it.1.to_string());
                 let ranges = [Argument::Offset, Argument::Limit].map(range);
-                let name = format!("{place}#{}+{}", ranges[0].as_deref().unwrap_or(""), ranges[1].as_deref().unwrap_or(""));
+                let name = format!(
+                    "{place}#{}+{}",
+                    ranges[0].as_deref().unwrap_or(""),
+                    ranges[1].as_deref().unwrap_or("")
+                );
                 Some(Source { kind: SourceKind::File, name, place })
             }
             // Objects are sorted by name, however they were written.

@@ -94,7 +94,10 @@ impl<'a> Store<'a> {
             let old = self.find_any(note.source).copied();
             let key = (note.source, if appends { note.content } else { 0 });
             let earlier = old.filter(|it| it.number < note.number).map_or(0, |it| it.sessions);
-            let note = Note { sessions: earlier + old.filter(|it| it.number == note.number).map_or(1, |it| it.sessions), ..note };
+            let note = Note {
+                sessions: earlier + old.filter(|it| it.number == note.number).map_or(1, |it| it.sessions),
+                ..note
+            };
             if old.is_none_or(|it| it.content != note.content) {
                 new += note.tokens;
             }
@@ -131,7 +134,9 @@ impl<'a> Store<'a> {
     fn evict(&mut self) -> bool {
         let n = self.notes.len();
         match self.spec.store {
-            SourceStore::File { tokens } | SourceStore::Entries { tokens } | SourceStore::Document { tokens } => {
+            SourceStore::File { tokens }
+            | SourceStore::Entries { tokens }
+            | SourceStore::Document { tokens } => {
                 self.keep(or_unlimited(tokens), |_| 0, |it| it.tokens);
             }
             SourceStore::Summary { words } => self.keep(self.numbers.tokens(words), |_| 0, |it| it.tokens),

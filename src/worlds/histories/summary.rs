@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::assumed::Numbers;
-use super::play::{Answered, Played, fixed, floats};
+use super::play::{self, Answered, Played, fixed, floats};
 use super::stream::{Class, LAGS, Rate, Seen, Stream, lag_of};
 use crate::input::policy::memory::SourceKind;
 use crate::input::profile::price::Rates;
@@ -450,11 +450,8 @@ pub(super) fn memory(
 ) -> MemoryNumbers {
     let of = |it: &TokenUse| usd(&floats(it), rates);
     let of_answered = |it: &Answered| of(&it.cost);
-    let TokenUse { read, write, uncached, output } = played.carried;
-    let write = write.map(|it| it as f64);
-    let carried = TokenUse { read: read as f64, write, uncached: uncached as f64, output: output as f64 };
     // What is carried may be less of one kind and more of another: each is priced, whichever sign it has.
-    let carried_usd = signed_usd(&carried, rates);
+    let carried_usd = signed_usd(&play::expected(&played.carried), rates);
     let written_usd = of(&played.written);
     let topics_usd = usd(&played.topics, rates);
     let [fresh_usd, stale_usd] = [of_answered(&played.fresh), of_answered(&played.stale)];

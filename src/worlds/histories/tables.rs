@@ -38,7 +38,9 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     let Some(all) = told.first().map(|it| it.0.policy.as_str()).and_then(|it| of_policy(&told, it)) else {
         return Vec::new();
     };
-    let share = |part: u64, of: u64| (of > 0).then(|| Statistic::new([part as f64 / of as f64].into_iter())).flatten();
+    let share = |part: u64, of: u64| {
+        (of > 0).then(|| Statistic::new([part as f64 / of as f64].into_iter())).flatten()
+    };
     let curve = |name: &str, numbers: Vec<Option<Statistic>>| Curve {
         policy: name.to_owned(),
         name: name.to_owned(),
@@ -52,9 +54,11 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
         Some(curve(policy, numbers))
     });
     let again = |of: &Summary| -> Vec<Option<Statistic>> {
-        let rows = |lag: &str| of.rates.iter().filter(|it| it.lag == lag).fold([0; 2], |sum, it| {
-            [sum[0] + it.first[0] + it.second[0], sum[1] + it.first[1] + it.second[1]]
-        });
+        let rows = |lag: &str| {
+            of.rates.iter().filter(|it| it.lag == lag).fold([0; 2], |sum, it| {
+                [sum[0] + it.first[0] + it.second[0], sum[1] + it.first[1] + it.second[1]]
+            })
+        };
         of.lags.keys().map(|lag| rows(lag)).map(|it| share(it[0], it[1])).collect()
     };
     let places: Vec<String> = all.lags.keys().map(|it| (*it).to_owned()).collect();
@@ -95,8 +99,24 @@ fn of_policy(told: &[Told<'_>], policy: &str) -> Option<Summary> {
 /// Returns how much of the sessions of each project is rediscovery.
 fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
     let headings = [
-        "project", "sessions", "requests", "resets", "fetches", "new", "other part", "in session: again", "after a reset", "rediscovered", "unchanged", "changed",
-        "own change", "tokens", "of fetched", "USD", "of bill", "half-life, days",
+        "project",
+        "sessions",
+        "requests",
+        "resets",
+        "fetches",
+        "new",
+        "other part",
+        "in session: again",
+        "after a reset",
+        "rediscovered",
+        "unchanged",
+        "changed",
+        "own change",
+        "tokens",
+        "of fetched",
+        "USD",
+        "of bill",
+        "half-life, days",
     ];
     let row = |name: &str, it: &Summary| {
         let count = |class| thousands(it.found(class).calls);
@@ -129,7 +149,11 @@ fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
     let rows = projects.iter().map(|it| row(&it.0.scenario, it.1));
     let sum = (projects.len() > 1).then(|| row(ALL, all));
     Grid::new("What sessions fetched again of earlier sessions", 1, &headings, rows.chain(sum)).leaving(&[
-        "resets", "own change", "of fetched", "requests", "half-life, days",
+        "resets",
+        "own change",
+        "of fetched",
+        "requests",
+        "half-life, days",
     ])
 }
 
@@ -139,13 +163,27 @@ fn share(part: f64, of: f64) -> String {
 
 /// Returns what the fetches of each kind of source found.
 fn kinds(all: &Summary) -> Grid {
-    let headings = ["kind", "new", "other part", "in session: again", "after a reset", "unchanged", "changed", "rediscovered tokens"];
+    let headings = [
+        "kind",
+        "new",
+        "other part",
+        "in session: again",
+        "after a reset",
+        "unchanged",
+        "changed",
+        "rediscovered tokens",
+    ];
     let rows = all.kinds.iter().map(|(kind, it)| {
         let counts = Class::ALL.iter().map(|class| thousands(it.of(*class).calls));
         let tokens = thousands(it.rediscovered().tokens);
         std::iter::once((*kind).to_owned()).chain(counts).chain([tokens]).collect::<Vec<_>>()
     });
-    Grid::new("By kind of source; an action is the outcome of something done, and counts nowhere else", 1, &headings, rows)
+    Grid::new(
+        "By kind of source; an action is the outcome of something done, and counts nowhere else",
+        1,
+        &headings,
+        rows,
+    )
 }
 
 /// Returns how much had changed, by lag.
@@ -164,8 +202,23 @@ fn lags(all: &Summary) -> Grid {
 /// Returns what each memory would make of it, in each project and in all.
 fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     let headings = [
-        "project", "memory", "known", "stale", "spared", "misled", "tokens a request", "writes", "carried USD", "written USD", "spared USD", "stale USD",
-        "net USD", "from", "to", "says", "harms from",
+        "project",
+        "memory",
+        "known",
+        "stale",
+        "spared",
+        "misled",
+        "tokens a request",
+        "writes",
+        "carried USD",
+        "written USD",
+        "spared USD",
+        "stale USD",
+        "net USD",
+        "from",
+        "to",
+        "says",
+        "harms from",
     ];
     let row = |project: &str, policy: &str, it: &MemoryNumbers| {
         vec![
@@ -188,10 +241,15 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
             it.harms_from.map_or_else(|| NONE.to_owned(), percent),
         ]
     };
-    let of_runs = || told.iter().filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)));
+    let of_runs = || {
+        told.iter()
+            .filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)))
+    };
     let mut rows: Vec<Vec<String>> = Vec::new();
     if has_sum {
-        rows.extend(policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))));
+        rows.extend(
+            policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))),
+        );
         // Of each project, the memory that costs least.
         let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
         for it in of_runs() {
@@ -205,8 +263,13 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     } else {
         rows.extend(of_runs().map(|it| row(it.0, it.1, it.2)));
     }
-    let order = ["carried USD", "written USD", "stale USD", "writes", "misled", "stale", "spared USD", "known"];
-    let title = if has_sum { "What a memory would be worth: in all, and the one that costs least in each project" } else { "What a memory would be worth" };
+    let order =
+        ["carried USD", "written USD", "stale USD", "writes", "misled", "stale", "spared USD", "known"];
+    let title = if has_sum {
+        "What a memory would be worth: in all, and the one that costs least in each project"
+    } else {
+        "What a memory would be worth"
+    };
     (!rows.is_empty()).then(|| Grid::new(title, 2, &headings, rows).leaving(&order))
 }
 
@@ -225,7 +288,9 @@ fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<G
         let memories: Vec<(String, MemoryNumbers)> = policies(told).into_iter().filter_map(of_all).collect();
         rows.extend(said(ALL, &memories, all.rediscovered().calls));
     }
-    let grid = |rows: Vec<[String; 3]>| Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from));
+    let grid = |rows: Vec<[String; 3]>| {
+        Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from))
+    };
     (!rows.is_empty()).then(|| grid(rows).with(Kind::Text, &[1, 2]))
 }
 
@@ -241,7 +306,8 @@ fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Opt
         "open" => "open: it hangs on what is assumed",
         _ => "cannot tell",
     };
-    let sources = if probes == 1 { "1 source was".to_owned() } else { format!("{} sources were", thousands(probes)) };
+    let sources =
+        if probes == 1 { "1 source was".to_owned() } else { format!("{} sources were", thousands(probes)) };
     let few = if probes < PROBES_MIN { format!(", fewer than {PROBES_MIN}") } else { String::new() };
     let costs = if best.net_usd > 0.0 { "costs" } else { "spares" };
     let mut why = format!(
@@ -251,7 +317,9 @@ fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Opt
         fixed(best.net_interval[1], 2),
     );
     match best.harms_from {
-        Some(rate) => why += &format!("; it does harm once more than {} of the sources change", percent(rate)),
+        Some(rate) => {
+            why += &format!("; it does harm once more than {} of the sources change", percent(rate))
+        }
         None => why += "; it would cost more than it spares even if no source changed",
     }
     if !open.is_empty() {
@@ -270,7 +338,18 @@ fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
 
 /// Returns how well the first half of the sessions tells what the second fetches again.
 fn rates(all: &Summary) -> Option<Grid> {
-    let headings = ["kind", "lag, sessions", "first half: again", "of", "predicted", "second half: again", "of", "seen", "expected", "says"];
+    let headings = [
+        "kind",
+        "lag, sessions",
+        "first half: again",
+        "of",
+        "predicted",
+        "second half: again",
+        "of",
+        "seen",
+        "expected",
+        "says",
+    ];
     let row = |it: &RateRow| {
         let [predicted, seen] = it.shares();
         let expected = predicted.map(|share| share * it.second[1] as f64);
@@ -327,7 +406,12 @@ fn files(projects: &[Told<'_>], all: &Summary) -> Vec<Grid> {
         };
         let rows = [row("read or written", with), row("not", without)];
         let headings = ["memory file", "sessions", "rediscovered", "a session"];
-        grids.push(Grid::new("Sessions by whether their calls name a memory file: seen, not a cause", 1, &headings, rows));
+        grids.push(Grid::new(
+            "Sessions by whether their calls name a memory file: seen, not a cause",
+            1,
+            &headings,
+            rows,
+        ));
     }
     grids
 }

@@ -93,7 +93,12 @@ impl History {
         let mut notes = Some(notes);
         let one = |(group, sessions): (String, Vec<Session>)| {
             let group = if group.is_empty() { "(unknown)".to_owned() } else { group };
-            let history = Self::new(&format!("{name}/{}", group.trim_start_matches('/')), seed, numbers.clone(), Stream::new(sessions));
+            let history = Self::new(
+                &format!("{name}/{}", group.trim_start_matches('/')),
+                seed,
+                numbers.clone(),
+                Stream::new(sessions),
+            );
             Arc::new(Self { notes: notes.take().unwrap_or_default(), ..history }) as _
         };
         groups.into_iter().map(one).collect()
@@ -103,15 +108,30 @@ impl History {
     fn played(&self, load: &Load) -> Vec<AtEnds> {
         let player = Player { stream: &self.stream, numbers: &self.numbers, seed: self.seed };
         let ends = self.numbers.ends("write.takes");
-        in_order(load.policies.len(), |at| AtEnds(ends.map(|takes| player.play(Placed::of(&load.policies[at]), takes))))
+        in_order(load.policies.len(), |at| {
+            AtEnds(ends.map(|takes| player.play(Placed::of(&load.policies[at]), takes)))
+        })
     }
 
     /// Prices a play with what an agent makes of it.
-    fn tally(&self, played: &Played, trust: Trust, policy: &Policy, profile: &Profile, beside: Beside) -> Tally {
+    fn tally(
+        &self,
+        played: &Played,
+        trust: Trust,
+        policy: &Policy,
+        profile: &Profile,
+        beside: Beside,
+    ) -> Tally {
         let models = Models::new(profile, policy.summariser());
         let index: PriceIndex = played.rows.clone().into();
         let outcome = Outcome::default();
-        Tally::beside(&played.sums(trust), Some(&index), &outcome, models, &Beside { has_needs: true, ..beside })
+        Tally::beside(
+            &played.sums(trust),
+            Some(&index),
+            &outcome,
+            models,
+            &Beside { has_needs: true, ..beside },
+        )
     }
 
     /// Returns how likely an agent goes by a policy's notes: low, declared, high.
@@ -120,7 +140,13 @@ impl History {
     }
 
     /// Returns the cost in US dollars at the ends of all that is assumed, the lowest and the highest, if prices are known.
-    fn interval(&self, played: &AtEnds, spec: &SourceMemory, policy: &Policy, profile: &Profile) -> Option<[f64; 2]> {
+    fn interval(
+        &self,
+        played: &AtEnds,
+        spec: &SourceMemory,
+        policy: &Policy,
+        profile: &Profile,
+    ) -> Option<[f64; 2]> {
         let mut interval: Option<[f64; 2]> = None;
         for end in &played.0 {
             for trusts in self.trust(spec) {
@@ -152,7 +178,8 @@ impl History {
         let ends = self.interval(played, spec, policy, profile);
         // The interval of a run is one of recovery: what else differs between the ends is put there.
         let interval = ends.zip(rest).map(|(ends, rest)| ends.map(|it| it - rest));
-        let tally = self.tally(&played.0[1], trust, policy, profile, Beside { interval, ..Beside::default() });
+        let tally =
+            self.tally(&played.0[1], trust, policy, profile, Beside { interval, ..Beside::default() });
         let net = |usd: f64| usd - bare.unwrap_or_default();
         let net_usd = net(declared.costs.total().unwrap_or_default());
         let net_interval = ends.unwrap_or_default().map(net);
@@ -196,7 +223,8 @@ impl World for History {
         if n_others > 0 {
             notes.push(format!("{}: {n_others} sessions of other models are priced as {main}.", self.name));
         }
-        let n_unbilled = self.stream.sessions.iter().flat_map(|it| &it.requests).filter(|it| it.tokens.is_none()).count();
+        let n_unbilled =
+            self.stream.sessions.iter().flat_map(|it| &it.requests).filter(|it| it.tokens.is_none()).count();
         if n_unbilled > 0 {
             notes.push(format!("{}: {n_unbilled} requests have no bill and cost nothing here.", self.name));
         }
@@ -241,7 +269,11 @@ impl World for History {
             });
             let remembered = Summary { memory, ..summary };
             Unpriced {
-                trials: vec![(it.sums(trust), (!keys.is_flat).then(|| it.rows.clone().into()), Outcome::default())],
+                trials: vec![(
+                    it.sums(trust),
+                    (!keys.is_flat).then(|| it.rows.clone().into()),
+                    Outcome::default(),
+                )],
                 service: None,
                 remembered: (&remembered as &dyn Findings).remembered().next(),
             }
