@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::cli::args::{DrawArgs, ProcessArgs, RowsArg, RunArgs, SelectArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{self, OutputArgs};
+use crate::cli::output::{self, OutputArgs, Remark};
 use crate::cli::verbs::run;
 use crate::report::verdict::MIN_EVIDENCE;
 
@@ -93,7 +93,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(NAME) }, Format::Ron)
         .map_err(|it| vec![*it])?;
     if args.scenario {
-        return args.output.put(catalog.files(), FormatArg::TABLE, text).map(|()| true);
+        return args.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);
     }
     let mut catalog = catalog.clone();
     catalog.hold_text(&format!("scenarios/{NAME}.ron"), text, None);

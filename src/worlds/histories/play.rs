@@ -319,10 +319,10 @@ impl<'a> Run<'a> {
     fn write(&mut self, session: &Session, step: StepIx, (spec, store): (&SourceMemory, &mut Store<'_>)) {
         let before = store.tokens();
         let written = store.write();
-        if !written.is_changed {
+        if !written.is_written {
             return;
         }
-        self.version += 1;
+        self.version += u64::from(written.is_changed);
         self.played.writes += 1;
         self.call(spec, store, ServiceCall::PutContext);
         let Some(last) = session.requests.get(step as usize).and_then(|it| it.tokens) else { return };

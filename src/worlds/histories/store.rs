@@ -1,6 +1,7 @@
 //! What a memory holds: notes of sources, how large they are in a prompt, and what is written when a session goes on.
 
 use indexmap::{IndexMap, IndexSet};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::assumed::Numbers;
 use super::session::Fetch;
@@ -24,11 +25,20 @@ pub(super) struct Note {
     number: u32,
 }
 
-/// What was written: nothing, if nothing was new.
+impl Note {
+    /// Returns what it says: of which content of which source it is.
+    fn said(&self) -> [u64; 2] {
+        [self.source, self.content]
+    }
+}
+
+/// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Tokens that were written.
     pub tokens: Tokens,
+    /// Whether any note is another, so that something was written.
+    pub(super) is_written: bool,
     /// Whether the text of the memory in prompts is another.
     pub is_changed: bool,
 }
@@ -88,19 +98,14 @@ impl<'a> Store<'a> {
 
     /// Writes what was fetched since the last time.
     pub(super) fn write(&mut self) -> Written {
-        let (mut new, before) = (0, self.shown);
+        let before: IndexSet<[u64; 2]> = self.notes.values().map(Note::said).collect();
+        let shown_before = self.text();
         let appends = matches!(self.spec.store, SourceStore::Entries { .. });
         for (_, note) in std::mem::take(&mut self.pending) {
             let old = self.find_any(note.source).copied();
+            let sessions = old.map_or(1, |it| it.sessions + u32::from(it.number < note.number));
+            let note = Note { sessions, ..note };
             let key = (note.source, if appends { note.content } else { 0 });
-            let earlier = old.filter(|it| it.number < note.number).map_or(0, |it| it.sessions);
-            let note = Note {
-                sessions: earlier + old.filter(|it| it.number == note.number).map_or(1, |it| it.sessions),
-                ..note
-            };
-            if old.is_none_or(|it| it.content != note.content) {
-                new += note.tokens;
-            }
             // What is appended stays where it is; anything else becomes the newest.
             match self.notes.get_mut(&key).filter(|_| appends) {
                 Some(own) => *own = note,
@@ -110,12 +115,22 @@ impl<'a> Store<'a> {
                 }
             }
         }
-        let evicted = self.evict();
-        let chosen = self.choose();
-        if new == 0 && !evicted && !chosen && self.shown == before {
-            return Written::default();
-        }
-        Written { tokens: new, is_changed: true }
+        self.evict();
+        self.choose();
+        let new = self.notes.values().filter(|it| !before.contains(&it.said()));
+        let is_written = new.clone().next().is_some() || self.notes.len() < before.len();
+        Written { tokens: new.map(|it| it.tokens).sum(), is_written, is_changed: self.text() != shown_before }
+    }
+
+    /// Returns what stands for the text that prompts hold, in whatever order.
+    fn text(&self) -> u64 {
+        let is_of_topics = matches!(self.spec.store, SourceStore::Topics { .. });
+        let said = |it: &Note| if is_of_topics { [it.topic, 0] } else { it.said() };
+        let shown =
+            self.notes.values().filter(|it| self.top.as_ref().is_none_or(|top| top.contains(&it.source)));
+        let all: IndexSet<[u64; 2]> = shown.map(said).collect();
+        let hash = |[source, content]: &[u64; 2]| xxh3_64_with_seed(&content.to_le_bytes(), *source);
+        all.iter().map(hash).fold(0, u64::wrapping_add)
     }
 
     /// Returns the tokens of all that it holds.
@@ -130,9 +145,8 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Drops the oldest notes that there is no room for; returns whether there were any.
-    fn evict(&mut self) -> bool {
-        let n = self.notes.len();
+    /// Drops the oldest notes that there is no room for.
+    fn evict(&mut self) {
         match self.spec.store {
             SourceStore::File { tokens }
             | SourceStore::Entries { tokens }
@@ -143,7 +157,6 @@ impl<'a> Store<'a> {
             SourceStore::Topics { tokens } => self.keep(or_unlimited(tokens), |it| it.topic, |it| it.tokens),
             SourceStore::Banks { capacity } => self.keep(capacity, |it| it.kind as u64, |_| 1),
         }
-        self.notes.len() < n
     }
 
     /// Keeps the newest notes of each group that together are at most so large.
@@ -163,17 +176,17 @@ impl<'a> Store<'a> {
         self.notes.retain(|_, _| keeps.next().unwrap_or(true));
     }
 
-    /// Chooses what prompts hold; returns whether that is something else than before.
-    fn choose(&mut self) -> bool {
+    /// Chooses what prompts hold.
+    fn choose(&mut self) {
         let sizes = &self.numbers.sizes;
         if let SourceStore::Topics { .. } = self.spec.store {
             let topics: IndexSet<u64> = self.notes.values().map(|it| it.topic).collect();
             self.shown = topics.len() as Tokens * sizes.index_tokens;
-            return false;
+            return;
         }
         let SourceRead::Top(n) = self.spec.read else {
             self.shown = self.tokens();
-            return false;
+            return;
         };
         let mut newest: IndexMap<u64, Note> = IndexMap::new();
         for note in self.notes.values() {
@@ -184,10 +197,6 @@ impl<'a> Store<'a> {
         ranked.sort_by_key(|(nth, it)| std::cmp::Reverse((it.sessions, it.number, *nth)));
         ranked.truncate(saturated(n));
         self.shown = ranked.iter().map(|it| it.1.tokens).sum();
-        let mut top: IndexSet<u64> = ranked.iter().map(|it| it.1.source).collect();
-        top.sort_unstable();
-        let is_other = self.top.as_ref() != Some(&top);
-        self.top = Some(top);
-        is_other
+        self.top = Some(ranked.iter().map(|it| it.1.source).collect());
     }
 }
