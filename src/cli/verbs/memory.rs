@@ -90,7 +90,10 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let from = HistorySource::Recorded(args.sessions.clone());
     let load = Load::History(Box::new(HistoryLoad { by, numbers: indexmap::IndexMap::new(), from }));
     let about = "Recorded sessions in the order of time.".to_owned();
-    let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(NAME) }, Format::Ron)
+    // A file is called what it is named.
+    let file = args.output.file().filter(|_| args.scenario).and_then(|it| it.file_stem()?.to_str());
+    let name = file.unwrap_or(NAME);
+    let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(name) }, Format::Ron)
         .map_err(|it| vec![*it])?;
     if args.scenario {
         return args.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);

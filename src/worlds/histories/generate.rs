@@ -8,7 +8,7 @@ use super::session::{Fetch, Request, Session, Span};
 use crate::input::policy::memory::SourceKind;
 use crate::input::scenario::GeneratedHistory;
 use crate::ledger::TokenUse;
-use crate::quantity::ix;
+use crate::quantity::{ix, saturated};
 
 /// Tokens of the user's message.
 pub(super) const USER_TOKENS: u64 = 100;
@@ -25,13 +25,13 @@ pub(super) fn sessions(made: &GeneratedHistory) -> Vec<Session> {
 fn session(made: &GeneratedHistory, nth: u64) -> Session {
     let step = CALL_TOKENS + made.source_tokens;
     let front = made.stable_tokens + USER_TOKENS;
-    let began_ms = i64::try_from(nth * made.hours * 3_600_000).unwrap_or(i64::MAX);
+    let began_ms: i64 = saturated(nth * made.hours * 3_600_000);
     let n_requests = made.sources + made.more_requests + 1;
     let prompt = |request: u64| front + request.min(made.sources) * step;
     let request = |it: u64| {
         let read = it.checked_sub(1).map_or(0, prompt);
         let tokens = TokenUse { read, write: [prompt(it) - read, 0], uncached: 0, output: CALL_TOKENS };
-        let at_ms = began_ms.saturating_add(i64::try_from(it).unwrap_or(i64::MAX).saturating_mul(REQUEST_MS));
+        let at_ms = began_ms.saturating_add(saturated::<i64>(it).saturating_mul(REQUEST_MS));
         Request { at_ms, tokens: Some(tokens) }
     };
     let fetch = |source: u64| {

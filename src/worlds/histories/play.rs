@@ -1,5 +1,5 @@
-//! Plays a memory over the sessions of a project: what it adds to each request, what it is written with, and what of the fetches it
-//! would have answered, right or with what had changed.
+//! Plays a memory over the sessions of a project: what it adds to each request, what writing it costs,
+//! and what of the fetches it would have answered, right or with what had changed.
 
 use indexmap::IndexSet;
 

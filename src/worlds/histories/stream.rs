@@ -1,5 +1,5 @@
-//! The sessions of a project in the order of time, and what each of their fetches found: something new, or what an earlier session
-//! had fetched, the same or changed.
+//! The sessions of a project in the order of time, and what each of their fetches found,
+//! something new, or what an earlier session had fetched, the same or changed.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;

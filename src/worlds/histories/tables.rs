@@ -1,5 +1,5 @@
-//! Tables of histories: what was fetched again, by kind and lag, what each memory would make of it, and how well one half of the
-//! sessions tells the other.
+//! Tables of histories: what was fetched again, by kind and lag, what each memory would make of it,
+//! and how well one half of the sessions tells the other.
 
 use super::Summary;
 use super::stream::Class;
