@@ -50,8 +50,10 @@ pub struct Summary {
     pub rates: Vec<RateRow>,
     /// The memory file that the log shows.
     pub memory_file: Option<MemoryFile>,
-    /// Sessions whose calls name a memory file, and the others.
-    pub with_file: [Again; 2],
+    /// Sessions whose calls name a memory file.
+    pub with_file: Again,
+    /// The others.
+    pub without_file: Again,
     /// What the policy's memory would have made of it.
     pub memory: Option<MemoryNumbers>,
 }
@@ -254,7 +256,7 @@ impl Summary {
         }
         let has_file: Vec<bool> = stream.sessions.iter().map(|it| !it.memory_files.is_empty()).collect();
         for has in &has_file {
-            all.with_file[usize::from(!has)].sessions += 1;
+            all.of_file(*has).sessions += 1;
         }
         let mut lags: Vec<(f64, bool)> = Vec::new();
         for seen in stream.probes().filter(|it| is_of_source(stream, it)) {
@@ -264,7 +266,7 @@ impl Summary {
             let one = Again { unchanged: is_same.into(), changed: (!is_same).into(), ..Again::default() };
             all.lags[lag_of(lag.sessions)].add(&one);
             all.days[DAYS.iter().position(|it| days < it.0).unwrap_or(DAYS.len() - 1)].add(&one);
-            all.with_file[usize::from(!has_file[seen.session])].add(&one);
+            all.of_file(has_file[seen.session]).add(&one);
             all.again_usd += usd(&floats(&seen.cost), rates);
             all.own_changes += u64::from(seen.is_own_change);
             lags.push((days, is_same));
@@ -284,6 +286,11 @@ impl Summary {
             spares_at_most_usd: unchanged_usd(stream, rates),
         });
         all
+    }
+
+    /// Returns what is told of sessions with or without a memory file.
+    fn of_file(&mut self, has_file: bool) -> &mut Again {
+        if has_file { &mut self.with_file } else { &mut self.without_file }
     }
 
     /// Adds what a memory told, by lag.
@@ -334,7 +341,8 @@ impl Summary {
                 None => self.rates.push(row.clone()),
             }
         }
-        self.with_file.iter_mut().zip(&more.with_file).for_each(|(own, more)| own.add(more));
+        self.with_file.add(&more.with_file);
+        self.without_file.add(&more.without_file);
     }
 
     /// Returns a number that stands beside the cost, by its name.

@@ -397,7 +397,7 @@ fn files(projects: &[Told<'_>], all: &Summary) -> Vec<Grid> {
     if !rows.is_empty() {
         grids.push(Grid::new("Memory files that calls read", 2, &headings, rows));
     }
-    let [with, without] = &all.with_file;
+    let (with, without) = (&all.with_file, &all.without_file);
     if with.sessions > 0 && without.sessions > 0 {
         let row = |name: &str, it: &Again| {
             let mean = it.n() as f64 / it.sessions as f64;

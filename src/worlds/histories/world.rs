@@ -123,11 +123,12 @@ impl History {
         beside: Beside,
     ) -> Tally {
         let models = Models::new(profile, policy.summariser());
-        let index: PriceIndex = played.rows.clone().into();
+        let is_flat = [models.session, models.summariser].iter().all(|it| it.prices.flat().is_some());
+        let index = (!is_flat).then(|| PriceIndex::from(played.rows.clone()));
         let outcome = Outcome::default();
         Tally::beside(
             &played.sums(trust),
-            Some(&index),
+            index.as_ref(),
             &outcome,
             models,
             &Beside { has_needs: true, ..beside },
