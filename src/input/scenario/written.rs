@@ -174,6 +174,18 @@ pub enum Load {
 }
 
 impl Load {
+    /// Returns the files and folders that it reads, relative to the scenario's folder.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let of_history = match self {
+            Self::History(load) => match &load.from {
+                HistorySource::Recorded(paths) => paths.as_slice(),
+                HistorySource::Generated(_) => &[],
+            },
+            _ => &[],
+        };
+        self.path().into_iter().chain(of_history.iter().map(String::as_str))
+    }
+
     /// Returns the file that it is, relative to the scenario's folder.
     pub fn path(&self) -> Option<&str> {
         match self {

@@ -266,3 +266,71 @@ impl Stream {
         rates
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::scenario::GeneratedHistory;
+    use crate::worlds::histories::generate;
+
+    fn alike(sessions: u64, changes_every: u64) -> Stream {
+        let made = GeneratedHistory {
+            sessions,
+            sources: 4,
+            source_tokens: 300,
+            more_requests: 2,
+            changes_every,
+            hours: 24,
+            stable_tokens: 1_000,
+        };
+        Stream::new(generate::sessions(&made))
+    }
+
+    #[test]
+    fn each_half_of_the_sessions_tells_how_many_sources_it_fetched_again_of_those_that_were_known() {
+        let mut stream = alike(6, 0);
+        // The last session fetches one source alone.
+        stream.sessions[5].fetches.truncate(1);
+        let stream = Stream::new(stream.sessions);
+
+        let rates: Vec<_> = stream.rates().into_iter().collect();
+        let of = |again, of| Rate { again, of };
+        // Sessions 2 and 3 could fetch four each, sessions 4, 5 and 6 as many.
+        assert_eq!(rates, [((SourceKind::File, 0), [of(8, 8), of(9, 12)])]);
+    }
+
+    #[test]
+    fn sessions_are_in_the_order_of_their_roots_and_a_sub_agent_rediscovers_nothing_of_its_own_session() {
+        let mut sessions = alike(3, 0).sessions;
+        sessions.reverse();
+        sessions[1].root = sessions[2].root.clone();
+
+        let stream = Stream::new(sessions);
+
+        assert_eq!(stream.numbers, [0, 0, 1]);
+        assert_eq!(stream.n_sessions(), 2);
+        let classes: Vec<Class> = stream.seen.iter().map(|it| it.class).collect();
+        let of = |class| [class; 4];
+        assert_eq!(classes, [of(Class::New), of(Class::Again), of(Class::Unchanged)].concat());
+        assert!(stream.probes().all(|it| it.lag.is_some_and(|it| it.sessions == 1)));
+    }
+
+    #[test]
+    fn what_left_the_prompt_is_lost_and_what_is_fetched_for_it_was_billed_once() {
+        let mut sessions = alike(2, 1).sessions;
+        // The second session compacts behind its first fetch, and fetches the same once more.
+        let again = Fetch { step: 3, ..sessions[1].fetches[0].clone() };
+        sessions[1].fetches[0].spans.iter_mut().for_each(|it| it.end = 2);
+        sessions[1].fetches.insert(3, again);
+
+        let stream = Stream::new(sessions);
+
+        let own: Vec<&Seen> = stream.seen.iter().filter(|it| it.session == 1).collect();
+        assert_eq!(own.iter().map(|it| it.class).filter(|it| *it == Class::Lost).count(), 1);
+        let first = own[0];
+        assert_eq!(first.class, Class::Changed);
+        // It was written with the next request, which nothing else was asked for, and then it was gone.
+        let cost = TokenUse { read: 1_100, write: [320, 0], uncached: 0, output: 20 };
+        assert_eq!((first.cost, first.sent_again.read), (cost, 1_100));
+    }
+}

@@ -411,6 +411,8 @@ impl MemoryNumbers {
 /// Says whether a memory pays.
 pub(super) fn verdict(probes: u64, [low, high]: [f64; 2]) -> &'static str {
     match () {
+        // Nothing has a price.
+        () if low >= 0.0 && high <= 0.0 => "cannot tell",
         // Whatever agents make of it, it costs more than it could spare.
         () if low > 0.0 => "harms",
         () if probes < PROBES_MIN => "cannot tell",
@@ -500,4 +502,36 @@ fn signed_usd(tokens: &TokenUse<f64>, rates: &Rates) -> f64 {
         output: tokens.output.max(0.0),
     };
     usd(&more, rates) - usd(&(more - *tokens), rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_sources_have_changed_after_the_half_life() {
+        let found = |days: f64, same: usize, changed: usize| {
+            std::iter::repeat_n((days, true), same).chain(std::iter::repeat_n((days, false), changed))
+        };
+        let half_life = |found: Vec<(f64, bool)>| half_life(&found);
+
+        let ten = half_life(found(10.0, 20, 20).collect()).unwrap();
+        assert!((ten - 10.0).abs() < 1e-6, "{ten}");
+        // A quarter is left after two half-lives.
+        let five = half_life(found(10.0, 10, 30).collect()).unwrap();
+        assert!((five - 5.0).abs() < 1e-6, "{five}");
+        let mixed = half_life(found(10.0, 20, 20).chain(found(20.0, 10, 30)).collect()).unwrap();
+        assert!((mixed - 10.0).abs() < 1e-6, "{mixed}");
+        assert_eq!(half_life(found(10.0, 40, 0).collect()), None, "it is longer than anyone has seen");
+        assert_eq!(half_life(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_verdict_needs_prices_and_enough_fetches_unless_nothing_could_pay() {
+        assert_eq!(verdict(30, [-2.0, -1.0]), "pays");
+        assert_eq!(verdict(30, [-1.0, 1.0]), "open");
+        assert_eq!(verdict(0, [1.0, 2.0]), "harms");
+        assert_eq!(verdict(29, [-2.0, -1.0]), "cannot tell");
+        assert_eq!(verdict(30, [0.0, 0.0]), "cannot tell");
+    }
 }
