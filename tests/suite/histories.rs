@@ -296,7 +296,7 @@ fn log(id: &str, folder: &str, day: u32, steps: &[Step]) -> String {
         let (read, written) = if nth == 0 { (0, prompt) } else { (prompt, 500) };
         prompt = read + written;
         let usage = format!(
-            r#"{{"input_tokens":0,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{written},"output_tokens":40}}"#
+            r#"{{"input_tokens":0,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{written},"output_tokens":40,"cache_creation":{{"ephemeral_5m_input_tokens":{written},"ephemeral_1h_input_tokens":0}}}}"#
         );
         let call = format!(r#"{{"type":"tool_use","id":"toolu_{id}{nth}","name":"{tool}","input":{input}}}"#);
         let reply = format!(
@@ -309,7 +309,7 @@ fn log(id: &str, folder: &str, day: u32, steps: &[Step]) -> String {
         line("user", &format!("r{nth}"), 2 * nth + 2, &result);
     }
     let usage = format!(
-        r#"{{"input_tokens":0,"cache_read_input_tokens":{prompt},"cache_creation_input_tokens":500,"output_tokens":40}}"#
+        r#"{{"input_tokens":0,"cache_read_input_tokens":{prompt},"cache_creation_input_tokens":500,"output_tokens":40,"cache_creation":{{"ephemeral_5m_input_tokens":500,"ephemeral_1h_input_tokens":0}}}}"#
     );
     let reply = format!(
         r#"{{"id":"msg_{id}","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"text","text":"Done."}}],"usage":{usage}}}"#
@@ -445,6 +445,34 @@ fn a_session_finds_what_earlier_ones_of_its_project_fetched_the_same_or_changed(
         (&3.into(), &1.into())
     );
     assert_eq!(own["memory_file"]["name"], "CLAUDE.md");
+}
+
+#[test]
+fn a_folder_costs_what_its_logs_say_and_a_memory_that_nobody_trusts_its_tokens_more() {
+    let folder = folder();
+    let policy = "(name: \"tail\", about: \"A file.\", memory: sources(write: (by: harness), store: file()))";
+    fs::write(folder.path().join("tail.ron"), policy).unwrap();
+    let set = ["--set", "history.use.trusts_note=0", "--format", "json"];
+    let args =
+        [&["a.jsonl", "b.jsonl", "c.jsonl", "--policy", "histories/none", "tail.ron"][..], &set].concat();
+    let report: Value = serde_json::from_str(&memory(folder.path(), &args)).unwrap();
+    let [none, tail] = report["runs"].as_array().unwrap().as_slice() else { panic!("two runs") };
+
+    // Each session writes 10,000 tokens, then reads all and writes 500 more.
+    let session = |steps: u64| {
+        let later = (1..=steps).map(|it| (10_000 + 500 * (it - 1)) * READ + 500 * WRITE).sum::<u64>();
+        10_000 * WRITE + later + (steps + 1) * 40 * OUTPUT
+    };
+    let billed = [5, 6, 2].map(session).iter().sum::<u64>();
+    let total = |run: &Value| picodollars(run["totals"]["cost_usd"]["total"].as_f64().unwrap());
+    assert_eq!(total(none), i128::from(billed));
+    assert_eq!(picodollars(none["history"]["billed_usd"].as_f64().unwrap()), i128::from(billed));
+
+    let told = &tail["history"]["memory"];
+    let shown = (told["shown_tokens"].as_f64().unwrap() * 16.0).round() as u64;
+    assert!(shown > 0 && told["writes"] == 3, "{told}");
+    assert_eq!(total(tail) - total(none), i128::from(shown * INPUT));
+    assert_eq!(picodollars(told["net_usd"].as_f64().unwrap()), i128::from(shown * INPUT));
 }
 
 #[test]

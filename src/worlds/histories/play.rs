@@ -21,7 +21,7 @@ use crate::timeline::{Level, StepIx};
 pub struct Played {
     /// The requests: as billed, without what was fetched again, and with the memory.
     pub sums: Sums,
-    /// The same by length and time, for prices that depend on these.
+    /// The same by length and time, if they are kept.
     pub rows: PriceRows,
     /// What fetching again cost that the memory tells nothing of.
     pub unknown: Answered,
@@ -146,6 +146,8 @@ pub(super) struct Player<'a> {
     pub numbers: &'a Numbers,
     /// The seed of what is noted.
     pub seed: Seed,
+    /// Whether requests are kept by length and time, because some prices depend on these.
+    pub keeps_rows: bool,
 }
 
 impl Player<'_> {
@@ -166,7 +168,7 @@ impl Player<'_> {
 
 /// Returns what a text of a fixed size costs that every prompt holds behind the system prompt.
 pub(super) fn fixed(stream: &Stream, tokens: Tokens) -> TokenUse<f64> {
-    let player = Player { stream, numbers: Numbers::declared(), seed: Seed(0) };
+    let player = Player { stream, numbers: Numbers::declared(), seed: Seed(0), keeps_rows: false };
     let mut run = Run::new(&player, MemoryPlace::BehindSystem, 0.0);
     for session in &stream.sessions {
         for billed in session.requests.iter().filter_map(|it| it.tokens) {
@@ -355,7 +357,9 @@ impl<'a> Run<'a> {
 
     fn sink(&mut self, row: &RequestRow) {
         self.played.sums.request(row);
-        self.played.rows.request(row);
+        if self.player.keeps_rows {
+            self.played.rows.request(row);
+        }
     }
 }
 

@@ -234,7 +234,7 @@ pub struct Rate {
 }
 
 /// The lags by which rates are told apart, in sessions: the first and the last, and what they are called.
-pub(super) const LAGS: [(u32, u32, &str); 3] = [(1, 1, "1"), (2, 3, "2–3"), (4, u32::MAX, "4 or more")];
+pub(super) const LAGS: [(u32, u32, &str); 3] = [(1, 1, "1"), (2, 3, "2 or 3"), (4, u32::MAX, "4 or more")];
 
 /// Returns which of [`LAGS`] a lag is.
 pub(super) fn lag_of(sessions: u32) -> usize {

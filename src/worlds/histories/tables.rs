@@ -2,10 +2,11 @@
 //! and how well one half of the sessions tells the other.
 
 use super::Summary;
-use super::stream::Class;
+use super::stream::{Class, LAGS};
 use super::summary::{Again, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
 use crate::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
 use crate::grid::{Grid, Kind};
+use crate::input::policy::memory::SourceKind;
 use crate::input::suite::Reference;
 use crate::measure::{Statistic, is_open};
 use crate::take::{Curve, Curves, Places, Run};
@@ -193,7 +194,8 @@ fn lags(all: &Summary) -> Grid {
         let said = if n < PROBES_MIN { "cannot tell".to_owned() } else { share(it.changed as f64, n as f64) };
         vec![lag, thousands(n), thousands(it.unchanged), thousands(it.changed), said]
     };
-    let sessions = all.lags.iter().map(|it| (format!("{} sessions", it.0), it.1));
+    let sessions =
+        all.lags.iter().map(|it| (format!("{} session{}", it.0, if *it.0 == "1" { "" } else { "s" }), it.1));
     let days = DAYS.iter().filter_map(|it| Some((it.1.to_owned(), all.days.get(it.1)?)));
     let headings = ["lag", "rediscovered", "unchanged", "changed", "share changed"];
     Grid::new("Rediscovery and change by lag", 1, &headings, sessions.chain(days).map(row))
@@ -250,15 +252,7 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
         rows.extend(
             policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))),
         );
-        // Of each project, the memory that costs least.
-        let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
-        for it in of_runs() {
-            match best.iter_mut().find(|best| best.0 == it.0) {
-                Some(best) if it.2.net_usd < best.2.net_usd => *best = it,
-                Some(_) => {}
-                None => best.push(it),
-            }
-        }
+        let best = cheapest(told);
         rows.extend(best.into_iter().map(|it| row(it.0, it.1, it.2)));
     } else {
         rows.extend(of_runs().map(|it| row(it.0, it.1, it.2)));
@@ -273,6 +267,21 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     (!rows.is_empty()).then(|| Grid::new(title, 2, &headings, rows).leaving(&order))
 }
 
+/// Returns of each project the run whose memory costs least.
+fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<(&'t str, &'t str, &'t MemoryNumbers)> {
+    let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
+    for (run, it) in told.iter().filter(|it| is_told_of(it.1, 2)) {
+        let Some(memory) = &it.memory else { continue };
+        let own = (run.scenario.as_str(), run.policy.as_str(), memory);
+        match best.iter_mut().find(|best| best.0 == own.0) {
+            Some(best) if memory.net_usd < best.2.net_usd => *best = own,
+            Some(_) => {}
+            None => best.push(own),
+        }
+    }
+    best
+}
+
 /// Says in words whether a memory pays, in each project and in all.
 fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<Grid> {
     let of_project = |project: &str| {
@@ -281,6 +290,7 @@ fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<G
     };
     let mut rows: Vec<[String; 3]> = projects
         .iter()
+        .filter(|it| is_told_of(it.1, projects.len()))
         .filter_map(|(run, it)| said(&run.scenario, &of_project(&run.scenario), it.rediscovered().calls))
         .collect();
     if projects.len() > 1 {
@@ -292,6 +302,11 @@ fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<G
         Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from))
     };
     (!rows.is_empty()).then(|| grid(rows).with(Kind::Text, &[1, 2]))
+}
+
+/// Returns whether a project has a row of its own where memories are told of: in a single session nothing is fetched again.
+fn is_told_of(of: &Summary, n_projects: usize) -> bool {
+    of.sessions > 1 || n_projects == 1
 }
 
 /// Says whether the cheapest of some memories pays, and which others may be as good.
@@ -306,19 +321,19 @@ fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Opt
         "open" => "open: it hangs on what is assumed",
         _ => "cannot tell",
     };
-    let sources =
-        if probes == 1 { "1 source was".to_owned() } else { format!("{} sources were", thousands(probes)) };
     let few = if probes < PROBES_MIN { format!(", fewer than {PROBES_MIN}") } else { String::new() };
     let costs = if best.net_usd > 0.0 { "costs" } else { "spares" };
     let mut why = format!(
-        "{sources} fetched again{few}; the cheapest, {name}, {costs} {} USD net (from {} to {})",
+        "{} {} something was rediscovered{few}; the cheapest, {name}, {costs} {} USD net (from {} to {})",
+        thousands(probes),
+        if probes == 1 { "time" } else { "times" },
         fixed(best.net_usd.abs(), 2),
         fixed(best.net_interval[0], 2),
         fixed(best.net_interval[1], 2),
     );
     match best.harms_from {
         Some(rate) => {
-            why += &format!("; it does harm once more than {} of the sources change", percent(rate))
+            why += &format!("; it does harm once more than {} of the sources change", percent(rate));
         }
         None => why += "; it would cost more than it spares even if no source changed",
     }
@@ -366,7 +381,13 @@ fn rates(all: &Summary) -> Option<Grid> {
             scored(it),
         ]
     };
-    let rows = all.rates.iter().map(row);
+    let place = |it: &&RateRow| {
+        let kind = SourceKind::ALL.iter().position(|kind| kind.name() == it.kind);
+        (kind, LAGS.iter().position(|lag| lag.2 == it.lag))
+    };
+    let mut sorted: Vec<&RateRow> = all.rates.iter().collect();
+    sorted.sort_by_key(place);
+    let rows = sorted.into_iter().map(row);
     let title = "Sources fetched again: predicted from the first half of the sessions, scored on the second";
     (!all.rates.is_empty()).then(|| Grid::new(title, 2, &headings, rows))
 }

@@ -104,9 +104,17 @@ impl History {
         groups.into_iter().map(one).collect()
     }
 
+    /// Returns what plays memories under the profiles of a load.
+    fn player(&self, load: &Load) -> Player<'_> {
+        let is_flat = |it: &Profile| it.prices.flat().is_some();
+        let summarisers = load.policies.iter().filter_map(|it| it.summariser());
+        let keeps_rows = !load.profiles.iter().chain(summarisers).all(is_flat);
+        Player { stream: &self.stream, numbers: &self.numbers, seed: self.seed, keeps_rows }
+    }
+
     /// Plays each policy.
     fn played(&self, load: &Load) -> Vec<AtEnds> {
-        let player = Player { stream: &self.stream, numbers: &self.numbers, seed: self.seed };
+        let player = self.player(load);
         let ends = self.numbers.ends("write.takes");
         in_order(load.policies.len(), |at| {
             AtEnds(ends.map(|takes| player.play(Placed::of(&load.policies[at]), takes)))
@@ -244,7 +252,7 @@ impl World for History {
     fn play(&self, load: &Load, _: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let played = self.played(load);
         progress(1, 1);
-        let player = Player { stream: &self.stream, numbers: &self.numbers, seed: self.seed };
+        let player = self.player(load);
         let without = player.play(None, 0.0);
         let assumed = load.assumed();
         let cells: Vec<Cell> = load.cells().collect();
@@ -262,7 +270,7 @@ impl World for History {
             let spec = load.policies[policy].source_memory();
             let trusts = spec.map_or(0.0, |it| self.trust(it)[1]);
             let trust = Trust { trusts, stale_fetches: self.numbers.stale.fetches };
-            let rates = load.profiles.first().map(|it| it.prices.usual().clone()).unwrap_or_default();
+            let rates = load.profiles.first().map(|it| *it.prices.usual()).unwrap_or_default();
             let summary = Summary::new(&self.stream, &rates);
             let memory = spec.map(|spec| {
                 let told = (trusts, spec.write.notes(SourceKind::Action));
