@@ -18,6 +18,7 @@ mod documents;
 mod duckagent;
 mod explain;
 mod export;
+mod exploration;
 mod face;
 mod field;
 mod firings;
