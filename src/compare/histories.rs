@@ -75,10 +75,13 @@ fn read(origin: &Origin, indexing: &Indexing, by: HistoryUnit) -> Read {
     let mut reader = origin.reader()?;
     let assume = Assume::default();
     let all = located(origin, import::import_beside(reader.as_mut(), &name, &assume, &[], &indexing.beside))?;
+    // A recording alone is not indexed with others.
+    let alone =
+        if indexing.sessions.is_empty() { import::index(origin.reader()?.as_mut()).ok() } else { None };
+    let sessions = alone.as_ref().unwrap_or(&indexing.sessions);
     let own = all.into_iter().filter(|it| !indexing.twins.contains(&it.session));
     let one = |it: import::Imported| {
-        let indexed =
-            indexing.sessions.iter().find(|one| one.session == it.session).or(indexing.sessions.first());
+        let indexed = sessions.iter().find(|one| one.session == it.session).or(sessions.first());
         let project = indexed.map(|it| it.project.as_str()).unwrap_or_default();
         let group = match by {
             HistoryUnit::Project => project,

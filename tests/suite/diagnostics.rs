@@ -145,6 +145,7 @@ fn of_lines() -> Vec<Answer> {
         mistaken_lines_for_conversations(),
         mistyped_lines(),
         mistaken_outputs(),
+        mistaken_lines_for_histories(),
     ]
     .concat();
     let told = |it: &Vec<&str>| {
@@ -217,28 +218,6 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
-        [
-            "run",
-            "--scenario",
-            "histories/weekly",
-            "--policy",
-            "histories/file",
-            "--profile",
-            "duckagent/deepseek-chat",
-        ]
-        .to_vec(),
-        [
-            "run",
-            "--scenario",
-            "histories/weekly",
-            "--policy",
-            "histories/file",
-            "--profile",
-            "unlimited",
-            "--rows",
-            "needs",
-        ]
-        .to_vec(),
         vec!["run", "recorded/claude-code", "--columns", "evidnce_kept,cost,colour"],
         vec!["run", "--policy", "identity", "../data/small"],
         vec!["run", "--policy", "../../examples/policies/clear_old_results_node.ron"],
@@ -385,6 +364,15 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         vec!["import", "refused.jsonl"],
         vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],
         [&explain[..], &["--session", "other"]].concat(),
+    ]
+}
+
+/// Returns command lines that ask of a history what it does not have.
+fn mistaken_lines_for_histories() -> Vec<Vec<&'static str>> {
+    let history = ["run", "--scenario", "histories/weekly", "--policy", "histories/file", "--profile"];
+    vec![
+        [&history[..], &["duckagent/deepseek-chat"]].concat(),
+        [&history[..], &["unlimited", "--rows", "needs"]].concat(),
     ]
 }
 

@@ -256,7 +256,7 @@ fn a_verdict_is_open_where_it_hangs_on_what_is_assumed_and_not_told_of_few_fetch
         "it would pay if they did not change"
     );
     assert_eq!(verdict(Alike { sessions: 2, ..same }, &[]), ("cannot tell", true));
-    assert_eq!(verdict(Alike { tokens: 30, ..same }, &["history.use.trusts_note=0"]).1, false);
+    assert!(!verdict(Alike { tokens: 30, ..same }, &["history.use.trusts_note=0"]).1, "nothing is at stake");
 }
 
 #[test]
@@ -494,6 +494,26 @@ fn a_user_is_one_history_if_asked_for_and_neither_order_nor_threads_change_a_byt
         all["runs"].take()
     };
     assert_eq!(sorted(&one), sorted(&other));
+}
+
+#[test]
+fn a_project_of_an_unknown_model_takes_no_part_and_is_named_and_alone_it_is_refused() {
+    let folder = folder();
+    let odd = log("e", "/Users/ann/odd", 9, &[Step("Read", r#"{"file_path":"a.rs"}"#, "one")]);
+    fs::write(folder.path().join("e.jsonl"), odd.replace("claude-opus-4-5-20251101", "mystery-9")).unwrap();
+
+    let text = memory(folder.path(), &["."]);
+    assert!(text.contains("history/Users/ann/odd: no profile covers the model `mystery-9`"), "{text}");
+    assert!(
+        !counts(&memory(folder.path(), &[".", "--format", "json"])).contains_key("history/Users/ann/odd")
+    );
+
+    let mut alone = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let refused = alone.args(["memory", "e.jsonl"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("error[model-unknown]"));
+    let priced = memory(folder.path(), &["e.jsonl", "--profile", PROFILE, "--format", "json"]);
+    assert_eq!(counts(&priced)["history/Users/ann/odd"], ["file new 1"], "a file alone has its project, too");
 }
 
 #[test]

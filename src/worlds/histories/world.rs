@@ -225,9 +225,14 @@ impl World for History {
         ])
     }
 
-    fn notes(&self, _load: &Load) -> Vec<String> {
+    fn notes(&self, load: &Load) -> Vec<String> {
         let mut notes = self.notes.clone();
         let main = self.model().unwrap_or_default();
+        if load.profiles.is_empty() {
+            let help = "it takes no part; name one with `--profile`";
+            notes.push(format!("{}: no profile covers the model `{main}`: {help}.", self.name));
+            return notes;
+        }
         let n_others = self.stream.sessions.iter().filter(|it| it.model != main).count();
         if n_others > 0 {
             notes.push(format!("{}: {n_others} sessions of other models are priced as {main}.", self.name));
