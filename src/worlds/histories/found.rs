@@ -24,8 +24,8 @@ pub(super) static KIND: FindingsKind = FindingsKind {
 };
 
 static COLUMNS: [Column<Run>; 1] = listed![Run;
-    /// What the sessions of a project fetched again, and what the memory would have made of it; null for loads of other kinds.
-    "history": Group(of_history) = |it| it.found::<Summary>().map(Value::of),
+    /// What the sessions of a project fetched again, and what the memory would have made of it; left out for loads of other kinds.
+    "history": Group(of_history) sparse = |it| it.found::<Summary>().map(Value::of),
 ];
 
 impl Findings for Summary {
