@@ -13,11 +13,15 @@ const AGING: [&str; 1] = ["assumptions/aging"];
 /// The folder with the numbers and the services of memory runners.
 const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
 
+/// The folder with the numbers of memories over histories.
+const HISTORIES: [&str; 1] = ["assumptions/histories"];
+
 fn main() -> io::Result<()> {
     embed(&INPUTS, "bundled.rs")?;
     embed(&TOOLS, "tool_tables.rs")?;
     embed(&AGING, "aging_numbers.rs")?;
-    embed(&RUNNERS, "runner_numbers.rs")
+    embed(&RUNNERS, "runner_numbers.rs")?;
+    embed(&HISTORIES, "history_numbers.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.
