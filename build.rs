@@ -12,12 +12,15 @@ const TOOLS: [&str; 1] = ["assumptions/tools"];
 const AGING: [&str; 1] = ["assumptions/aging"];
 /// The folder with the numbers and the services of memory runners.
 const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
+/// The folder with what the users of each agent can set.
+const SETTINGS: [&str; 1] = ["assumptions/settings"];
 
 fn main() -> io::Result<()> {
     embed(&INPUTS, "bundled.rs")?;
     embed(&TOOLS, "tool_tables.rs")?;
     embed(&AGING, "aging_numbers.rs")?;
-    embed(&RUNNERS, "runner_numbers.rs")
+    embed(&RUNNERS, "runner_numbers.rs")?;
+    embed(&SETTINGS, "agent_settings.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.

@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+pub mod advise;
 pub mod check;
 mod contrast;
 mod convert;
@@ -20,6 +21,7 @@ mod params;
 mod probes;
 mod processes;
 mod reads;
+mod realised;
 mod recordings;
 mod selection;
 mod session;
@@ -52,6 +54,7 @@ use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use probes::fit;
+pub use realised::{forecast, realised};
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};

@@ -1,5 +1,7 @@
 //! A report: the runs of a comparison and their context, for people and for programs.
 
+pub mod advise;
+mod blocks;
 pub mod calibration;
 pub mod carried;
 mod compactions;
@@ -23,6 +25,7 @@ pub mod ratchet;
 mod reasons;
 mod remembered;
 mod resets;
+pub mod realised;
 pub mod recording;
 pub mod rows;
 pub mod runs;

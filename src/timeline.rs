@@ -197,6 +197,8 @@ pub struct Harness {
 pub struct Recorded {
     /// The format of the log, by which its tools are known.
     pub format: &'static str,
+    /// The newest version of the harness that made its requests; empty if the log names none.
+    pub version: String,
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
     /// Whether the usage is known for the session alone, and spread over its requests.

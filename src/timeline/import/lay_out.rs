@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::assumed::{Assumed, sentences};
-use super::harness::{Conduct, Leads};
+use super::harness::{Conduct, Leads, Version};
 use super::kept::Places;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
@@ -181,6 +181,8 @@ impl Transcript {
     /// Notes where the harness compacted the history, and from where on that is undone.
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
+        let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
+        recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();

@@ -1,0 +1,330 @@
+//! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
+
+pub mod agents;
+mod files;
+mod lifetimes;
+mod month;
+mod play;
+mod states;
+mod trial;
+
+use indexmap::IndexMap;
+
+use super::{Comparison, Progress};
+use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::quantity::Tokens;
+use crate::report::advise::saved::Saved;
+use crate::report::advise::{Advice, AgentAdvice, Candidate, From, InForce, LeftOut, SCHEMA};
+use crate::report::distinct;
+use agents::{Agent, Setting, ShownBy, is_older};
+use month::Calendar;
+use play::{Played, Whose};
+use states::{ByLane, Policies, State};
+use trial::Trial;
+
+pub(super) use play::{Seen, seen};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The agent by the name of its file, where formats do not tell.
+    pub agent: Option<String>,
+    /// A settings file: its name and its text.
+    pub settings: Option<(String, String)>,
+    /// The share of the needed evidence that must be kept.
+    pub min_evidence: f64,
+}
+
+/// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
+///
+/// # Errors
+/// Every problem of the inputs, or no session is one of a known agent.
+pub fn advise(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    asked: &Asked,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<(Advice, Option<Saved>), Error> {
+    let all = play::seen(catalog, comparison, threads, progress)?;
+    let (known, unknown) = recognised(&all, asked)?;
+    let mut agents = Vec::new();
+    let mut saved = Vec::new();
+    for agent in known {
+        let one = Advising { catalog, comparison, asked, agent, threads, progress };
+        let (advice, kept) = one.advice(&all)?;
+        agents.push(advice);
+        saved.extend(kept);
+    }
+    let saved = if agents.len() == 1 { saved.pop() } else { None };
+    Ok((Advice { schema: SCHEMA, agents, unknown, skipped: Vec::new() }, saved))
+}
+
+/// Finds the agents of some sessions, and counts those whose agent is not known.
+fn recognised(all: &[Seen], asked: &Asked) -> Result<(Vec<&'static Agent>, Vec<(String, usize)>), Error> {
+    let known = Agent::all()?;
+    if let Some(name) = &asked.agent {
+        let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
+        return Ok((vec![agent], Vec::new()));
+    }
+    let of = |it: &Seen| known.values().find(|agent| agent.is_of(it.format));
+    let found: Vec<&str> = distinct(all.iter().filter_map(of).map(|it| it.name.as_str()));
+    let agents: Vec<&Agent> = known.values().filter(|it| found.contains(&it.name.as_str())).collect();
+    let mut unknown: IndexMap<String, usize> = IndexMap::new();
+    all.iter().filter(|it| of(it).is_none()).for_each(|it| *unknown.entry(it.format.to_owned()).or_default() += 1);
+    if agents.is_empty() {
+        return Err(no_agent(&unknown, known));
+    }
+    Ok((agents, unknown.into_iter().collect()))
+}
+
+/// Says that no agent has this name.
+fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
+    let mut problem = Diagnostic::at("agent-unknown", "", format!("no settings of an agent `{name}` are known"));
+    "--agent".clone_into(&mut problem.place.file);
+    vec![problem.help(format!("use one of {}", names(known)))]
+}
+
+/// Says that no session is one of a known agent.
+fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) -> Error {
+    let message = match formats.keys().next() {
+        None => "no recorded session is there to advise on".to_owned(),
+        Some(_) => format!(
+            "whose sessions these are cannot be told from their format: {}",
+            formats.keys().cloned().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let help = match formats.is_empty() {
+        true => "name recorded sessions: files, or folders of them".to_owned(),
+        false => format!("name the agent with `--agent`: {}", names(known)),
+    };
+    vec![Diagnostic::at("agent-unrecognised", "", message).help(help)].into()
+}
+
+fn names(known: &IndexMap<String, Agent>) -> String {
+    known.keys().cloned().collect::<Vec<_>>().join(", ")
+}
+
+impl Agent {
+    /// Returns whether a format's recordings are its logs.
+    pub(super) fn is_of(&self, format: &str) -> bool {
+        self.formats.iter().any(|it| it == format)
+    }
+}
+
+/// Advice on one agent, on its way.
+struct Advising<'a> {
+    catalog: &'a Catalog,
+    comparison: &'a Comparison,
+    asked: &'a Asked,
+    agent: &'a Agent,
+    threads: Option<usize>,
+    progress: Progress<'a>,
+}
+
+/// Settings that are tried, with the policies that play them.
+pub(super) struct Variant {
+    /// Keys and values that differ from what is in force.
+    pub(super) set: Vec<(String, String)>,
+    pub(super) by_lane: ByLane,
+}
+
+impl Advising<'_> {
+    fn whose(&self) -> Whose<'_> {
+        Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
+    }
+
+    fn advice(&self, all: &[Seen]) -> Result<(AgentAdvice, Option<Saved>), Error> {
+        let own: Vec<&Seen> = all.iter().filter(|it| self.whose().is_own(it)).collect();
+        let file = self.asked.settings.as_ref().map(|(name, text)| files::values(self.agent, name, text));
+        let base: State = file.transpose()?.unwrap_or_default();
+        let mut policies = Policies::new(self.catalog);
+        let base_lanes = policies.of_state(self.agent, &base)?;
+        let variants = self.variants(&own, &base, &mut policies)?;
+        let wishes: Vec<(usize, ByLane)> = self.wishes(&mut policies)?;
+        let lives = lifetimes::Axis::new(self.agent, &mut policies)?;
+        let played = self.played(&policies)?;
+        let calendar = Calendar::new(&played);
+        let trial = Trial {
+            agent: self.agent,
+            calendar: &calendar,
+            played: &played,
+            base: base_lanes,
+            min_evidence: self.asked.min_evidence,
+        };
+        let found = trial.found(&variants);
+        let wishes = wishes.iter().map(|(nth, lanes)| trial.wish(&self.agent.wishes[*nth], *lanes));
+        let seen: Vec<&Seen> = played.iter().map(|it| &it.seen).collect();
+        let advice = AgentAdvice {
+            agent: self.agent.name.clone(),
+            versions: versions(&seen),
+            sessions: played.len(),
+            sub_agents: seen.iter().filter(|it| it.is_of_agent).count(),
+            requests: seen.iter().map(|it| it.requests).sum(),
+            projects: trial.n_projects(),
+            month: calendar.month(&played, base_lanes),
+            evidence_kept: trial.evidence_kept(),
+            in_force: self.in_force(&seen, &base),
+            lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
+            wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
+            left_out: self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() }).collect(),
+            ..AgentAdvice::default()
+        };
+        Ok(self.finished(advice, found, (&base, &trial)))
+    }
+
+    /// Puts the advice and what to paste beside what was found.
+    fn finished(
+        &self,
+        advice: AgentAdvice,
+        found: trial::Found,
+        (base, trial): (&State, &Trial<'_>),
+    ) -> (AgentAdvice, Option<Saved>) {
+        let mut whole = base.clone();
+        if let Some(set) = &found.advised_set {
+            whole.extend(set.iter().cloned());
+        }
+        let settings = |it: (&String, &String)| self.agent.setting(it.0);
+        let set = found.advised_set.clone().unwrap_or_default();
+        let chosen: Vec<(&Setting, &str)> = whole
+            .iter()
+            .filter(|_| found.advised.is_some())
+            .filter_map(|it| Some((settings(it)?, it.1.as_str())))
+            .collect();
+        let new: Vec<&Setting> = set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
+        let saved = trial.saved(&found);
+        let advice = AgentAdvice {
+            paste: files::pastes(&chosen),
+            heed: self.heed(&new, advice.versions.as_ref()),
+            advised: found.advised,
+            reason: found.reason,
+            rejected: found.rejected,
+            tried: found.tried,
+            ..advice
+        };
+        (advice, saved)
+    }
+
+    /// Says what to check when pasting: which version has the settings, and what outranks them.
+    fn heed(&self, settings: &[&Setting], versions: Option<&[String; 2]>) -> Vec<String> {
+        if settings.is_empty() {
+            return Vec::new();
+        }
+        let mut heed = Vec::new();
+        for setting in settings {
+            let Some(since) = &setting.since else { continue };
+            let name = &self.agent.name;
+            heed.push(match versions {
+                Some([_, newest]) if is_older(newest, since) => format!(
+                    "`{}` exists since {name} {since}, and the newest version in these sessions is {newest}: update first.",
+                    setting.key
+                ),
+                _ => format!("`{}` exists since {name} {since}.", setting.key),
+            });
+        }
+        heed.push(self.agent.outranks.clone());
+        heed.push("Not tried on the agent: that it heeds the text is what its documentation says.".to_owned());
+        heed
+    }
+
+    /// Returns what is tried: each value of each setting that differs from what is in force.
+    fn variants(&self, own: &[&Seen], base: &State, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
+        let mut variants = Vec::new();
+        let is_lane = |setting: &Setting| own.iter().any(|it| setting.lane.include(it.is_of_agent));
+        for setting in self.agent.settings.iter().filter(|it| is_lane(it)) {
+            let in_force = base.get(&setting.key).cloned().or_else(|| shown(setting, own));
+            for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
+                let mut state = base.clone();
+                state.insert(setting.key.clone(), value.clone());
+                let by_lane = policies.of_state(self.agent, &state)?;
+                variants.push(Variant { set: vec![(setting.key.clone(), value.clone())], by_lane });
+            }
+        }
+        Ok(variants)
+    }
+
+    fn wishes(&self, policies: &mut Policies<'_>) -> Result<Vec<(usize, ByLane)>, Error> {
+        self.agent.wishes.iter().enumerate().map(|(nth, it)| Ok((nth, policies.of_wish(it)?))).collect()
+    }
+
+    fn played(&self, policies: &Policies<'_>) -> Result<Vec<Played>, Error> {
+        play::played(self.catalog, self.comparison, (self.whose(), policies), self.threads, self.progress)
+    }
+
+    /// Returns the settings in force, and who says so.
+    fn in_force(&self, seen: &[&Seen], base: &State) -> Vec<InForce> {
+        let one = |setting: &Setting| {
+            let log = || told(setting, seen).map(|it| (it, From::Log));
+            let file = base.get(&setting.key).map(|it| (it.clone(), From::File));
+            let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
+            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from }
+        };
+        self.agent.settings.iter().map(one).collect()
+    }
+}
+
+/// Returns the value of a setting that all sessions show alike, if they do.
+fn shown(setting: &Setting, seen: &[&Seen]) -> Option<String> {
+    if setting.shown_by? != ShownBy::Lifetimes {
+        return None;
+    }
+    let [short, long] = lives(setting, seen);
+    match (short, long) {
+        (0, 0) => None,
+        (_, 0) => Some(called(setting, "5m")),
+        (0, _) => Some(called(setting, "1h")),
+        _ => None,
+    }
+}
+
+/// Counts the sessions that wrote for a short time, and those that wrote for a long one.
+fn lives(setting: &Setting, seen: &[&Seen]) -> [usize; 2] {
+    let own = seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
+    own.fold([0; 2], |n, it| {
+        let is_long = it.written[1] > it.written[0];
+        let is_any = it.written != [0; 2];
+        [n[0] + usize::from(is_any && !is_long), n[1] + usize::from(is_long)]
+    })
+}
+
+/// Returns what a value of the logs is called.
+pub(super) fn called(setting: &Setting, value: &str) -> String {
+    setting.names.get(value).map_or(value, String::as_str).to_owned()
+}
+
+/// Says what the logs show of a setting.
+fn told(setting: &Setting, seen: &[&Seen]) -> Option<String> {
+    match setting.shown_by? {
+        ShownBy::Lifetimes => {
+            let [short, long] = lives(setting, seen);
+            let both = || {
+                let names = [called(setting, "5m"), called(setting, "1h")];
+                format!("{} in {short} sessions, {} in {long}", names[0], names[1])
+            };
+            shown(setting, seen).or_else(|| (short + long > 0).then(both))
+        }
+        ShownBy::Compactions(more) => {
+            let lowest: Option<Tokens> = seen.iter().flat_map(|it| &it.compacted_at).copied().min();
+            let trigger = lowest?;
+            let n: usize = seen.iter().map(|it| it.compacted_at.len()).sum();
+            Some(format!(
+                "at most {} (the smallest of {n} prompts before a compaction had {} tokens)",
+                crate::grid::numbers::thousands(trigger + more),
+                crate::grid::numbers::thousands(trigger)
+            ))
+        }
+    }
+}
+
+/// Returns the oldest and the newest version.
+fn versions(seen: &[&Seen]) -> Option<[String; 2]> {
+    let mut all: Vec<&String> = seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).collect();
+    all.sort_by(|one, other| match (is_older(one, other), is_older(other, one)) {
+        (true, _) => std::cmp::Ordering::Less,
+        (_, true) => std::cmp::Ordering::Greater,
+        _ => std::cmp::Ordering::Equal,
+    });
+    Some([all.first()?, all.last()?].map(|it| (*it).clone()))
+}
