@@ -14,17 +14,19 @@ use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
 use crate::report::advise::saved::Saved;
 use crate::report::advise::{Advice, AgentAdvice, Candidate, From, InForce, LeftOut, SCHEMA};
 use crate::report::distinct;
 use agents::{Agent, Setting, ShownBy, is_older};
 use month::Calendar;
-use play::{Played, Whose};
-use states::{ByLane, Policies, State};
+use play::Played;
+use states::ByLane;
 use trial::Trial;
 
-pub(super) use play::{Seen, seen};
+pub(super) use play::{Seen, Whose, played, seen};
+pub(super) use states::{Policies, State};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -142,10 +144,18 @@ impl Advising<'_> {
         let base: State = file.transpose()?.unwrap_or_default();
         let mut policies = Policies::new(self.catalog);
         let base_lanes = policies.of_state(self.agent, &base)?;
-        let variants = self.variants(&own, &base, &mut policies)?;
+        let mut variants = self.variants(&own, &base, &mut policies)?;
         let wishes: Vec<(usize, ByLane)> = self.wishes(&mut policies)?;
         let lives = lifetimes::Axis::new(self.agent, &mut policies)?;
-        let played = self.played(&policies)?;
+        let mut played = self.played(&policies, 0)?;
+        let n_played = policies.files.len();
+        let joint = self.joint(&variants, &played, (&base, base_lanes), &mut policies)?;
+        variants.extend(joint);
+        if policies.files.len() > n_played {
+            let more = self.played(&policies, n_played)?;
+            played.iter_mut().zip(more).for_each(|(it, more)| it.runs.extend(more.runs));
+        }
+        let n_policies = policies.files.len();
         let calendar = Calendar::new(&played);
         let trial = Trial {
             agent: self.agent,
@@ -164,15 +174,33 @@ impl Advising<'_> {
             sub_agents: seen.iter().filter(|it| it.is_of_agent).count(),
             requests: seen.iter().map(|it| it.requests).sum(),
             projects: trial.n_projects(),
-            month: calendar.month(&played, base_lanes),
+            month: trial.month(),
             evidence_kept: trial.evidence_kept(),
             in_force: self.in_force(&seen, &base),
             lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
             wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
-            left_out: self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() }).collect(),
+            left_out: self.left_out(&own, &base),
             ..AgentAdvice::default()
         };
-        Ok(self.finished(advice, found, (&base, &trial)))
+        let before = self.before(&found, &own, &base);
+        let lanes = match before.is_empty() {
+            true => None,
+            // Each value of a lifetime has been played.
+            false => Some(policies.of_state(self.agent, &before)?).filter(|it| it.iter().all(|it| *it < n_policies)),
+        };
+        let before = if lanes.is_some() { before } else { State::new() };
+        Ok(self.finished(advice, found, (&base, &trial), (&before, lanes)))
+    }
+
+    /// Returns the values in force of the advised settings, if all of them are known and later sessions can be played with them: what a
+    /// compaction took out of a log cannot be put back, but lifetimes change no prompt.
+    fn before(&self, found: &trial::Found, own: &[&Seen], base: &State) -> State {
+        let known = |(key, _): &(String, String)| {
+            let setting = self.agent.setting(key).filter(|it| it.shown_by == Some(ShownBy::Lifetimes))?;
+            Some((key.clone(), base.get(key).cloned().or_else(|| shown(setting, own))?))
+        };
+        let set = found.advised_set.iter().flatten().map(known).collect::<Option<State>>();
+        set.unwrap_or_default()
     }
 
     /// Puts the advice and what to paste beside what was found.
@@ -181,6 +209,7 @@ impl Advising<'_> {
         advice: AgentAdvice,
         found: trial::Found,
         (base, trial): (&State, &Trial<'_>),
+        before: (&State, Option<ByLane>),
     ) -> (AgentAdvice, Option<Saved>) {
         let mut whole = base.clone();
         if let Some(set) = &found.advised_set {
@@ -194,7 +223,7 @@ impl Advising<'_> {
             .filter_map(|it| Some((settings(it)?, it.1.as_str())))
             .collect();
         let new: Vec<&Setting> = set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
-        let saved = trial.saved(&found);
+        let saved = trial.saved(&found, before.0, before.1);
         let advice = AgentAdvice {
             paste: files::pastes(&chosen),
             heed: self.heed(&new, advice.versions.as_ref()),
@@ -233,7 +262,7 @@ impl Advising<'_> {
     fn variants(&self, own: &[&Seen], base: &State, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
         let mut variants = Vec::new();
         let is_lane = |setting: &Setting| own.iter().any(|it| setting.lane.include(it.is_of_agent));
-        for setting in self.agent.settings.iter().filter(|it| is_lane(it)) {
+        for setting in self.agent.settings.iter().filter(|it| is_lane(it) && self.unmet(it, own, base).is_none()) {
             let in_force = base.get(&setting.key).cloned().or_else(|| shown(setting, own));
             for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
                 let mut state = base.clone();
@@ -245,12 +274,68 @@ impl Advising<'_> {
         Ok(variants)
     }
 
+    /// Returns what a setting needs that is not in force: without it, it does nothing.
+    fn unmet<'s>(&self, setting: &'s Setting, own: &[&Seen], base: &State) -> Option<(&'s String, &'s String)> {
+        let in_force = |key: &String| {
+            base.get(key).cloned().or_else(|| shown(self.agent.setting(key)?, own))
+        };
+        setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
+    }
+
+    /// Returns the settings that are not tried, with the reasons.
+    fn left_out(&self, own: &[&Seen], base: &State) -> Vec<LeftOut> {
+        let unmet = self.agent.settings.iter().filter_map(|it| {
+            let (key, value) = self.unmet(it, own, base)?;
+            Some(LeftOut { key: it.key.clone(), reason: format!("it needs `{key}={value}`, which is not in force in all sessions") })
+        });
+        let known = self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() });
+        unmet.chain(known).collect()
+    }
+
     fn wishes(&self, policies: &mut Policies<'_>) -> Result<Vec<(usize, ByLane)>, Error> {
         self.agent.wishes.iter().enumerate().map(|(nth, it)| Ok((nth, policies.of_wish(it)?))).collect()
     }
 
-    fn played(&self, policies: &Policies<'_>) -> Result<Vec<Played>, Error> {
-        play::played(self.catalog, self.comparison, (self.whose(), policies), self.threads, self.progress)
+    fn played(&self, policies: &Policies<'_>, from: usize) -> Result<Vec<Played>, Error> {
+        let what = (self.whose(), policies, from);
+        play::played(self.catalog, self.comparison, what, self.threads, self.progress)
+    }
+
+    /// Returns settings to try together: of each that saves on the older sessions the best value, all of them and two by two.
+    fn joint(
+        &self,
+        variants: &[Variant],
+        played: &[Played],
+        (base, base_lanes): (&State, ByLane),
+        policies: &mut Policies<'_>,
+    ) -> Result<Vec<Variant>, Error> {
+        /// Two by two, more settings would be more variants than single values.
+        const MOST: usize = 4;
+        let older = trial::older(played);
+        let cost = |lanes: ByLane| -> Option<f64> { older.iter().map(|it| it.run(lanes).costs.total()).sum() };
+        let Some(in_force) = cost(base_lanes) else { return Ok(Vec::new()) };
+        let mut best: IndexMap<&String, (f64, &String)> = IndexMap::new();
+        for it in variants {
+            let [(key, value)] = it.set.as_slice() else { continue };
+            let Some(usd) = cost(it.by_lane).filter(|it| *it < in_force) else { continue };
+            let own = best.entry(key).or_insert((usd, value));
+            if usd < own.0 {
+                *own = (usd, value);
+            }
+        }
+        best.sort_by(|_, one, _, other| one.0.total_cmp(&other.0));
+        let best: Vec<(String, String)> =
+            best.into_iter().take(MOST).map(|(key, (_, value))| (key.clone(), value.clone())).collect();
+        let pairs = (0..best.len()).flat_map(|one| (one + 1..best.len()).map(move |other| vec![one, other]));
+        let all: Vec<usize> = (0..best.len()).collect();
+        let sets = pairs.chain((best.len() > 2).then_some(all));
+        let variant = |members: Vec<usize>| {
+            let set: Vec<(String, String)> = members.into_iter().map(|it| best[it].clone()).collect();
+            let mut state = base.clone();
+            state.extend(set.iter().cloned());
+            Ok(Variant { by_lane: policies.of_state(self.agent, &state)?, set })
+        };
+        sets.map(variant).collect()
     }
 
     /// Returns the settings in force, and who says so.
@@ -309,10 +394,11 @@ fn told(setting: &Setting, seen: &[&Seen]) -> Option<String> {
             let lowest: Option<Tokens> = seen.iter().flat_map(|it| &it.compacted_at).copied().min();
             let trigger = lowest?;
             let n: usize = seen.iter().map(|it| it.compacted_at.len()).sum();
+            let of = if n == 1 { "the prompt".to_owned() } else { format!("the smallest of {n} prompts") };
             Some(format!(
-                "at most {} (the smallest of {n} prompts before a compaction had {} tokens)",
-                crate::grid::numbers::thousands(trigger + more),
-                crate::grid::numbers::thousands(trigger)
+                "at most {} ({of} before a compaction had {} tokens)",
+                thousands(trigger + more),
+                thousands(trigger)
             ))
         }
     }

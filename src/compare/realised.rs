@@ -1,7 +1,7 @@
 //! A forecast held against later sessions: which of them count, and what they were billed.
 
 use super::advise::agents::{Agent, ShownBy};
-use super::advise::{Seen, called, seen};
+use super::advise::{Policies, Seen, State, Whose, called, played, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
@@ -41,6 +41,12 @@ pub fn realised(
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
     let mut all = seen(catalog, comparison, threads, progress)?;
+    let before: State = saved.before.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect();
+    let sizes = match (agent, before.is_empty()) {
+        (Some(agent), false) => sizes(catalog, comparison, (agent, &before), threads, progress)?,
+        _ => all.iter().map(|it| Some(it.requests as f64)).collect(),
+    };
+    all.iter_mut().zip(sizes).for_each(|(it, size)| it.size = size);
     let mut left_out: Vec<(String, usize)> = Vec::new();
     let mut leave = |all: &mut Vec<Seen>, reason: &str, stays: &dyn Fn(&Seen) -> bool| {
         let before = all.len();
@@ -62,12 +68,27 @@ pub fn realised(
         notes.push("Other versions of the agent made most of these sessions; what those changed is part of the difference.".to_owned());
     }
     let later = all.iter().filter_map(|it| {
-        let (requests, usd) = it.bill()?;
-        Some(Later { kind: it.kind(), requests, usd })
+        let (size, usd) = it.bill()?;
+        Some(Later { kind: it.kind(), size, usd })
     });
     let mut found = Realised::new(saved, &later.collect::<Vec<_>>());
     left_out.append(&mut found.left_out);
     Ok(Realised { left_out, notes, ..found })
+}
+
+/// Returns what sessions cost with earlier settings.
+fn sizes(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    (agent, before): (&Agent, &State),
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<Vec<Option<f64>>, Error> {
+    let mut policies = Policies::new(catalog);
+    let lanes = policies.of_state(agent, before)?;
+    let whose = Whose { agent, is_named: true };
+    let played = played(catalog, comparison, (whose, &policies, 0), threads, progress)?;
+    Ok(played.iter().map(|it| it.size(Some(lanes))).collect())
 }
 
 /// Returns whether the settings of a forecast may have been in force in a session, as far as its log shows.

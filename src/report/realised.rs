@@ -1,6 +1,7 @@
-//! A forecast held against what later sessions were billed: per request, by kind of session.
+//! A forecast held against what later sessions were billed: by their size and their kind.
 //!
-//! Each later session is expected to cost its requests at what a request of its kind was billed before; the ratio of what they were
+//! The size of a session is what it costs with the earlier settings, as simulated, where it can be played with them; else the number of
+//! its requests. Each later session is expected to cost its size at the rate at which its kind was billed before; the ratio of what they were
 //! billed to that, over all of them, is what the change did. Its variance is that of the ratio over later sessions, plus that of the
 //! earlier rates. A forecast is refuted only beyond its own interval, too.
 
@@ -27,8 +28,8 @@ const SESSIONS_MIN: u64 = 5;
 pub struct Later {
     /// Lane, model and length, as the forecast calls it.
     pub kind: String,
-    /// Its requests.
-    pub requests: f64,
+    /// Its size, as the forecast measures it.
+    pub size: f64,
     /// What they were billed, in US dollars.
     pub usd: f64,
 }
@@ -56,6 +57,8 @@ pub struct Realised {
     pub agent: String,
     /// The settings.
     pub set: Vec<String>,
+    /// Whether sessions are measured by what they cost as simulated with the earlier settings, and not by their requests.
+    pub is_by_cost: bool,
     /// The answer.
     pub answer: Answer,
     /// The change in cost that was forecast, for later sessions of these kinds; negative if it saves.
@@ -87,8 +90,8 @@ pub struct RealisedKind {
     pub kind: String,
     /// The number of sessions, before and after.
     pub sessions: [u64; 2],
-    /// US dollars per request, before and after.
-    pub usd_per_request: [f64; 2],
+    /// US dollars by size, before and after.
+    pub rate: [f64; 2],
     /// The change that was forecast.
     pub forecast: f64,
 }
@@ -110,6 +113,7 @@ impl Realised {
             schema: SCHEMA,
             agent: saved.agent.clone(),
             set: saved.set.clone(),
+            is_by_cost: !saved.before.is_empty(),
             answer,
             forecast: sum.forecast,
             realised: sum.realised,
@@ -129,11 +133,11 @@ impl Realised {
 fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
     let kind = |kind: &super::advise::saved::Kind| {
         let after: Vec<&&Later> = own.iter().filter(|it| it.kind == kind.name).collect();
-        let (requests, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.requests, sum.1 + it.usd));
-        (requests > 0.0).then(|| RealisedKind {
+        let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
+        (size > 0.0).then(|| RealisedKind {
             kind: kind.name.clone(),
             sessions: [kind.bills.sessions, after.len() as u64],
-            usd_per_request: [kind.bills.rate(), usd / requests],
+            rate: [kind.bills.rate(), usd / size],
             forecast: kind.change,
         })
     };
@@ -156,7 +160,7 @@ struct Sum {
 impl Sum {
     fn new(saved: &Saved, own: &[&Later]) -> Self {
         let kind = |it: &Later| saved.kinds.iter().find(|kind| kind.name == it.kind);
-        let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.requests);
+        let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.size);
         let before: f64 = own.iter().map(|it| expected(&it)).sum();
         let usd: f64 = own.iter().map(|it| it.usd).sum();
         let hoped: f64 = own.iter().map(|it| expected(&it) * kind(it).map_or(0.0, |it| it.change)).sum();
@@ -164,8 +168,8 @@ impl Sum {
         let ratio = usd / before;
         let residual: f64 = own.iter().map(|it| (it.usd - ratio * expected(&it)).powi(2)).sum();
         let rates = saved.kinds.iter().map(|kind| {
-            let requests: f64 = own.iter().filter(|it| it.kind == kind.name).map(|it| it.requests).sum();
-            if requests > 0.0 { (requests * ratio).powi(2) * kind.bills.variance() } else { 0.0 }
+            let size: f64 = own.iter().filter(|it| it.kind == kind.name).map(|it| it.size).sum();
+            if size > 0.0 { (size * ratio).powi(2) * kind.bills.variance() } else { 0.0 }
         });
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
         Self {

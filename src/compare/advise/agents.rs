@@ -76,6 +76,9 @@ pub struct Setting {
     pub default: String,
     /// How a log shows the value in force, if it does.
     pub shown_by: Option<ShownBy>,
+    /// Other settings that must be in force, or it does nothing.
+    #[serde(default)]
+    pub needs: IndexMap<String, String>,
     /// What the values of a log are called here.
     #[serde(default)]
     pub names: IndexMap<String, String>,

@@ -5,10 +5,11 @@
 //! and r are the prices of a short write, a long write and a read. So a long lifetime is cheaper from S / W = (l − w) / (l − r) on.
 
 use super::agents::{Agent, ShownBy};
+use super::play::Played;
 use super::states::{ByLane, Policies, State};
 use super::trial::Trial;
 use crate::error::Error;
-use crate::measure::Spread;
+use crate::measure::{Spread, Tally};
 use crate::report::advise::Lifetimes;
 
 /// The two values of an agent's lifetimes, as they are played.
@@ -49,17 +50,16 @@ impl Axis {
         if short == 0 {
             return None;
         }
-        let month = |by_lane: ByLane| {
-            trial.calendar.usd(trial.played, |it| {
-                if it.seen.is_of_agent == self.is_of_agent { it.run(by_lane).costs.total() } else { Some(0.0) }
-            })
-        };
-        let pair = |it: &&super::play::Played| {
+        let pair = |it: &&Played| {
             let [short, long] = self.ends.map(|by_lane| it.run(by_lane).costs.total());
             long.zip(short)
         };
         let pairs: Vec<(f64, f64)> = own.iter().filter_map(pair).collect();
         let spread = Spread::new(&pairs);
+        let is_lane = |it: &Played| it.seen.is_of_agent == self.is_of_agent;
+        let month = |by_lane: ByLane| {
+            trial.calendar.usd(trial.played, |it| if is_lane(it) { it.run(by_lane).costs.total() } else { Some(0.0) })
+        };
         let rewritten = short.saturating_sub(long);
         Some(Lifetimes {
             lane: if self.is_of_agent { "sub-agents" } else { "main" },
@@ -75,14 +75,14 @@ impl Axis {
     }
 
     /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
-    fn break_even(&self, own: &[&super::play::Played]) -> Option<f64> {
-        let sum = |by_lane: ByLane, part: fn(&crate::measure::Tally) -> (u64, f64)| {
+    fn break_even(&self, own: &[&Played]) -> Option<f64> {
+        let sum = |by_lane: ByLane, part: fn(&Tally) -> (u64, f64)| {
             let all = own.iter().map(|it| part(it.run(by_lane)));
             let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
             (tokens > 0).then(|| usd / tokens as f64)
         };
-        let write = |it: &crate::measure::Tally| (it.sums.main.tokens.write.iter().sum(), it.costs.main.write.usd());
-        let read = |it: &crate::measure::Tally| (it.sums.main.tokens.read, it.costs.main.read.usd());
+        let write = |it: &Tally| (it.sums.main.tokens.write.iter().sum(), it.costs.main.write.usd());
+        let read = |it: &Tally| (it.sums.main.tokens.read, it.costs.main.read.usd());
         let (short, long) = (sum(self.ends[0], write)?, sum(self.ends[1], write)?);
         let read = sum(self.ends[1], read)?;
         (long > read).then(|| (long - short) / (long - read))

@@ -1,11 +1,12 @@
 //! What sessions cost in a month: those of the last 30 days, or all of them scaled to 30 days.
 
 use super::play::Played;
-use super::states::ByLane;
-use crate::report::advise::{Basis, Month};
+use crate::report::advise::Basis;
 
 /// The days of a month.
 const DAYS: f64 = 30.0;
+/// Fewer sessions in the last 30 days say little of a month, so all sessions are scaled.
+const RECENT_MIN: usize = 5;
 /// Milliseconds of a day.
 const DAY_MS: f64 = 86_400_000.0;
 
@@ -13,8 +14,8 @@ const DAY_MS: f64 = 86_400_000.0;
 #[derive(Debug)]
 pub(super) struct Calendar {
     weights: Vec<f64>,
-    basis: Basis,
-    days: Option<f64>,
+    pub(super) basis: Basis,
+    pub(super) days: Option<f64>,
 }
 
 impl Calendar {
@@ -30,18 +31,13 @@ impl Calendar {
         };
         // Less than a day of sessions counts as one.
         let days = ((last - first) as f64 / DAY_MS).max(1.0);
-        if days < DAYS {
+        let is_recent = |it: &[i64; 2]| (last - it[1]) as f64 <= DAYS * DAY_MS;
+        let n_recent = spans.iter().filter(|it| is_recent(it)).count();
+        if days < DAYS || n_recent < RECENT_MIN {
             return Self { weights: vec![DAYS / days; played.len()], basis: Basis::Scaled, days: Some(days) };
         }
-        let is_recent = |it: &[i64; 2]| (last - it[1]) as f64 <= DAYS * DAY_MS;
         let weights = spans.iter().map(|it| if is_recent(it) { 1.0 } else { 0.0 }).collect();
         Self { weights, basis: Basis::Last30Days, days: Some(days) }
-    }
-
-    /// Returns what the sessions cost in a month.
-    pub(super) fn month(&self, played: &[Played], by_lane: ByLane) -> Month {
-        let usd = self.usd(played, |it| it.run(by_lane).costs.total());
-        Month { usd, basis: self.basis, days: self.days }
     }
 
     /// Adds up what sessions cost in a month; none if one cost is unknown.

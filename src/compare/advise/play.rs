@@ -37,9 +37,16 @@ pub(in crate::floors::compare) struct Seen {
     pub(in crate::floors::compare) written: [Tokens; 2],
     /// What it was billed, in US dollars, where the log has usage and the model a price; side by side with the simulated one.
     pub(in crate::floors::compare) billed_usd: Option<f64>,
+    /// Its size, where it was measured.
+    pub(in crate::floors::compare) size: Option<f64>,
 }
 
 impl Seen {
+    /// Returns its size and what it was billed in US dollars, if both are known.
+    pub(in crate::floors::compare) fn bill(&self) -> Option<(f64, f64)> {
+        Some((self.size?, self.billed_usd?))
+    }
+
     /// Returns what kind of session it is: its lane, its model and its length, because a request of a long session costs more.
     pub(in crate::floors::compare) fn kind(&self) -> String {
         const LENGTHS: [u64; 3] = [20, 60, 180];
@@ -51,21 +58,22 @@ impl Seen {
         format!("{lane}, {}, {length}", self.model)
     }
 
-    /// Returns its requests and what they were billed in US dollars, if the log says so.
-    pub(in crate::floors::compare) fn bill(&self) -> Option<(f64, f64)> {
-        Some((self.requests as f64, self.billed_usd?))
-    }
 }
 
 /// A session under every policy.
 #[derive(Clone, Debug)]
-pub(super) struct Played {
-    pub(super) seen: Seen,
+pub(in crate::floors::compare) struct Played {
+    pub(in crate::floors::compare) seen: Seen,
     /// By policy.
     pub(super) runs: Vec<Tally>,
 }
 
 impl Played {
+    /// Returns its size: what it costs under some policies, or its requests without any.
+    pub(in crate::floors::compare) fn size(&self, by_lane: Option<ByLane>) -> Option<f64> {
+        by_lane.map_or(Some(self.seen.requests as f64), |it| self.run(it).costs.total())
+    }
+
     /// Returns its run under the policies of a state.
     pub(super) fn run(&self, by_lane: ByLane) -> &Tally {
         &self.runs[by_lane[usize::from(self.seen.is_of_agent)]]
@@ -74,10 +82,10 @@ impl Played {
 
 /// Whose sessions are played.
 #[derive(Clone, Copy)]
-pub(super) struct Whose<'a> {
-    pub(super) agent: &'a Agent,
+pub(in crate::floors::compare) struct Whose<'a> {
+    pub(in crate::floors::compare) agent: &'a Agent,
     /// Whether all sessions are this agent's, whatever their format.
-    pub(super) is_named: bool,
+    pub(in crate::floors::compare) is_named: bool,
 }
 
 impl Whose<'_> {
@@ -102,29 +110,31 @@ pub(in crate::floors::compare) fn seen(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Plays the sessions of an agent.
+/// Plays the sessions of an agent under the policies from one on; what was recorded stands first, if it is asked for.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(super) fn played(
+pub(in crate::floors::compare) fn played(
     catalog: &Catalog,
     comparison: &Comparison,
-    (whose, policies): (Whose<'_>, &Policies<'_>),
+    (whose, policies, from): (Whose<'_>, &Policies<'_>, usize),
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<Played>, Error> {
     let mut catalog = catalog.clone();
-    for file in policies.files.iter().skip(1) {
+    let files = || policies.files.iter().skip(from.max(1));
+    for file in files() {
         let text = encode(file, Format::Ron).map_err(|it| vec![*it])?;
         catalog.hold_text(&format!("policies/{}.ron", file.name), text, None);
     }
-    let names: Vec<String> = policies.files.iter().skip(1).map(|it| it.name.clone()).collect();
+    let names: Vec<String> = files().map(|it| it.name.clone()).collect();
     let plan = plan(&catalog, comparison, &names)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<Played>, Error> {
         let Some(seen) = of_load(load).filter(|it| whose.is_own(it)) else { return Ok(None) };
         let runs = load.runs(progress);
         FailedRuns::none_of(runs.iter())?;
-        Ok(Some(Played { seen, runs: runs.into_iter().map(|it| it.tally).collect() }))
+        let asked = runs.into_iter().skip(usize::from(from > 0));
+        Ok(Some(Played { seen, runs: asked.map(|it| it.tally).collect() }))
     };
     let all = plan.each_of(threads, progress, |it| opened(&plan, it, whose.agent.has_folders), one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -169,6 +179,7 @@ fn of_load(load: &Load) -> Option<Seen> {
         compacted_at: compacted_at(recorded),
         written: written(recorded),
         billed_usd: billed(load, timeline, recorded),
+        size: None,
     })
 }
 

@@ -6,8 +6,8 @@ use super::Variant;
 use super::agents::{Agent, Wish};
 use super::month::Calendar;
 use super::play::Played;
-use super::states::ByLane;
-use crate::report::advise::{Candidate, PROJECTS_MIN};
+use super::states::{ByLane, State};
+use crate::report::advise::{Candidate, Month, PROJECTS_MIN};
 use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
 use crate::report::distinct;
 use crate::report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, whole};
@@ -33,6 +33,14 @@ pub(super) struct Found {
     pub(super) tried: Vec<Candidate>,
 }
 
+/// Returns the older half of some sessions, on which settings are chosen.
+pub(super) fn older(played: &[Played]) -> Vec<&Played> {
+    let mut all: Vec<&Played> = played.iter().collect();
+    all.sort_by_key(|it| it.seen.span_ms.map(|it| it[1]));
+    all.truncate(played.len() / 2);
+    all
+}
+
 impl Trial<'_> {
     /// Returns how many projects the sessions are of; 0 where they are not known.
     pub(super) fn n_projects(&self) -> usize {
@@ -44,6 +52,12 @@ impl Trial<'_> {
         let needs = self.played.iter().map(|it| &it.run(self.base).sums.needs);
         let (met, all) = needs.fold((0.0, 0.0), |sum, it| (sum.0 + it.met, sum.1 + it.weight));
         (all > 0.0).then(|| met / all)
+    }
+
+    /// Returns what a month costs with what is in force.
+    pub(super) fn month(&self) -> Month {
+        let usd = self.calendar.usd(self.played, |it| it.run(self.base).costs.total());
+        Month { usd, basis: self.calendar.basis, days: self.calendar.days }
     }
 
     /// Chooses on the older sessions and holds the choice against the newer ones, then against other projects.
@@ -121,14 +135,15 @@ impl Trial<'_> {
     /// Returns the numbers over all sessions.
     fn numbers(&self, set: Vec<String>, by_lane: ByLane) -> Candidate {
         let all = whole(&self.sessions(&[by_lane]), 0);
-        let usd = |lanes: ByLane| self.calendar.usd(self.played, |it| it.run(lanes).costs.total());
-        let (own, base) = (usd(by_lane), usd(self.base));
+        let base = self.month().usd;
+        let own = self.calendar.usd(self.played, |it| it.run(by_lane).costs.total());
         let sum = |lanes: ByLane, of: &dyn Fn(&crate::measure::Tally) -> f64| -> f64 {
             self.played.iter().map(|it| of(it.run(lanes))).sum()
         };
-        let ends = [0, 2].map(|end| {
+        let mut ends = [0, 2].map(|end| {
             sum(by_lane, &|it| it.cost_ends()[end]) / sum(self.base, &|it| it.cost_ends()[end]) - 1.0
         });
+        ends.sort_by(f64::total_cmp);
         let saved = sum(self.base, &|it| it.costs.total().unwrap_or(f64::NAN))
             - sum(by_lane, &|it| it.costs.total().unwrap_or(f64::NAN));
         let recovery = sum(by_lane, &|it| it.costs.recovery) - sum(self.base, &|it| it.costs.recovery);
@@ -147,14 +162,15 @@ impl Trial<'_> {
     }
 
     /// Returns what to write down, so that later sessions can be held against it.
-    pub(super) fn saved(&self, found: &Found) -> Option<Saved> {
+    pub(super) fn saved(&self, found: &Found, before: &State, before_lanes: Option<ByLane>) -> Option<Saved> {
         let (lanes, advised, set) =
             (found.advised_lanes?, found.advised.as_ref()?, found.advised_set.as_ref()?);
         let mut members: IndexMap<String, Vec<&Played>> = IndexMap::new();
         self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
         let kind = |(name, members): (String, Vec<&Played>)| {
             let cost = |lanes: ByLane| -> f64 { members.iter().filter_map(|it| it.run(lanes).costs.total()).sum() };
-            let bills: Vec<(f64, f64)> = members.iter().filter_map(|it| it.seen.bill()).collect();
+            let bill = |it: &&Played| Some((it.size(before_lanes)?, it.seen.billed_usd?));
+            let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).collect();
             Kind { name, bills: Bills::new(&bills), change: cost(lanes) / cost(self.base) - 1.0 }
         };
         Some(Saved {
@@ -165,6 +181,7 @@ impl Trial<'_> {
             versions: distinct(self.played.iter().map(|it| it.seen.version.clone()).filter(|it| !it.is_empty())),
             change: advised.change?,
             interval: advised.interval?,
+            before: before.iter().map(|it| format!("{}={}", it.0, it.1)).collect(),
             kinds: members.into_iter().map(kind).collect(),
         })
     }

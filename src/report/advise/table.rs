@@ -50,7 +50,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
     }
     if !it.tried.is_empty() {
         blocks.push(Block::Table(tried(it, is_detailed)));
-        let more = it.tried.len().saturating_sub(SHOWN);
+        let more = it.tried.chunk_by(is_alike).skip(SHOWN).map(<[_]>::len).sum::<usize>();
         if more > 0 && !is_detailed {
             blocks.push(Block::text(format!("… and {more} more: see --details")));
         }
@@ -217,10 +217,16 @@ fn of_lifetimes(it: &Lifetimes) -> String {
 }
 
 fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
-    let shown = if is_detailed { it.tried.len() } else { SHOWN };
-    let row = |it: &Candidate| {
+    let groups: Vec<&[Candidate]> = it.tried.chunk_by(is_alike).collect();
+    let shown = if is_detailed { groups.len() } else { SHOWN };
+    let row = |group: &&[Candidate]| {
+        let it = &group[0];
+        let alike = match group.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {n} alike"),
+        };
         vec![
-            it.set.join(", "),
+            it.set.join(", ") + &alike,
             it.usd_month.map_or_else(|| NONE.to_owned(), dollars),
             it.change.map_or_else(|| NONE.to_owned(), signed),
             it.interval.map_or_else(|| NONE.to_owned(), interval),
@@ -229,7 +235,12 @@ fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
         ]
     };
     let headings = ["tried", "USD a month", "Δ cost", "95% interval", "by recovery", "kept"];
-    Grid::new("Tried", 1, &headings, it.tried.iter().take(shown).map(row))
+    Grid::new("Tried", 1, &headings, groups.iter().take(shown).map(row))
+}
+
+/// Returns whether two candidates come to the same.
+fn is_alike(one: &Candidate, other: &Candidate) -> bool {
+    one.change == other.change && one.evidence_kept == other.evidence_kept
 }
 
 fn of_wish(it: &AgentAdvice, wish: &Candidate) -> String {

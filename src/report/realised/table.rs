@@ -20,9 +20,13 @@ fn blocks(it: &Realised) -> Vec<Block> {
     let set = listed(&it.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
     let mut blocks = vec![Block::Head(format!("{}, {set}: {}", it.agent, answer(it)))];
     if it.sessions > 0 {
+        let by = match it.is_by_cost {
+            true => "played with the earlier settings, at the rates at which bills were met before",
+            false => "by their requests, at the earlier rates of their kinds",
+        };
         let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
         blocks.push(Block::text(format!(
-            "{} were billed {}; at the earlier rates of their kinds, their requests would have been billed {}: {}{ends}. Forecast: {}.",
+            "{} were billed {}; {by}, they would have been billed {}: {}{ends}. Forecast: {}.",
             counted(usize::try_from(it.sessions).unwrap_or_default(), "later session"),
             dollars(it.billed_usd),
             dollars(it.before_usd),
@@ -54,17 +58,19 @@ fn answer(it: &Realised) -> String {
 }
 
 fn kinds(it: &Realised) -> Grid {
+    let rate = |rate: f64| if it.is_by_cost { format!("{rate:.3}") } else { dollars(rate) };
     let row = |it: &RealisedKind| {
         vec![
             it.kind.clone(),
             it.sessions[0].to_string(),
             it.sessions[1].to_string(),
-            dollars(it.usd_per_request[0]),
-            dollars(it.usd_per_request[1]),
-            signed(it.usd_per_request[1] / it.usd_per_request[0] - 1.0),
+            rate(it.rate[0]),
+            rate(it.rate[1]),
+            signed(it.rate[1] / it.rate[0] - 1.0),
             signed(it.forecast),
         ]
     };
-    let headings = ["kind of session", "before", "after", "per request before", "after", "Δ", "forecast"];
+    let by = if it.is_by_cost { "billed to simulated, before" } else { "per request before" };
+    let headings = ["kind of session", "before", "after", by, "after", "Δ", "forecast"];
     Grid::new("", 1, &headings, it.kinds.iter().map(row))
 }
