@@ -126,6 +126,8 @@ pub struct Plan {
     pub is_ranked: bool,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
+    /// The command that advises on the sessions of a first report, in which nobody named a policy or a suite.
+    next: Option<String>,
     /// The policy that keeps everything, as the recorded harness did.
     as_recorded: Arc<Policy>,
     /// The profiles that stand for models of recordings.
@@ -397,6 +399,7 @@ impl Plan {
         let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
+        let next = self.next.clone().filter(|_| sessions.iter().any(|it| advise::knows(it.format)));
         let mut report = Report {
             references: self.references.clone(),
             figures: self.figures.clone(),
@@ -404,6 +407,7 @@ impl Plan {
             sessions,
             oracles,
             is_ranked,
+            next,
             ..report
         };
         report.notes.extend(notes::on_recovery(&report));

@@ -109,6 +109,11 @@ fn names(known: &IndexMap<String, Agent>) -> String {
     known.keys().cloned().collect::<Vec<_>>().join(", ")
 }
 
+/// Returns whether the agent is known whose logs have a format.
+pub(super) fn knows(format: &str) -> bool {
+    Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format)))
+}
+
 impl Agent {
     /// Returns whether a format's recordings are its logs.
     pub(super) fn is_of(&self, format: &str) -> bool {
