@@ -1,5 +1,6 @@
-//! What pauses cost, by recorded bills alone: how much of what short-lived cache entries write is written again only because they
-//! expired in a pause that long-lived ones outlast.
+//! What pauses cost, by recorded bills alone: how much of what short-lived cache entries write is written again.
+//!
+//! It is written again only because entries expired in a pause that long-lived ones outlast.
 
 use crate::input::Profile;
 use crate::quantity::{Rate, Tokens, sums};
@@ -43,7 +44,8 @@ impl Pauses {
             let cached = paused.map_or(0, |it| it.0.min(usage.prompt));
             // What a long-lived entry kept, a short-lived one would have had to write again; what a short-lived one lost, was.
             let kept = if is_long { cached.min(usage.cache_read) } else { 0 };
-            let lost = if is_long { 0 } else { cached.saturating_sub(usage.cache_read).min(usage.cache_write) };
+            let lost =
+                if is_long { 0 } else { cached.saturating_sub(usage.cache_read).min(usage.cache_write) };
             sum.written += usage.cache_write + kept;
             sum.again += kept + lost;
             before = Some((usage.cache_read + usage.cache_write, step.end_ms.max(step.at_ms)));

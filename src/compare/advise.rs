@@ -75,7 +75,9 @@ fn recognised(all: &[Seen], asked: &Asked) -> Result<(Vec<&'static Agent>, Vec<(
     let found: Vec<&str> = distinct(all.iter().filter_map(of).map(|it| it.name.as_str()));
     let agents: Vec<&Agent> = known.values().filter(|it| found.contains(&it.name.as_str())).collect();
     let mut unknown: IndexMap<String, usize> = IndexMap::new();
-    all.iter().filter(|it| of(it).is_none()).for_each(|it| *unknown.entry(it.format.to_owned()).or_default() += 1);
+    all.iter()
+        .filter(|it| of(it).is_none())
+        .for_each(|it| *unknown.entry(it.format.to_owned()).or_default() += 1);
     if agents.is_empty() {
         return Err(no_agent(&unknown, known));
     }
@@ -84,7 +86,8 @@ fn recognised(all: &[Seen], asked: &Asked) -> Result<(Vec<&'static Agent>, Vec<(
 
 /// Says that no agent has this name.
 fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
-    let mut problem = Diagnostic::at("agent-unknown", "", format!("no settings of an agent `{name}` are known"));
+    let mut problem =
+        Diagnostic::at("agent-unknown", "", format!("no settings of an agent `{name}` are known"));
     "--agent".clone_into(&mut problem.place.file);
     vec![problem.help(format!("use one of {}", names(known)))]
 }
@@ -191,7 +194,8 @@ impl Advising<'_> {
         let lanes = match before.is_empty() {
             true => None,
             // Each value of a lifetime has been played.
-            false => Some(policies.of_state(self.agent, &before)?).filter(|it| it.iter().all(|it| *it < n_policies)),
+            false => Some(policies.of_state(self.agent, &before)?)
+                .filter(|it| it.iter().all(|it| *it < n_policies)),
         };
         let before = if lanes.is_some() { before } else { State::new() };
         Ok(self.finished(advice, found, (&base, &trial), (&before, lanes)))
@@ -259,15 +263,24 @@ impl Advising<'_> {
             });
         }
         heed.push(self.agent.outranks.clone());
-        heed.push("Not tried on the agent: that it heeds the text is what its documentation says.".to_owned());
+        heed.push(
+            "Not tried on the agent: that it heeds the text is what its documentation says.".to_owned(),
+        );
         heed
     }
 
     /// Returns what is tried: each value of each setting that differs from what is in force.
-    fn variants(&self, own: &[&Seen], base: &State, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
+    fn variants(
+        &self,
+        own: &[&Seen],
+        base: &State,
+        policies: &mut Policies<'_>,
+    ) -> Result<Vec<Variant>, Error> {
         let mut variants = Vec::new();
         let is_lane = |setting: &Setting| own.iter().any(|it| setting.lane.include(it.is_of_agent));
-        for setting in self.agent.settings.iter().filter(|it| is_lane(it) && self.unmet(it, own, base).is_none()) {
+        for setting in
+            self.agent.settings.iter().filter(|it| is_lane(it) && self.unmet(it, own, base).is_none())
+        {
             let in_force = base.get(&setting.key).cloned().or_else(|| shown(setting, own));
             for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
                 let mut state = base.clone();
@@ -280,10 +293,13 @@ impl Advising<'_> {
     }
 
     /// Returns what a setting needs that is not in force: without it, it does nothing.
-    fn unmet<'s>(&self, setting: &'s Setting, own: &[&Seen], base: &State) -> Option<(&'s String, &'s String)> {
-        let in_force = |key: &String| {
-            base.get(key).cloned().or_else(|| shown(self.agent.setting(key)?, own))
-        };
+    fn unmet<'s>(
+        &self,
+        setting: &'s Setting,
+        own: &[&Seen],
+        base: &State,
+    ) -> Option<(&'s String, &'s String)> {
+        let in_force = |key: &String| base.get(key).cloned().or_else(|| shown(self.agent.setting(key)?, own));
         setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
     }
 
@@ -291,9 +307,13 @@ impl Advising<'_> {
     fn left_out(&self, own: &[&Seen], base: &State) -> Vec<LeftOut> {
         let unmet = self.agent.settings.iter().filter_map(|it| {
             let (key, value) = self.unmet(it, own, base)?;
-            Some(LeftOut { key: it.key.clone(), reason: format!("it needs `{key}={value}`, which is not in force in all sessions") })
+            Some(LeftOut {
+                key: it.key.clone(),
+                reason: format!("it needs `{key}={value}`, which is not in force in all sessions"),
+            })
         });
-        let known = self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() });
+        let known =
+            self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() });
         unmet.chain(known).collect()
     }
 
@@ -317,7 +337,8 @@ impl Advising<'_> {
         /// Two by two, more settings would be more variants than single values.
         const MOST: usize = 4;
         let older = trial::older(played);
-        let cost = |lanes: ByLane| -> Option<f64> { older.iter().map(|it| it.run(lanes).costs.total()).sum() };
+        let cost =
+            |lanes: ByLane| -> Option<f64> { older.iter().map(|it| it.run(lanes).costs.total()).sum() };
         let Some(in_force) = cost(base_lanes) else { return Ok(Vec::new()) };
         let mut best: IndexMap<&String, (f64, &String)> = IndexMap::new();
         for it in variants {

@@ -170,7 +170,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
 fn next(comparison: &Comparison) -> Option<String> {
     let Comparison { policies, scenarios, suite, since, limit, model, alone, .. } = comparison;
     let is_first = policies.is_empty() && suite.is_none() && !scenarios.is_empty();
-    let option = |name: &str, value: Option<String>| value.map(|it| format!(" {name} {}", super::entry::quoted(&it)));
+    let option =
+        |name: &str, value: Option<String>| value.map(|it| format!(" {name} {}", super::entry::quoted(&it)));
     let options = [
         option("--since", since.clone()),
         option("--limit", limit.map(|it| it.to_string())),

@@ -25,7 +25,11 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column())));
     let saved: Saved = serde_json::from_str(text).map_err(read)?;
-    if saved.schema == SCHEMA { Ok(saved) } else { Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None)) }
+    if saved.schema == SCHEMA {
+        Ok(saved)
+    } else {
+        Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None))
+    }
 }
 
 /// Holds a forecast against the sessions that came after it.
@@ -41,7 +45,12 @@ pub fn realised(
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
     let mut all = seen(catalog, comparison, threads, progress)?;
-    let before: State = saved.before.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect();
+    let before: State = saved
+        .before
+        .iter()
+        .filter_map(|it| it.split_once('='))
+        .map(|it| (it.0.into(), it.1.into()))
+        .collect();
     let sizes = match (agent, before.is_empty()) {
         (Some(agent), false) => sizes(catalog, comparison, (agent, &before), threads, progress)?,
         _ => all.iter().map(|it| Some(it.requests as f64)).collect(),
@@ -57,7 +66,9 @@ pub fn realised(
     };
     let is_later = |it: &Seen| saved.until_ms.is_none_or(|until| it.span_ms.is_some_and(|it| it[0] > until));
     leave(&mut all, "they are not later than the sessions of the forecast", &is_later);
-    leave(&mut all, "their logs show that the setting was not in force", &|it| agent.is_none_or(|agent| may_hold(agent, saved, it)));
+    leave(&mut all, "their logs show that the setting was not in force", &|it| {
+        agent.is_none_or(|agent| may_hold(agent, saved, it))
+    });
     leave(&mut all, "they have no bill", &|it| it.bill().is_some());
     let is_same = |it: &Seen| saved.versions.is_empty() || saved.versions.contains(&it.version);
     let n_same = all.iter().filter(|it| is_same(it)).count();

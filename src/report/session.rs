@@ -149,7 +149,9 @@ impl Report {
             sum.map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
-        lines.chain([format!("{command} says which settings of your agent to change, and what to paste")]).collect()
+        lines
+            .chain([format!("{command} says which settings of your agent to change, and what to paste")])
+            .collect()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.

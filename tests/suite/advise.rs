@@ -57,7 +57,11 @@ fn check_agent(name: &str) {
     assert!(!own.is_empty(), "{name} has no policies");
     let mut moved: Vec<(String, String)> = Vec::new();
     for setting in &agent.settings {
-        assert!(!setting.values.is_empty() && !setting.source.is_empty() && !setting.effects.is_empty(), "{}", setting.key);
+        assert!(
+            !setting.values.is_empty() && !setting.source.is_empty() && !setting.effects.is_empty(),
+            "{}",
+            setting.key
+        );
         assert_eq!(setting.form == Form::Code, setting.write.is_some(), "{}", setting.key);
         for value in &setting.values {
             let part = setting.policy(value).unwrap();
@@ -83,7 +87,8 @@ fn check_agent(name: &str) {
         let spec = catalog.policy(policy).unwrap().spec;
         for param in spec.settable.iter().flatten().map(|it| it.0) {
             let is_moved = moved.iter().any(|it| it.1 == *param);
-            let is_left_out = agent.left_out.iter().any(|it| it.params.contains(param) && !it.reason.is_empty());
+            let is_left_out =
+                agent.left_out.iter().any(|it| it.params.contains(param) && !it.reason.is_empty());
             assert!(is_moved || is_left_out, "{name}: `{param}` of {policy} is neither varied nor left out");
         }
     }
@@ -151,7 +156,8 @@ fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_sa
 #[test]
 fn an_hour_against_five_minutes_costs_what_the_closed_form_says() {
     for seed in [3, 4] {
-        let (found, all) = advised(Recipe { seed, saving: if seed == 3 { 0.05 } else { -0.1 }, sessions: 12, first_day: 0 });
+        let (found, all) =
+            advised(Recipe { seed, saving: if seed == 3 { 0.05 } else { -0.1 }, sessions: 12, first_day: 0 });
 
         let [short, long] = [false, true].map(|it| all.iter().map(|one| one.written(it)).sum::<u64>());
         let (w, s) = (short as f64, (short - long) as f64);
@@ -178,7 +184,8 @@ fn what_saves_is_advised_and_what_does_not_is_not() {
 
 #[test]
 #[ignore = "slow: .ci/run runs it"]
-fn a_setting_that_saves_8_percent_is_advised_in_nine_folders_of_ten_and_one_that_saves_nothing_in_one_of_twenty() {
+fn a_setting_that_saves_8_percent_is_advised_in_nine_folders_of_ten_and_one_that_saves_nothing_in_one_of_twenty()
+ {
     let (with, without) = (n_advised(0..50, 0.08), n_advised(0..50, 0.0));
 
     assert!(with >= 45, "advised in {with} of 50 folders with a saving");
@@ -252,8 +259,16 @@ fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_not
     let more = held(0, 30, -0.08).more_sessions.unwrap();
     assert!((200..1_000).contains(&more), "{more}");
     let enough = (more as usize + 30) * 5 / 4;
-    assert!(count(enough, -0.08, Answer::AsForecast) >= 45, "right: {}", count(enough, -0.08, Answer::AsForecast));
-    assert!(count(enough, -0.04, Answer::Less) >= 45, "wrong by half: {}", count(enough, -0.04, Answer::Less));
+    assert!(
+        count(enough, -0.08, Answer::AsForecast) >= 45,
+        "right: {}",
+        count(enough, -0.08, Answer::AsForecast)
+    );
+    assert!(
+        count(enough, -0.04, Answer::Less) >= 45,
+        "wrong by half: {}",
+        count(enough, -0.04, Answer::Less)
+    );
     assert!(count(enough, -0.12, Answer::More) >= 45, "too little: {}", count(enough, -0.12, Answer::More));
     let few = enough / 4;
     assert!(count(few, -0.08, Answer::CannotTell) >= 45, "few: {}", count(few, -0.08, Answer::CannotTell));
@@ -263,13 +278,15 @@ fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_not
 #[ignore = "slow: .ci/run runs it"]
 fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
     let mut n = [0; 3];
+    let mut told = Vec::new();
     let seeds: Vec<u64> = (0..50).collect();
     for seed in &seeds {
-        let Some(all) = became(*seed, [(1.0, 60), (2.0, 60), (1.0, 8)]) else { continue };
+        let Some(all) = became(*seed, [(1.0, 120), (2.0, 120), (1.0, 8)]) else { continue };
+        told.push(all.each_ref().map(|it| (it.answer, it.more_sessions)));
         let right = [Answer::AsForecast, Answer::Less, Answer::CannotTell];
         all.iter().zip(right).zip(&mut n).for_each(|((it, right), n)| *n += usize::from(it.answer == right));
     }
-    assert!(n.iter().all(|it| *it >= 45), "confirmed, refuted, not told: {n:?} of 50");
+    assert!(n.iter().all(|it| *it >= 45), "confirmed, refuted, not told: {n:?} of 50: {told:?}");
 }
 
 #[test]
@@ -285,8 +302,11 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
     let saved = fs::read_to_string(folder.path().join("advice.json")).unwrap();
     assert!(saved.len() < 4_000 && forecast("advice.json", &saved).is_ok());
-    let later: Vec<Session> =
-        Recipe { seed: 9, first_day: 60, ..SAVES }.sessions().into_iter().map(|it| Session { is_long: true, ..it }).collect();
+    let later: Vec<Session> = Recipe { seed: 9, first_day: 60, ..SAVES }
+        .sessions()
+        .into_iter()
+        .map(|it| Session { is_long: true, ..it })
+        .collect();
     write(&logs, &later, "t");
     let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
     assert!(text.starts_with("Claude Code, `promptCacheTtl=1h`: "), "{text}");

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::diag::Diagnostic;
+use crate::input::PolicyFile;
 use crate::input::policy::{Apply, Lanes};
 use crate::input::text::decode::{Format, decode};
-use crate::input::PolicyFile;
 
 /// The files, with their paths.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agent_settings.rs"));
@@ -155,9 +155,8 @@ impl Agent {
     pub fn all() -> Result<&'static IndexMap<String, Self>, Vec<Diagnostic>> {
         static READ: OnceLock<Result<IndexMap<String, Agent>, Vec<Diagnostic>>> = OnceLock::new();
         let read = || {
-            let named = |path: &str| {
-                path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned()
-            };
+            let named =
+                |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned();
             FILES.iter().map(|(path, text)| Ok((named(path), decode(text, Format::Toml)?))).collect()
         };
         READ.get_or_init(read).as_ref().map_err(Clone::clone)

@@ -18,7 +18,11 @@ pub(super) fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
     chosen.iter().for_each(|it| places.entry(&it.0.at).or_default().push(*it));
     let paste = |(at, chosen): (&str, Vec<Chosen<'_>>)| Paste {
         at: at.to_owned(),
-        project: chosen.iter().map(|it| it.0.project.clone()).collect::<Option<Vec<_>>>().and_then(|it| it.into_iter().next()),
+        project: chosen
+            .iter()
+            .map(|it| it.0.project.clone())
+            .collect::<Option<Vec<_>>>()
+            .and_then(|it| it.into_iter().next()),
         text: text(&chosen),
     };
     places.into_iter().map(paste).collect()
@@ -113,7 +117,11 @@ fn broken(file: &str, error: &serde_json::Error) -> Error {
     let mut problem = Diagnostic::at("settings-syntax", "", format!("this is not JSON: {error}"));
     file.clone_into(&mut problem.place.file);
     problem.place.line_column = Some((error.line(), error.column()));
-    vec![problem.help("give the agent's own settings file; JSON has no comments and no comma before a bracket")].into()
+    vec![
+        problem
+            .help("give the agent's own settings file; JSON has no comments and no comma before a bracket"),
+    ]
+    .into()
 }
 
 /// Says that a file sets nothing that is known.

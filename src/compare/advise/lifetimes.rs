@@ -34,7 +34,10 @@ impl Axis {
             let ends = ends.map(of);
             let ends = [policies.of_state(agent, &ends[0])?, policies.of_state(agent, &ends[1])?];
             all.extend(
-                [false, true].into_iter().filter(|it| setting.lane.include(*it)).map(|is_of_agent| Self { is_of_agent, ends }),
+                [false, true]
+                    .into_iter()
+                    .filter(|it| setting.lane.include(*it))
+                    .map(|is_of_agent| Self { is_of_agent, ends }),
             );
         }
         Ok(all)
@@ -58,7 +61,9 @@ impl Axis {
         let spread = Spread::new(&pairs);
         let is_lane = |it: &Played| it.seen.is_of_agent == self.is_of_agent;
         let month = |by_lane: ByLane| {
-            trial.calendar.usd(trial.played, |it| if is_lane(it) { it.run(by_lane).costs.total() } else { Some(0.0) })
+            trial
+                .calendar
+                .usd(trial.played, |it| if is_lane(it) { it.run(by_lane).costs.total() } else { Some(0.0) })
         };
         let rewritten = short.saturating_sub(long);
         Some(Lifetimes {

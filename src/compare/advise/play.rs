@@ -57,7 +57,6 @@ impl Seen {
         };
         format!("{lane}, {}, {length}", self.model)
     }
-
 }
 
 /// A session under every policy.
@@ -151,7 +150,8 @@ fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<
 fn opened(plan: &Plan, entry: &Entry, has_folders: bool) -> Result<Vec<Load>, Error> {
     let mut loads = plan.open(entry)?;
     for load in &mut loads {
-        let session = load.name.strip_prefix(&entry.name).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
+        let session =
+            load.name.strip_prefix(&entry.name).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
         let indexed = entry.indexing.sessions.iter().find(|it| it.session == session);
         let told = indexed.or(entry.indexing.sessions.first()).filter(|it| !it.project.is_empty());
         match told {
@@ -185,7 +185,10 @@ fn of_load(load: &Load) -> Option<Seen> {
 
 /// Returns the prompts of the last requests before the harness's compactions, as billed.
 fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
-    let usage = recorded.before_compactions.iter().filter_map(|it| recorded.usage.get(*it as usize).copied().flatten());
+    let usage = recorded
+        .before_compactions
+        .iter()
+        .filter_map(|it| recorded.usage.get(*it as usize).copied().flatten());
     usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).collect()
 }
 
@@ -203,6 +206,7 @@ fn billed(load: &Load, timeline: &Timeline, recorded: &Recorded) -> Option<f64> 
         let tokens = TokenUse { read: it.cache_read, write, uncached: it.uncached, output: it.output };
         Bill::of_request(list, &tokens)
     };
-    let all: Option<Vec<f64>> = recorded.usage.iter().flatten().map(|it| Some(bill(it).total()?.usd())).collect();
+    let all: Option<Vec<f64>> =
+        recorded.usage.iter().flatten().map(|it| Some(bill(it).total()?.usd())).collect();
     all.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }

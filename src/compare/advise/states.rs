@@ -31,7 +31,11 @@ impl<'c> Policies<'c> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(in crate::floors::compare) fn of_state(&mut self, agent: &Agent, state: &State) -> Result<ByLane, Error> {
+    pub(in crate::floors::compare) fn of_state(
+        &mut self,
+        agent: &Agent,
+        state: &State,
+    ) -> Result<ByLane, Error> {
         let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
         let chosen: Vec<(&Setting, String)> = state.iter().filter_map(settings).collect();
         let mut by_lane = ByLane::default();
@@ -72,7 +76,8 @@ impl<'c> Policies<'c> {
         for (nth, part) in by_base.into_values().enumerate() {
             join(&mut whole, told_apart(&part, nth)?);
         }
-        let place = self.files.iter().position(|it| PolicyFile { name: String::new(), ..it.clone() } == whole);
+        let place =
+            self.files.iter().position(|it| PolicyFile { name: String::new(), ..it.clone() } == whole);
         Ok(place.unwrap_or_else(|| {
             let name = format!("advise/{}", self.files.len());
             self.files.push(PolicyFile { name, ..whole });

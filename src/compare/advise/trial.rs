@@ -7,8 +7,8 @@ use super::agents::{Agent, Wish};
 use super::month::Calendar;
 use super::play::Played;
 use super::states::{ByLane, State};
-use crate::report::advise::{Candidate, Month, PROJECTS_MIN};
 use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
+use crate::report::advise::{Candidate, Month, PROJECTS_MIN};
 use crate::report::distinct;
 use crate::report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, whole};
 
@@ -119,7 +119,8 @@ impl Trial<'_> {
 
     /// Returns what settings come to over all sessions, beside their results by time.
     fn candidate(&self, variant: &Variant, point: &TunedPoint) -> Candidate {
-        let effects = variant.set.iter().filter_map(|it| self.agent.setting(&it.0)).map(|it| it.effects.clone());
+        let effects =
+            variant.set.iter().filter_map(|it| self.agent.setting(&it.0)).map(|it| it.effects.clone());
         Candidate {
             by_time: point.parts.clone(),
             effects: effects.collect(),
@@ -168,7 +169,8 @@ impl Trial<'_> {
         let mut members: IndexMap<String, Vec<&Played>> = IndexMap::new();
         self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
         let kind = |(name, members): (String, Vec<&Played>)| {
-            let cost = |lanes: ByLane| -> f64 { members.iter().filter_map(|it| it.run(lanes).costs.total()).sum() };
+            let cost =
+                |lanes: ByLane| -> f64 { members.iter().filter_map(|it| it.run(lanes).costs.total()).sum() };
             let bill = |it: &&Played| Some((it.size(before_lanes)?, it.seen.billed_usd?));
             let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).collect();
             Kind { name, bills: Bills::new(&bills), change: cost(lanes) / cost(self.base) - 1.0 }
@@ -178,7 +180,9 @@ impl Trial<'_> {
             agent: self.agent.name.clone(),
             set: texts(set),
             until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
-            versions: distinct(self.played.iter().map(|it| it.seen.version.clone()).filter(|it| !it.is_empty())),
+            versions: distinct(
+                self.played.iter().map(|it| it.seen.version.clone()).filter(|it| !it.is_empty()),
+            ),
             change: advised.change?,
             interval: advised.interval?,
             before: before.iter().map(|it| format!("{}={}", it.0, it.1)).collect(),

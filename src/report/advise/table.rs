@@ -59,7 +59,11 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
         blocks.push(Block::text(of_wish(it, wish)));
     }
     if is_detailed {
-        blocks.extend(it.left_out.iter().map(|it| Block::text(format!("Not tried: {}, because {}.", it.key, it.reason))));
+        blocks.extend(
+            it.left_out
+                .iter()
+                .map(|it| Block::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
+        );
     } else if !it.left_out.is_empty() {
         let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).collect();
         blocks.push(Block::text(format!("Not tried (--details says why): {}.", listed(&keys))));
@@ -73,13 +77,22 @@ fn head(it: &AgentAdvice) -> String {
         Some([first, last]) => format!(" {first} to {last}"),
         None => String::new(),
     };
-    let agents = if it.sub_agents > 0 { format!(", {} of them sub-agents'", it.sub_agents) } else { String::new() };
-    let projects = if it.projects > 0 { format!(" in {}", counted(it.projects, "project")) } else { String::new() };
-    format!("{}{versions}: {}{agents}, {} requests{projects}", it.agent, counted(it.sessions, "session"), thousands(it.requests))
+    let agents =
+        if it.sub_agents > 0 { format!(", {} of them sub-agents'", it.sub_agents) } else { String::new() };
+    let projects =
+        if it.projects > 0 { format!(" in {}", counted(it.projects, "project")) } else { String::new() };
+    format!(
+        "{}{versions}: {}{agents}, {} requests{projects}",
+        it.agent,
+        counted(it.sessions, "session"),
+        thousands(it.requests)
+    )
 }
 
 fn cost(it: &AgentAdvice) -> String {
-    let kept = it.evidence_kept.map_or_else(String::new, |it| format!("; prompts hold {} of the needed evidence", percent(it)));
+    let kept = it
+        .evidence_kept
+        .map_or_else(String::new, |it| format!("; prompts hold {} of the needed evidence", percent(it)));
     match it.month.usd {
         Some(usd) => format!("What you have costs {} a month ({}){kept}.", dollars(usd), it.month.words()),
         None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
@@ -100,7 +113,8 @@ fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
         blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     for paste in &it.paste {
-        let project = paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
+        let project =
+            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
         blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
         blocks.push(Block::Code(paste.text.clone()));
     }
@@ -133,7 +147,9 @@ fn changes(it: &Candidate) -> String {
 
 /// Says how far it held on sessions that it was not chosen on.
 fn held_out(it: &AgentAdvice, best: &Candidate) -> String {
-    let out = |parts: &[Part]| parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()));
+    let out = |parts: &[Part]| {
+        parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()))
+    };
     let time = match out(&best.by_time) {
         Some(words) => format!("Chosen on the older half of the sessions; on the newer half, {words}."),
         None => "There are too few sessions to hold any out.".to_owned(),
@@ -142,7 +158,10 @@ fn held_out(it: &AgentAdvice, best: &Candidate) -> String {
         (Some(words), _) => format!(" On the projects held out, {words}."),
         (None, n) if n >= PROJECTS_MIN => String::new(),
         (None, 0) => " No projects are known, so sessions are held out by time alone.".to_owned(),
-        (None, n) => format!(" With {} (fewer than {PROJECTS_MIN}), sessions are held out by time alone.", counted(n, "project")),
+        (None, n) => format!(
+            " With {} (fewer than {PROJECTS_MIN}), sessions are held out by time alone.",
+            counted(n, "project")
+        ),
     };
     time + &project
 }
@@ -152,7 +171,11 @@ fn forgets(it: &AgentAdvice, best: &Candidate) -> String {
     match (best.evidence_kept, it.evidence_kept) {
         (Some(kept), Some(base)) => {
             let low = best.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
-            format!("Its prompts still hold {}{low} of the needed evidence, those of what you have {}.", percent(kept), percent(base))
+            format!(
+                "Its prompts still hold {}{low} of the needed evidence, those of what you have {}.",
+                percent(kept),
+                percent(base)
+            )
         }
         _ => "What it forgets is unknown: nothing says which evidence is needed.".to_owned(),
     }
@@ -175,7 +198,9 @@ fn in_force(it: &AgentAdvice) -> Grid {
         From::File => "the file given",
         From::Default => "the agent's default",
     };
-    let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), from(it.from).to_owned()];
+    let row = |it: &super::InForce| {
+        vec![it.key.clone(), it.about.clone(), it.value.clone(), from(it.from).to_owned()]
+    };
     let headings = ["setting", "decides", "in force", "says"];
     Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(Kind::Text, &[1, 2, 3])
 }
@@ -194,7 +219,16 @@ fn lifetimes(it: &AgentAdvice) -> Grid {
             it.break_even.map_or_else(|| NONE.to_owned(), percent),
         ]
     };
-    let headings = ["lane", "sessions", "5 min a month", "1 h a month", "5 min → 1 h", "95% interval", "written again", "break-even"];
+    let headings = [
+        "lane",
+        "sessions",
+        "5 min a month",
+        "1 h a month",
+        "5 min → 1 h",
+        "95% interval",
+        "written again",
+        "break-even",
+    ];
     Grid::new("5 minutes or 1 hour", 1, &headings, it.lifetimes.iter().map(row))
 }
 
@@ -244,7 +278,8 @@ fn is_alike(one: &Candidate, other: &Candidate) -> bool {
 }
 
 fn of_wish(it: &AgentAdvice, wish: &Candidate) -> String {
-    let kept = wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of the evidence kept", percent(it)));
+    let kept =
+        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of the evidence kept", percent(it)));
     format!(
         "What only the maintainers of {} could change: {} ({}{kept}). {}.",
         it.agent,

@@ -52,7 +52,9 @@ impl Session {
     pub(crate) fn usd(&self, is_long: bool) -> f64 {
         let write = if is_long { PRICES[2] } else { PRICES[1] };
         let uses = self.uses(if is_long { 60 } else { 5 });
-        let cost = |it: &[u64; 2]| it[0] as f64 * PRICES[0] + it[1] as f64 * write + 3.0 * PRICES[3] + REPLY as f64 * PRICES[4];
+        let cost = |it: &[u64; 2]| {
+            it[0] as f64 * PRICES[0] + it[1] as f64 * write + 3.0 * PRICES[3] + REPLY as f64 * PRICES[4]
+        };
         uses.iter().map(cost).sum()
     }
 
@@ -66,7 +68,9 @@ impl Session {
         let mut text = String::new();
         let mut parent = "null".to_owned();
         let mut minute = self.day * 1440 + 480;
-        for (nth, ((pause, _), [read, written])) in self.steps.iter().zip(self.uses(if self.is_long { 60 } else { 5 })).enumerate() {
+        for (nth, ((pause, _), [read, written])) in
+            self.steps.iter().zip(self.uses(if self.is_long { 60 } else { 5 })).enumerate()
+        {
             minute += if nth == 0 { 0 } else { *pause };
             let day = minute / 1440;
             let (month, day) = (day / 28 + 1, day % 28 + 1);
@@ -98,7 +102,8 @@ impl Session {
 impl Recipe {
     /// Draws sessions that differ in how often their user pauses, so that in sum an hour saves the given share.
     pub(crate) fn sessions(self) -> Vec<Session> {
-        let of = |share: f64| -> Vec<Session> { (0..self.sessions).map(|it| self.session(it, share)).collect() };
+        let of =
+            |share: f64| -> Vec<Session> { (0..self.sessions).map(|it| self.session(it, share)).collect() };
         let saving = |all: &[Session]| {
             let sum = |is_long| all.iter().map(|it| it.usd(is_long)).sum::<f64>();
             1.0 - sum(true) / sum(false)
@@ -117,11 +122,13 @@ impl Recipe {
         // Some users pause nearly twice as often as others.
         let often = share * draw.next_between(700, 1_300) as f64 / 1_000.0;
         let n_pauses = often * (REQUESTS - 1) as f64 + draw.next_between(0, 999) as f64 / 1_000.0;
-        let mut places: Vec<(u64, usize)> = (1..REQUESTS).map(|it| (draw.next_between(0, u64::MAX), it)).collect();
+        let mut places: Vec<(u64, usize)> =
+            (1..REQUESTS).map(|it| (draw.next_between(0, u64::MAX), it)).collect();
         places.sort_unstable();
         let pauses: Vec<usize> = places.into_iter().take(n_pauses as usize).map(|it| it.1).collect();
         let mut step = |nth: usize| {
-            let (long, short, new) = (draw.next_between(8, 45), draw.next_between(1, 2), draw.next_between(300, 1_200));
+            let (long, short, new) =
+                (draw.next_between(8, 45), draw.next_between(1, 2), draw.next_between(300, 1_200));
             (if pauses.contains(&nth) { long } else { short }, new)
         };
         let steps = (0..REQUESTS).map(&mut step).collect();
