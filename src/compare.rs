@@ -399,7 +399,7 @@ impl Plan {
         let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
-        let next = self.next.clone().filter(|_| sessions.iter().any(|it| advise::knows(it.format)));
+        let next = self.next.clone().filter(|_| sessions.iter().any(|it| advise::knows(it.format, it.model.as_deref().unwrap_or_default())));
         let mut report = Report {
             references: self.references.clone(),
             figures: self.figures.clone(),

@@ -18,7 +18,6 @@ use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
 use crate::report::advise::saved::Saved;
 use crate::report::advise::{Advice, AgentAdvice, Candidate, From, InForce, LeftOut, SCHEMA};
-use crate::report::distinct;
 use agents::{Agent, Setting, ShownBy, is_older};
 use month::Calendar;
 use play::Played;
@@ -50,8 +49,8 @@ pub fn advise(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(Advice, Option<Saved>), Error> {
-    let all = play::seen(catalog, comparison, threads, progress)?;
-    let (known, unknown) = recognised(&all, asked)?;
+    let (all, skipped) = play::seen(catalog, comparison, threads, progress)?;
+    let Recognised { agents: known, unknown } = Recognised::new(&all, asked)?;
     let mut agents = Vec::new();
     let mut saved = Vec::new();
     for agent in known {
@@ -61,27 +60,32 @@ pub fn advise(
         saved.extend(kept);
     }
     let saved = if agents.len() == 1 { saved.pop() } else { None };
-    Ok((Advice { schema: SCHEMA, agents, unknown, skipped: Vec::new() }, saved))
+    let unknown = unknown.into_iter().collect();
+    Ok((Advice { schema: SCHEMA, agents, unknown, skipped }, saved))
 }
 
-/// Finds the agents of some sessions, and counts those whose agent is not known.
-fn recognised(all: &[Seen], asked: &Asked) -> Result<(Vec<&'static Agent>, Vec<(String, usize)>), Error> {
-    let known = Agent::all()?;
-    if let Some(name) = &asked.agent {
-        let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
-        return Ok((vec![agent], Vec::new()));
+/// The agents of some sessions, and by format how many sessions are of none that is known.
+struct Recognised {
+    agents: Vec<&'static Agent>,
+    unknown: IndexMap<String, usize>,
+}
+
+impl Recognised {
+    /// Finds the agents of some sessions.
+    fn new(all: &[Seen], asked: &Asked) -> Result<Self, Error> {
+        let known = Agent::all()?;
+        if let Some(name) = &asked.agent {
+            let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
+            return Ok(Self { agents: vec![agent], unknown: IndexMap::new() });
+        }
+        let is_of = |agent: &Agent, it: &Seen| agent.is_of(it.format, &it.model);
+        let agents: Vec<&Agent> = known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
+        let mut unknown: IndexMap<String, usize> = IndexMap::new();
+        for it in all.iter().filter(|it| !agents.iter().any(|agent| is_of(agent, it))) {
+            *unknown.entry(it.format.to_owned()).or_default() += 1;
+        }
+        if agents.is_empty() { Err(no_agent(&unknown, known)) } else { Ok(Self { agents, unknown }) }
     }
-    let of = |it: &Seen| known.values().find(|agent| agent.is_of(it.format));
-    let found: Vec<&str> = distinct(all.iter().filter_map(of).map(|it| it.name.as_str()));
-    let agents: Vec<&Agent> = known.values().filter(|it| found.contains(&it.name.as_str())).collect();
-    let mut unknown: IndexMap<String, usize> = IndexMap::new();
-    all.iter()
-        .filter(|it| of(it).is_none())
-        .for_each(|it| *unknown.entry(it.format.to_owned()).or_default() += 1);
-    if agents.is_empty() {
-        return Err(no_agent(&unknown, known));
-    }
-    Ok((agents, unknown.into_iter().collect()))
 }
 
 /// Says that no agent has this name.
@@ -112,15 +116,15 @@ fn names(known: &IndexMap<String, Agent>) -> String {
     known.keys().cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether the agent is known whose logs have a format.
-pub(super) fn knows(format: &str) -> bool {
-    Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format)))
+/// Returns whether the agent is known whose logs have a format and name a model.
+pub(super) fn knows(format: &str, model: &str) -> bool {
+    Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format, model)))
 }
 
 impl Agent {
-    /// Returns whether a format's recordings are its logs.
-    pub(super) fn is_of(&self, format: &str) -> bool {
-        self.formats.iter().any(|it| it == format)
+    /// Returns whether recordings of a format and a model are its logs.
+    pub(super) fn is_of(&self, format: &str, model: &str) -> bool {
+        self.formats.iter().any(|it| it == format) && model.to_lowercase().contains(&self.needs_model)
     }
 }
 

@@ -44,7 +44,7 @@ pub fn realised(
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let mut all = seen(catalog, comparison, threads, progress)?;
+    let (mut all, _) = seen(catalog, comparison, threads, progress)?;
     let before: State = saved
         .before
         .iter()

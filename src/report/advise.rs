@@ -28,7 +28,6 @@ pub struct Advice {
     /// Formats whose agent's settings are not known, with the number of sessions.
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
-    #[serde(skip)]
     pub skipped: Vec<Skipped>,
 }
 

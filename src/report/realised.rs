@@ -117,7 +117,7 @@ impl Realised {
             answer,
             forecast: sum.forecast,
             realised: sum.realised,
-            interval: reach.is_finite().then(|| [sum.realised - reach, sum.realised + reach]),
+            interval: reach.is_finite().then_some([sum.realised - reach, sum.realised + reach]),
             sessions: sum.n,
             billed_usd: own.iter().map(|it| it.usd).sum(),
             before_usd: sum.before,

@@ -96,11 +96,11 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a variable that a script or a list of variables sets.
+/// Returns a variable that a script or a list of variables sets, the last time that it does.
 fn variable(text: &str, name: &str) -> Option<String> {
-    let lines = text.lines().map(|it| it.trim().trim_start_matches("export ").trim());
-    let set = lines.filter_map(|it| it.split_once('=')).filter(|it| it.0.trim() == name);
-    set.last().map(|it| it.1.trim().trim_matches('\'').to_owned())
+    let lines = text.lines().rev().map(|it| it.trim().trim_start_matches("export ").trim());
+    let mut set = lines.filter_map(|it| it.split_once('=')).filter(|it| it.0.trim() == name);
+    set.next().map(|it| it.1.trim().trim_matches('\'').to_owned())
 }
 
 /// Returns what stands in a text where a template has its value, whatever blanks there are.

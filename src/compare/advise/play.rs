@@ -11,6 +11,7 @@ use crate::ledger::TokenUse;
 use crate::measure::Tally;
 use crate::price::Bill;
 use crate::quantity::Tokens;
+use crate::report::Skipped;
 use crate::take::{FailedRuns, Load};
 use crate::timeline::{Recorded, Timeline, Usage};
 
@@ -90,11 +91,11 @@ pub(in crate::floors::compare) struct Whose<'a> {
 impl Whose<'_> {
     /// Returns whether a session is one of these.
     pub(super) fn is_own(self, seen: &Seen) -> bool {
-        self.is_named || self.agent.is_of(seen.format)
+        self.is_named || self.agent.is_of(seen.format, &seen.model)
     }
 }
 
-/// Looks at the recorded sessions, without playing them.
+/// Looks at the recorded sessions, without playing them; also returns what takes no part.
 ///
 /// # Errors
 /// Every problem of the inputs.
@@ -103,10 +104,11 @@ pub(in crate::floors::compare) fn seen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<Seen>, Error> {
+) -> Result<(Vec<Seen>, Vec<Skipped>), Error> {
     let plan = plan(catalog, comparison, &[])?;
-    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| of_load(load))?.0;
-    Ok(all.into_iter().flatten().collect())
+    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| of_load(load))?;
+    let (all, skipped) = all;
+    Ok((all.into_iter().flatten().collect(), skipped))
 }
 
 /// Plays the sessions of an agent under the policies from one on; what was recorded stands first, if it is asked for.

@@ -29,7 +29,8 @@ fn blocks(advice: &Advice, is_detailed: bool) -> Vec<Block> {
         )));
     }
     if !advice.skipped.is_empty() {
-        blocks.push(Block::text(format!("Skipped: {}.", Skipped::counted(&advice.skipped))));
+        let n = thousands(advice.skipped.len() as u64);
+        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
     }
     blocks.push(Block::text(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.",
