@@ -49,7 +49,7 @@ use crate::report::{Report, Skipped, distinct};
 
 use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
-pub use entry::Entry;
+pub use entry::{Entry, quoted_all};
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
@@ -126,8 +126,6 @@ pub struct Plan {
     pub is_ranked: bool,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
-    /// The command that advises on the sessions of a first report, in which nobody named a policy or a suite.
-    next: Option<String>,
     /// The policy that keeps everything, as the recorded harness did.
     as_recorded: Arc<Policy>,
     /// The profiles that stand for models of recordings.
@@ -399,7 +397,6 @@ impl Plan {
         let schedules = distinct(schedules.map(|it| it.name.clone()));
         let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
         let is_ranked = self.is_ranked;
-        let next = self.next.clone().filter(|_| sessions.iter().any(|it| advise::knows(it.format, it.model.as_deref().unwrap_or_default())));
         let mut report = Report {
             references: self.references.clone(),
             figures: self.figures.clone(),
@@ -407,7 +404,6 @@ impl Plan {
             sessions,
             oracles,
             is_ranked,
-            next,
             ..report
         };
         report.notes.extend(notes::on_recovery(&report));

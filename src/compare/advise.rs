@@ -1,7 +1,8 @@
 //! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
 
 pub mod agents;
-mod files;
+pub mod files;
+mod in_force;
 mod lifetimes;
 mod month;
 mod play;
@@ -14,17 +15,16 @@ use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::grid::numbers::thousands;
-use crate::quantity::Tokens;
 use crate::report::advise::saved::Saved;
-use crate::report::advise::{Advice, AgentAdvice, Candidate, From, InForce, LeftOut, SCHEMA};
-use agents::{Agent, Setting, ShownBy, is_older};
+use crate::report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
+use agents::{Agent, Setting, is_older};
+use in_force::Force;
 use month::Calendar;
 use play::Played;
 use states::ByLane;
-use trial::Trial;
+use trial::{Before, Trial};
 
-pub(super) use play::{Seen, Whose, played, seen};
+pub(super) use play::{Plays, Seen, Whose, played, seen};
 pub(super) use states::{Policies, State};
 
 /// What is asked.
@@ -79,7 +79,8 @@ impl Recognised {
             return Ok(Self { agents: vec![agent], unknown: IndexMap::new() });
         }
         let is_of = |agent: &Agent, it: &Seen| agent.is_of(it.format, &it.model);
-        let agents: Vec<&Agent> = known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
+        let agents: Vec<&Agent> =
+            known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
         let mut unknown: IndexMap<String, usize> = IndexMap::new();
         for it in all.iter().filter(|it| !agents.iter().any(|agent| is_of(agent, it))) {
             *unknown.entry(it.format.to_owned()).or_default() += 1;
@@ -117,7 +118,7 @@ fn names(known: &IndexMap<String, Agent>) -> String {
 }
 
 /// Returns whether the agent is known whose logs have a format and name a model.
-pub(super) fn knows(format: &str, model: &str) -> bool {
+pub fn knows(format: &str, model: &str) -> bool {
     Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format, model)))
 }
 
@@ -146,107 +147,106 @@ pub(super) struct Variant {
 }
 
 impl Advising<'_> {
-    fn whose(&self) -> Whose<'_> {
-        Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
-    }
-
     fn advice(&self, all: &[Seen]) -> Result<(AgentAdvice, Option<Saved>), Error> {
-        let own: Vec<&Seen> = all.iter().filter(|it| self.whose().is_own(it)).collect();
+        let whose = self.whose();
         let file = self.asked.settings.as_ref().map(|(name, text)| files::values(self.agent, name, text));
-        let base: State = file.transpose()?.unwrap_or_default();
+        let force = Force {
+            agent: self.agent,
+            seen: all.iter().filter(|it| whose.is_own(it)).collect(),
+            file: file.transpose()?.unwrap_or_default(),
+        };
         let mut policies = Policies::new(self.catalog);
-        let base_lanes = policies.of_state(self.agent, &base)?;
-        let mut variants = self.variants(&own, &base, &mut policies)?;
-        let wishes: Vec<(usize, ByLane)> = self.wishes(&mut policies)?;
+        let base = policies.of_state(self.agent, &force.file)?;
+        let mut variants = self.variants(&force, &mut policies)?;
+        let wishes =
+            self.agent.wishes.iter().map(|it| policies.of_wish(it)).collect::<Result<Vec<_>, _>>()?;
         let lives = lifetimes::Axis::new(self.agent, &mut policies)?;
         let mut played = self.played(&policies, 0)?;
         let n_played = policies.files.len();
-        let joint = self.joint(&variants, &played, (&base, base_lanes), &mut policies)?;
-        variants.extend(joint);
+        for set in trial::joint(&variants, &played, base) {
+            variants.push(self.variant(set, &force, &mut policies)?);
+        }
         if policies.files.len() > n_played {
             let more = self.played(&policies, n_played)?;
             played.iter_mut().zip(more).for_each(|(it, more)| it.runs.extend(more.runs));
         }
-        let n_policies = policies.files.len();
         let calendar = Calendar::new(&played);
-        let trial = Trial {
-            agent: self.agent,
-            calendar: &calendar,
-            played: &played,
-            base: base_lanes,
-            min_evidence: self.asked.min_evidence,
-        };
+        let min_evidence = self.asked.min_evidence;
+        let trial = Trial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
         let found = trial.found(&variants);
-        let wishes = wishes.iter().map(|(nth, lanes)| trial.wish(&self.agent.wishes[*nth], *lanes));
-        let seen: Vec<&Seen> = played.iter().map(|it| &it.seen).collect();
+        let wishes = self.agent.wishes.iter().zip(wishes).map(|(it, by_lane)| trial.wish(it, by_lane));
+        let keys = found.set.iter().map(|it| &it.0);
+        let before = force.playable(keys).filter(|it| !it.is_empty());
+        let before = before
+            .map(|it| Ok::<_, Error>(Before { by_lane: policies.of_state(self.agent, &it)?, state: it }));
+        let saved = trial.saved(&found, before.transpose()?.as_ref());
+        let new: Vec<&Setting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
+        let versions = force.versions();
         let advice = AgentAdvice {
             agent: self.agent.name.clone(),
-            versions: versions(&seen),
             sessions: played.len(),
-            sub_agents: seen.iter().filter(|it| it.is_of_agent).count(),
-            requests: seen.iter().map(|it| it.requests).sum(),
+            sub_agents: force.seen.iter().filter(|it| it.is_of_agent).count(),
+            requests: force.seen.iter().map(|it| it.requests).sum(),
             projects: trial.n_projects(),
             month: trial.month(),
             evidence_kept: trial.evidence_kept(),
-            in_force: self.in_force(&seen, &base),
+            in_force: force.all(),
+            paste: self.pastes(&force, &found),
+            heed: self.heed(&new, versions.as_ref()),
+            versions,
             lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
             wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
-            left_out: self.left_out(&own, &base),
-            ..AgentAdvice::default()
-        };
-        let before = self.before(&found, &own, &base);
-        let lanes = match before.is_empty() {
-            true => None,
-            // Each value of a lifetime has been played.
-            false => Some(policies.of_state(self.agent, &before)?)
-                .filter(|it| it.iter().all(|it| *it < n_policies)),
-        };
-        let before = if lanes.is_some() { before } else { State::new() };
-        Ok(self.finished(advice, found, (&base, &trial), (&before, lanes)))
-    }
-
-    /// Returns the values in force of the advised settings, if all of them are known and later sessions can be played with them: what a
-    /// compaction took out of a log cannot be put back, but lifetimes change no prompt.
-    fn before(&self, found: &trial::Found, own: &[&Seen], base: &State) -> State {
-        let known = |(key, _): &(String, String)| {
-            let setting = self.agent.setting(key).filter(|it| it.shown_by == Some(ShownBy::Lifetimes))?;
-            Some((key.clone(), base.get(key).cloned().or_else(|| shown(setting, own))?))
-        };
-        let set = found.advised_set.iter().flatten().map(known).collect::<Option<State>>();
-        set.unwrap_or_default()
-    }
-
-    /// Puts the advice and what to paste beside what was found.
-    fn finished(
-        &self,
-        advice: AgentAdvice,
-        found: trial::Found,
-        (base, trial): (&State, &Trial<'_>),
-        before: (&State, Option<ByLane>),
-    ) -> (AgentAdvice, Option<Saved>) {
-        let mut whole = base.clone();
-        if let Some(set) = &found.advised_set {
-            whole.extend(set.iter().cloned());
-        }
-        let settings = |it: (&String, &String)| self.agent.setting(it.0);
-        let set = found.advised_set.clone().unwrap_or_default();
-        let chosen: Vec<(&Setting, &str)> = whole
-            .iter()
-            .filter(|_| found.advised.is_some())
-            .filter_map(|it| Some((settings(it)?, it.1.as_str())))
-            .collect();
-        let new: Vec<&Setting> = set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
-        let saved = trial.saved(&found, before.0, before.1);
-        let advice = AgentAdvice {
-            paste: files::pastes(&chosen),
-            heed: self.heed(&new, advice.versions.as_ref()),
+            left_out: force.left_out(),
             advised: found.advised,
             reason: found.reason,
             rejected: found.rejected,
             tried: found.tried,
-            ..advice
         };
-        (advice, saved)
+        Ok((advice, saved))
+    }
+
+    fn whose(&self) -> Whose<'_> {
+        Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
+    }
+
+    fn played(&self, policies: &Policies<'_>, from: usize) -> Result<Vec<Played>, Error> {
+        let plays = Plays { whose: self.whose(), policies, from };
+        play::played(self.catalog, self.comparison, &plays, self.threads, self.progress)
+    }
+
+    /// Returns what is tried: each value of each setting that differs from what is in force.
+    fn variants(&self, force: &Force<'_>, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
+        let mut variants = Vec::new();
+        for setting in force.effective() {
+            let in_force = force.value(setting);
+            for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
+                variants.push(self.variant(vec![(setting.key.clone(), value.clone())], force, policies)?);
+            }
+        }
+        Ok(variants)
+    }
+
+    /// Returns settings over what is in force.
+    fn variant(
+        &self,
+        set: Vec<(String, String)>,
+        force: &Force<'_>,
+        policies: &mut Policies<'_>,
+    ) -> Result<Variant, Error> {
+        let mut state = force.file.clone();
+        state.extend(set.iter().cloned());
+        Ok(Variant { by_lane: policies.of_state(self.agent, &state)?, set })
+    }
+
+    /// Returns what to paste: what is advised, with what the file says already.
+    fn pastes(&self, force: &Force<'_>, found: &trial::Found) -> Vec<Paste> {
+        if found.set.is_empty() {
+            return Vec::new();
+        }
+        let mut whole = force.file.clone();
+        whole.extend(found.set.iter().cloned());
+        let chosen = whole.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1.as_str())));
+        files::pastes(&chosen.collect::<Vec<_>>())
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
@@ -254,193 +254,17 @@ impl Advising<'_> {
         if settings.is_empty() {
             return Vec::new();
         }
-        let mut heed = Vec::new();
-        for setting in settings {
-            let Some(since) = &setting.since else { continue };
-            let name = &self.agent.name;
-            heed.push(match versions {
-                Some([_, newest]) if is_older(newest, since) => format!(
-                    "`{}` exists since {name} {since}, and the newest version in these sessions is {newest}: update first.",
-                    setting.key
-                ),
-                _ => format!("`{}` exists since {name} {since}.", setting.key),
+        let name = &self.agent.name;
+        let exists = |setting: &&Setting| {
+            let (key, since) = (&setting.key, setting.since.as_ref()?);
+            let newest = versions.map(|it| &it[1]).filter(|it| is_older(it, since));
+            let update = newest.map_or_else(String::new, |it| {
+                format!(", and the newest version in these sessions is {it}: update first")
             });
-        }
-        heed.push(self.agent.outranks.clone());
-        heed.push(
-            "Not tried on the agent: that it heeds the text is what its documentation says.".to_owned(),
-        );
-        heed
-    }
-
-    /// Returns what is tried: each value of each setting that differs from what is in force.
-    fn variants(
-        &self,
-        own: &[&Seen],
-        base: &State,
-        policies: &mut Policies<'_>,
-    ) -> Result<Vec<Variant>, Error> {
-        let mut variants = Vec::new();
-        let is_lane = |setting: &Setting| own.iter().any(|it| setting.lane.include(it.is_of_agent));
-        for setting in
-            self.agent.settings.iter().filter(|it| is_lane(it) && self.unmet(it, own, base).is_none())
-        {
-            let in_force = base.get(&setting.key).cloned().or_else(|| shown(setting, own));
-            for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
-                let mut state = base.clone();
-                state.insert(setting.key.clone(), value.clone());
-                let by_lane = policies.of_state(self.agent, &state)?;
-                variants.push(Variant { set: vec![(setting.key.clone(), value.clone())], by_lane });
-            }
-        }
-        Ok(variants)
-    }
-
-    /// Returns what a setting needs that is not in force: without it, it does nothing.
-    fn unmet<'s>(
-        &self,
-        setting: &'s Setting,
-        own: &[&Seen],
-        base: &State,
-    ) -> Option<(&'s String, &'s String)> {
-        let in_force = |key: &String| base.get(key).cloned().or_else(|| shown(self.agent.setting(key)?, own));
-        setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
-    }
-
-    /// Returns the settings that are not tried, with the reasons.
-    fn left_out(&self, own: &[&Seen], base: &State) -> Vec<LeftOut> {
-        let unmet = self.agent.settings.iter().filter_map(|it| {
-            let (key, value) = self.unmet(it, own, base)?;
-            Some(LeftOut {
-                key: it.key.clone(),
-                reason: format!("it needs `{key}={value}`, which is not in force in all sessions"),
-            })
-        });
-        let known =
-            self.agent.left_out.iter().map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() });
-        unmet.chain(known).collect()
-    }
-
-    fn wishes(&self, policies: &mut Policies<'_>) -> Result<Vec<(usize, ByLane)>, Error> {
-        self.agent.wishes.iter().enumerate().map(|(nth, it)| Ok((nth, policies.of_wish(it)?))).collect()
-    }
-
-    fn played(&self, policies: &Policies<'_>, from: usize) -> Result<Vec<Played>, Error> {
-        let what = (self.whose(), policies, from);
-        play::played(self.catalog, self.comparison, what, self.threads, self.progress)
-    }
-
-    /// Returns settings to try together: of each that saves on the older sessions the best value, all of them and two by two.
-    fn joint(
-        &self,
-        variants: &[Variant],
-        played: &[Played],
-        (base, base_lanes): (&State, ByLane),
-        policies: &mut Policies<'_>,
-    ) -> Result<Vec<Variant>, Error> {
-        /// Two by two, more settings would be more variants than single values.
-        const MOST: usize = 4;
-        let older = trial::older(played);
-        let cost =
-            |lanes: ByLane| -> Option<f64> { older.iter().map(|it| it.run(lanes).costs.total()).sum() };
-        let Some(in_force) = cost(base_lanes) else { return Ok(Vec::new()) };
-        let mut best: IndexMap<&String, (f64, &String)> = IndexMap::new();
-        for it in variants {
-            let [(key, value)] = it.set.as_slice() else { continue };
-            let Some(usd) = cost(it.by_lane).filter(|it| *it < in_force) else { continue };
-            let own = best.entry(key).or_insert((usd, value));
-            if usd < own.0 {
-                *own = (usd, value);
-            }
-        }
-        best.sort_by(|_, one, _, other| one.0.total_cmp(&other.0));
-        let best: Vec<(String, String)> =
-            best.into_iter().take(MOST).map(|(key, (_, value))| (key.clone(), value.clone())).collect();
-        let pairs = (0..best.len()).flat_map(|one| (one + 1..best.len()).map(move |other| vec![one, other]));
-        let all: Vec<usize> = (0..best.len()).collect();
-        let sets = pairs.chain((best.len() > 2).then_some(all));
-        let variant = |members: Vec<usize>| {
-            let set: Vec<(String, String)> = members.into_iter().map(|it| best[it].clone()).collect();
-            let mut state = base.clone();
-            state.extend(set.iter().cloned());
-            Ok(Variant { by_lane: policies.of_state(self.agent, &state)?, set })
+            Some(format!("`{key}` exists since {name} {since}{update}."))
         };
-        sets.map(variant).collect()
+        let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
+        let rest = [self.agent.outranks.clone(), not_tried.to_owned()];
+        settings.iter().filter_map(exists).chain(rest).collect()
     }
-
-    /// Returns the settings in force, and who says so.
-    fn in_force(&self, seen: &[&Seen], base: &State) -> Vec<InForce> {
-        let one = |setting: &Setting| {
-            let log = || told(setting, seen).map(|it| (it, From::Log));
-            let file = base.get(&setting.key).map(|it| (it.clone(), From::File));
-            let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
-            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from }
-        };
-        self.agent.settings.iter().map(one).collect()
-    }
-}
-
-/// Returns the value of a setting that all sessions show alike, if they do.
-fn shown(setting: &Setting, seen: &[&Seen]) -> Option<String> {
-    if setting.shown_by? != ShownBy::Lifetimes {
-        return None;
-    }
-    let [short, long] = lives(setting, seen);
-    match (short, long) {
-        (0, 0) => None,
-        (_, 0) => Some(called(setting, "5m")),
-        (0, _) => Some(called(setting, "1h")),
-        _ => None,
-    }
-}
-
-/// Counts the sessions that wrote for a short time, and those that wrote for a long one.
-fn lives(setting: &Setting, seen: &[&Seen]) -> [usize; 2] {
-    let own = seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
-    own.fold([0; 2], |n, it| {
-        let is_long = it.written[1] > it.written[0];
-        let is_any = it.written != [0; 2];
-        [n[0] + usize::from(is_any && !is_long), n[1] + usize::from(is_long)]
-    })
-}
-
-/// Returns what a value of the logs is called.
-pub(super) fn called(setting: &Setting, value: &str) -> String {
-    setting.names.get(value).map_or(value, String::as_str).to_owned()
-}
-
-/// Says what the logs show of a setting.
-fn told(setting: &Setting, seen: &[&Seen]) -> Option<String> {
-    match setting.shown_by? {
-        ShownBy::Lifetimes => {
-            let [short, long] = lives(setting, seen);
-            let both = || {
-                let names = [called(setting, "5m"), called(setting, "1h")];
-                format!("{} in {short} sessions, {} in {long}", names[0], names[1])
-            };
-            shown(setting, seen).or_else(|| (short + long > 0).then(both))
-        }
-        ShownBy::Compactions(more) => {
-            let lowest: Option<Tokens> = seen.iter().flat_map(|it| &it.compacted_at).copied().min();
-            let trigger = lowest?;
-            let n: usize = seen.iter().map(|it| it.compacted_at.len()).sum();
-            let of = if n == 1 { "the prompt".to_owned() } else { format!("the smallest of {n} prompts") };
-            Some(format!(
-                "at most {} ({of} before a compaction had {} tokens)",
-                thousands(trigger + more),
-                thousands(trigger)
-            ))
-        }
-    }
-}
-
-/// Returns the oldest and the newest version.
-fn versions(seen: &[&Seen]) -> Option<[String; 2]> {
-    let mut all: Vec<&String> = seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).collect();
-    all.sort_by(|one, other| match (is_older(one, other), is_older(other, one)) {
-        (true, _) => std::cmp::Ordering::Less,
-        (_, true) => std::cmp::Ordering::Greater,
-        _ => std::cmp::Ordering::Equal,
-    });
-    Some([all.first()?, all.last()?].map(|it| (*it).clone()))
 }

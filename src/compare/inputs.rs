@@ -159,27 +159,10 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
         has_sum: checked.is_some_and(|it| it.sum),
         skipped: skipped.into_iter().chain(unplayed).collect(),
-        next: next(comparison),
         as_recorded: Arc::new(as_recorded),
         models: Arc::new(models),
         selection,
     })
-}
-
-/// Returns the command that advises on some sessions, if nobody named a policy or a suite.
-fn next(comparison: &Comparison) -> Option<String> {
-    let Comparison { policies, scenarios, suite, since, limit, model, alone, .. } = comparison;
-    let is_first = policies.is_empty() && suite.is_none() && !scenarios.is_empty();
-    let option =
-        |name: &str, value: Option<String>| value.map(|it| format!(" {name} {}", super::entry::quoted(&it)));
-    let options = [
-        option("--since", since.clone()),
-        option("--limit", limit.map(|it| it.to_string())),
-        option("--model", model.clone()),
-        alone.then(|| " --alone".to_owned()),
-    ];
-    let options: String = options.into_iter().flatten().collect();
-    is_first.then(|| format!("ctxsim advise {}{options}", super::entry::quoted_all(scenarios)))
 }
 
 /// Returns whether a scenario is a recording.

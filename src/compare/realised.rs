@@ -1,7 +1,7 @@
 //! A forecast held against later sessions: which of them count, and what they were billed.
 
 use super::advise::agents::{Agent, ShownBy};
-use super::advise::{Policies, Seen, State, Whose, called, played, seen};
+use super::advise::{Plays, Policies, Seen, State, Whose, played, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
@@ -51,8 +51,14 @@ pub fn realised(
         .filter_map(|it| it.split_once('='))
         .map(|it| (it.0.into(), it.1.into()))
         .collect();
-    let sizes = match (agent, before.is_empty()) {
-        (Some(agent), false) => sizes(catalog, comparison, (agent, &before), threads, progress)?,
+    let sizes: Vec<Option<f64>> = match (agent, before.is_empty()) {
+        (Some(agent), false) => {
+            let mut policies = Policies::new(catalog);
+            let lanes = policies.of_state(agent, &before)?;
+            let plays = Plays { whose: Whose { agent, is_named: true }, policies: &policies, from: 0 };
+            let played = played(catalog, comparison, &plays, threads, progress)?;
+            played.iter().map(|it| it.size(Some(lanes))).collect()
+        }
         _ => all.iter().map(|it| Some(it.requests as f64)).collect(),
     };
     all.iter_mut().zip(sizes).for_each(|(it, size)| it.size = size);
@@ -87,28 +93,13 @@ pub fn realised(
     Ok(Realised { left_out, notes, ..found })
 }
 
-/// Returns what sessions cost with earlier settings.
-fn sizes(
-    catalog: &Catalog,
-    comparison: &Comparison,
-    (agent, before): (&Agent, &State),
-    threads: Option<usize>,
-    progress: Progress<'_>,
-) -> Result<Vec<Option<f64>>, Error> {
-    let mut policies = Policies::new(catalog);
-    let lanes = policies.of_state(agent, before)?;
-    let whose = Whose { agent, is_named: true };
-    let played = played(catalog, comparison, (whose, &policies, 0), threads, progress)?;
-    Ok(played.iter().map(|it| it.size(Some(lanes))).collect())
-}
-
 /// Returns whether the settings of a forecast may have been in force in a session, as far as its log shows.
 fn may_hold(agent: &Agent, saved: &Saved, seen: &Seen) -> bool {
     let holds = |(key, value): (&str, &str)| {
         let Some(setting) = agent.setting(key) else { return true };
         let is_shown = setting.shown_by == Some(ShownBy::Lifetimes) && setting.lane.include(seen.is_of_agent);
         let [short, long] = seen.written;
-        let shown = called(setting, if long > short { "1h" } else { "5m" });
+        let shown = setting.called(if long > short { "1h" } else { "5m" });
         !is_shown || short + long == 0 || shown == value
     };
     saved.set.iter().filter_map(|it| it.split_once('=')).all(holds)

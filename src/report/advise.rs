@@ -205,12 +205,18 @@ impl Advice {
     }
 }
 
+/// Days of a week: fewer say little of a month.
+const WEEK: f64 = 7.0;
+
 impl Month {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
         match (self.basis, self.days) {
             (Basis::Last30Days, _) => "the sessions of the last 30 days".to_owned(),
-            (Basis::Scaled, Some(days)) => format!("scaled to 30 days from {days:.1} days of sessions"),
+            (Basis::Scaled, Some(days)) => {
+                let guess = if days < WEEK { ", so a rough guess" } else { "" };
+                format!("scaled to 30 days from {days:.1} days of sessions{guess}")
+            }
             _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
         }
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::advise::agents::{Agent, Form};
+use ctxsim::compare::advise::files::{pastes, values};
 use ctxsim::compare::advise::{Asked, advise};
 use ctxsim::compare::{Comparison, forecast, realised};
 use ctxsim::input::Policy;
@@ -122,6 +123,33 @@ agents! {
     openhands_varies_what_can_be_set: "openhands",
     pi_varies_what_can_be_set: "pi",
     qwen_code_varies_what_can_be_set: "qwen-code",
+}
+
+#[test]
+fn every_pasted_text_is_read_back_as_what_was_pasted() {
+    for agent in Agent::all().unwrap().values() {
+        for setting in &agent.settings {
+            for value in &setting.values {
+                let pastes = pastes(&[(setting, value)]);
+                let read = values(agent, "pasted", &pastes[0].text).unwrap();
+                assert_eq!(read.get(&setting.key), Some(value), "{}: {}", setting.key, pastes[0].text);
+            }
+        }
+    }
+    let agents = Agent::all().unwrap();
+    let two = ["compaction.reserveTokens", "compaction.keepRecentTokens"]
+        .map(|it| agents["pi"].setting(it).unwrap());
+    let text = &pastes(&[(two[0], "50000"), (two[1], "10000")])[0].text;
+    assert_eq!(
+        text,
+        "{\n  \"compaction\": {\n    \"keepRecentTokens\": 10000,\n    \"reserveTokens\": 50000\n  }\n}"
+    );
+    let toml = "model = \"gpt\"\n# a comment\nmodel_auto_compact_token_limit = 120_000\n[profiles.x]\n";
+    let read = values(&agents["codex"], "config.toml", toml).unwrap();
+    assert_eq!(read.get("model_auto_compact_token_limit").map(String::as_str), Some("120000"));
+    let code = "agent = create_agent(middleware=[ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=70000,\n  keep=3)])])";
+    let read = values(&agents["langchain"], "agent.py", code).unwrap();
+    assert_eq!(read.get("ClearToolUsesEdit trigger").map(String::as_str), Some("70000"));
 }
 
 #[test]

@@ -117,6 +117,8 @@ pub enum ShownBy {
     Lifetimes,
     /// By the smallest prompt before a compaction, and so many tokens more.
     Compactions(u64),
+    /// By the smallest prompt before a compaction: what the window has more than it.
+    Reserve,
 }
 
 /// A setting that is not varied.

@@ -10,10 +10,10 @@ use crate::input::{self, Source};
 use crate::report::advise::Paste;
 
 /// A value of a setting.
-pub(super) type Chosen<'a> = (&'a Setting, &'a str);
+pub type Chosen<'a> = (&'a Setting, &'a str);
 
 /// Returns what to paste, place by place.
-pub(super) fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
+pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
     let mut places: IndexMap<&str, Vec<Chosen<'_>>> = IndexMap::new();
     chosen.iter().for_each(|it| places.entry(&it.0.at).or_default().push(*it));
     let paste = |(at, chosen): (&str, Vec<Chosen<'_>>)| Paste {
@@ -68,7 +68,7 @@ fn json(chosen: &[Chosen<'_>]) -> String {
 ///
 /// # Errors
 /// The text is not of the form of the agent's places, or it sets nothing that the agent is known to have.
-pub(super) fn values(agent: &Agent, file: &str, text: &str) -> Result<IndexMap<String, String>, Error> {
+pub fn values(agent: &Agent, file: &str, text: &str) -> Result<IndexMap<String, String>, Error> {
     let is_json = text.trim_start().starts_with('{');
     let document: Option<Value> = match is_json && agent.settings.iter().any(|it| it.form == Form::Json) {
         true => Some(serde_json::from_str(text).map_err(|it| broken(file, &it))?),

@@ -32,6 +32,8 @@ pub(in crate::floors::compare) struct Seen {
     pub(in crate::floors::compare) requests: u64,
     /// When its first and its last request started, in milliseconds since 1970.
     pub(in crate::floors::compare) span_ms: Option<[i64; 2]>,
+    /// The longest prompt of its model.
+    pub(in crate::floors::compare) window: Tokens,
     /// The prompts before the harness's own compactions.
     pub(in crate::floors::compare) compacted_at: Vec<Tokens>,
     /// What was written to the cache, by lifetime: short, long; as far as the log tells them apart.
@@ -95,6 +97,13 @@ impl Whose<'_> {
     }
 }
 
+/// What is played: the policies from one on, of which the first is what was recorded.
+pub(in crate::floors::compare) struct Plays<'a> {
+    pub(in crate::floors::compare) whose: Whose<'a>,
+    pub(in crate::floors::compare) policies: &'a Policies<'a>,
+    pub(in crate::floors::compare) from: usize,
+}
+
 /// Looks at the recorded sessions, without playing them; also returns what takes no part.
 ///
 /// # Errors
@@ -111,18 +120,19 @@ pub(in crate::floors::compare) fn seen(
     Ok((all.into_iter().flatten().collect(), skipped))
 }
 
-/// Plays the sessions of an agent under the policies from one on; what was recorded stands first, if it is asked for.
+/// Plays the sessions of an agent.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
 pub(in crate::floors::compare) fn played(
     catalog: &Catalog,
     comparison: &Comparison,
-    (whose, policies, from): (Whose<'_>, &Policies<'_>, usize),
+    plays: &Plays<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<Played>, Error> {
     let mut catalog = catalog.clone();
+    let Plays { whose, policies, from } = *plays;
     let files = || policies.files.iter().skip(from.max(1));
     for file in files() {
         let text = encode(file, Format::Ron).map_err(|it| vec![*it])?;
@@ -178,6 +188,7 @@ fn of_load(load: &Load) -> Option<Seen> {
         is_of_agent: timeline.is_of_agent(),
         requests: timeline.spine.steps.len() as u64,
         span_ms: timeline.began_ms.zip(last).map(|it| [it.0, it.1]),
+        window: load.profiles.first().map_or(0, |it| it.limits.prompt),
         compacted_at: compacted_at(recorded),
         written: written(recorded),
         billed_usd: billed(load, timeline, recorded),

@@ -26,15 +26,47 @@ pub(super) struct Trial<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) advised: Option<Candidate>,
-    pub(super) advised_set: Option<Vec<(String, String)>>,
-    pub(super) advised_lanes: Option<ByLane>,
+    /// What is advised, by key; empty if nothing is.
+    pub(super) set: Vec<(String, String)>,
+    by_lane: ByLane,
     pub(super) reason: Option<String>,
     pub(super) rejected: Option<Candidate>,
     pub(super) tried: Vec<Candidate>,
 }
 
+/// The settings in force before advice, and the policies that play them.
+pub(super) struct Before {
+    pub(super) state: State,
+    pub(super) by_lane: ByLane,
+}
+
+/// Returns settings to try together: of each that saves on the older sessions the best value, two by two and all of them.
+pub(super) fn joint(variants: &[Variant], played: &[Played], base: ByLane) -> Vec<Vec<(String, String)>> {
+    /// Two by two, more settings would be more variants than single values.
+    const MOST: usize = 4;
+    let older = older(played);
+    let cost = |lanes: ByLane| -> Option<f64> { older.iter().map(|it| it.run(lanes).costs.total()).sum() };
+    let Some(in_force) = cost(base) else { return Vec::new() };
+    let mut best: IndexMap<&String, (f64, &String)> = IndexMap::new();
+    for it in variants {
+        let [(key, value)] = it.set.as_slice() else { continue };
+        let Some(usd) = cost(it.by_lane).filter(|it| *it < in_force) else { continue };
+        let own = best.entry(key).or_insert((usd, value));
+        if usd < own.0 {
+            *own = (usd, value);
+        }
+    }
+    best.sort_by(|_, one, _, other| one.0.total_cmp(&other.0));
+    let best: Vec<(String, String)> =
+        best.into_iter().take(MOST).map(|(key, (_, value))| (key.clone(), value.clone())).collect();
+    let pairs = (0..best.len()).flat_map(|one| (one + 1..best.len()).map(move |other| [one, other]));
+    let pairs: Vec<_> = pairs.map(|it| it.map(|it| best[it].clone()).to_vec()).collect();
+    let is_more = best.len() > 2;
+    pairs.into_iter().chain(is_more.then_some(best)).collect()
+}
+
 /// Returns the older half of some sessions, on which settings are chosen.
-pub(super) fn older(played: &[Played]) -> Vec<&Played> {
+fn older(played: &[Played]) -> Vec<&Played> {
     let mut all: Vec<&Played> = played.iter().collect();
     all.sort_by_key(|it| it.seen.span_ms.map(|it| it[1]));
     all.truncate(played.len() / 2);
@@ -85,8 +117,8 @@ impl Trial<'_> {
         let tried = tried.into_iter().map(|it| it.1).collect();
         match reason {
             None => Found {
-                advised_set: Some(variants[nth].set.clone()),
-                advised_lanes: Some(variants[nth].by_lane),
+                set: variants[nth].set.clone(),
+                by_lane: variants[nth].by_lane,
                 advised: Some(best),
                 tried,
                 ..Found::default()
@@ -163,9 +195,9 @@ impl Trial<'_> {
     }
 
     /// Returns what to write down, so that later sessions can be held against it.
-    pub(super) fn saved(&self, found: &Found, before: &State, before_lanes: Option<ByLane>) -> Option<Saved> {
-        let (lanes, advised, set) =
-            (found.advised_lanes?, found.advised.as_ref()?, found.advised_set.as_ref()?);
+    pub(super) fn saved(&self, found: &Found, before: Option<&Before>) -> Option<Saved> {
+        let (lanes, advised) = (found.by_lane, found.advised.as_ref()?);
+        let before_lanes = before.map(|it| it.by_lane);
         let mut members: IndexMap<String, Vec<&Played>> = IndexMap::new();
         self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
         let kind = |(name, members): (String, Vec<&Played>)| {
@@ -178,14 +210,14 @@ impl Trial<'_> {
         Some(Saved {
             schema: SCHEMA.to_owned(),
             agent: self.agent.name.clone(),
-            set: texts(set),
+            set: texts(&found.set),
             until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
             versions: distinct(
                 self.played.iter().map(|it| it.seen.version.clone()).filter(|it| !it.is_empty()),
             ),
             change: advised.change?,
             interval: advised.interval?,
-            before: before.iter().map(|it| format!("{}={}", it.0, it.1)).collect(),
+            before: before.iter().flat_map(|it| &it.state).map(|it| format!("{}={}", it.0, it.1)).collect(),
             kinds: members.into_iter().map(kind).collect(),
         })
     }
