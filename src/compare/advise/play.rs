@@ -157,8 +157,8 @@ fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<
     Plan::new(catalog, &Comparison { policies, ..comparison.clone() })
 }
 
-/// Opens a scenario; a session's project is its working folder, where the index knows it, else the folder of its log, if that stands
-/// for a project.
+/// Opens a scenario; a session's project is its working folder, where the index or the log knows it, else the folder of its log, if that
+/// stands for a project.
 fn opened(plan: &Plan, entry: &Entry, has_folders: bool) -> Result<Vec<Load>, Error> {
     let mut loads = plan.open(entry)?;
     for load in &mut loads {
@@ -166,10 +166,12 @@ fn opened(plan: &Plan, entry: &Entry, has_folders: bool) -> Result<Vec<Load>, Er
             load.name.strip_prefix(&entry.name).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
         let indexed = entry.indexing.sessions.iter().find(|it| it.session == session);
         let told = indexed.or(entry.indexing.sessions.first()).filter(|it| !it.project.is_empty());
-        match told {
-            Some(it) => load.project = format!("{} {}", it.user, it.project),
-            None if has_folders => {}
-            None => load.project.clear(),
+        let of_log = load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
+        match (told, of_log.filter(|it| !it.is_empty())) {
+            (Some(it), _) => load.project = format!("{} {}", it.user, it.project),
+            (None, Some(it)) => load.project = it,
+            (None, None) if has_folders => {}
+            (None, None) => load.project.clear(),
         }
     }
     Ok(loads)

@@ -67,6 +67,8 @@ struct Open {
 #[derive(Debug, Default)]
 struct Rollout {
     assembler: Assembler,
+    /// The working folder at the start.
+    folder: String,
     /// The version of the agent, as far as the log names it.
     version: Version,
     open: Open,
@@ -88,6 +90,9 @@ impl Rollout {
             ("event_msg", "token_count") => self.count(line, payload.info, losses),
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
             ("session_meta", _) => {
+                if self.folder.is_empty() {
+                    payload.cwd.0.as_ref().clone_into(&mut self.folder);
+                }
                 self.version = self.version.max(Version::parse(&payload.cli_version.0));
                 self.instructions(&payload);
             }
@@ -216,6 +221,7 @@ impl Rollout {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
         transcript.forgets_reasoning = true;
+        transcript.folder = self.folder;
         transcript
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::assumed::{Assumed, sentences};
 use super::harness::{Conduct, Leads, Version};
 use super::kept::Places;
+use super::places::{self, Places as Placed};
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
@@ -183,6 +184,8 @@ impl Transcript {
         let Some(recorded) = &mut timeline.recorded else { return };
         let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
+        let Placed { user, project } = places::of(&self.folder);
+        recorded.project = if project.is_empty() { String::new() } else { format!("{user} {project}") };
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
