@@ -317,6 +317,40 @@ fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
     assert!(n.iter().all(|it| *it >= 45), "confirmed, refuted, not told: {n:?} of 50: {told:?}");
 }
 
+/// What a log of each format shows without being played: the agent, its version, its project.
+#[test]
+fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a_format() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let head = |args: &[&str]| {
+        let text = out(&ctxsim(root, &[&["advise"], args].concat()));
+        assert!(text.contains("Keep what you have") && text.contains("In force"), "{args:?}: {text}");
+        text.lines().next().unwrap().to_owned()
+    };
+    let data = |name: &str| format!("tests/data/recorded/{name}");
+    let cases = [
+        ("codex-rollout.jsonl", "Codex 0.140.0: 1 session, "),
+        ("pi-session.jsonl", "pi: 1 session, "),
+        ("opencode-part.json", "opencode: 1 session, "),
+        ("gemini-part.jsonl", "Gemini CLI: 1 session, "),
+    ];
+    for (file, begins) in cases {
+        let head = head(&[&data(file)]);
+        assert!(head.starts_with(begins), "{head}");
+    }
+    let model = ["--profile", "deepseek/deepseek-v4-flash"];
+    let others = [
+        ("openhands-completions.jsonl", "openhands", "OpenHands: "),
+        ("messages-calls.json", "langchain", "LangChain: "),
+        ("messages-calls.json", "claude-api", "Claude API: "),
+        ("atif-agents.json", "cline", "Cline: "),
+        ("qwen-session.jsonl", "qwen-code", "Qwen Code: "),
+    ];
+    for (file, agent, begins) in others {
+        let head = head(&[&[data(file).as_str(), "--agent", agent], &model[..]].concat());
+        assert!(head.starts_with(begins), "{head}");
+    }
+}
+
 #[test]
 fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -47,6 +47,9 @@ pub(crate) struct AdviseArgs {
     /// The agent, where the format of the logs does not tell
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Model profile by name or path, where no profile covers a session's model [default: each session's own model]
+    #[arg(long, value_name = "M")]
+    profile: Option<String>,
     /// Minimum share of the needed evidence to keep
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     min_evidence: f64,
@@ -69,11 +72,17 @@ pub(crate) struct AdviseArgs {
     details: bool,
 }
 
-/// Returns the recorded sessions of some paths, each under the profile of its own model.
-pub(crate) fn sessions(paths: &[String], select: &SelectArgs, draw: &DrawArgs) -> Comparison {
+/// Returns the recorded sessions of some paths, each under the profile of its own model unless one is named.
+pub(crate) fn sessions(
+    paths: &[String],
+    profile: Option<&String>,
+    select: &SelectArgs,
+    draw: &DrawArgs,
+) -> Comparison {
     select.of(Comparison {
         scenarios: paths.to_vec(),
-        own_models: true,
+        profiles: profile.cloned().into_iter().collect(),
+        own_models: profile.is_none(),
         seed: draw.seed,
         trials: draw.trials,
         ..Comparison::default()
@@ -90,15 +99,21 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         min_evidence: args.min_evidence,
     };
     args.settings.iter().for_each(|it| catalog.files().note(it));
-    let comparison = sessions(&args.paths, &args.select, &args.draw);
+    let comparison = sessions(&args.paths, args.profile.as_ref(), &args.select, &args.draw);
     let kept = ForceArgs::default().kept(catalog.files());
     args.save.as_deref().map_or(Ok(()), |it| kept.check(it, None))?;
     args.output.check(catalog.files())?;
     let threads = args.draw.threads();
     let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads, it))?;
-    if let (Some(path), Some(saved)) = (&args.save, &saved) {
-        let text = serde_json::to_string_pretty(saved).map_err(unwritable)? + "\n";
-        output::write(path, Remark::None.on(&text), kept)?;
+    match (&args.save, &saved) {
+        (Some(path), Some(saved)) => {
+            let text = serde_json::to_string_pretty(saved).map_err(unwritable)? + "\n";
+            output::write(path, Remark::None.on(&text), kept)?;
+        }
+        (Some(_), None) => anstream::eprintln!(
+            "no forecast is saved: it takes advice to change something, on the sessions of one agent"
+        ),
+        (None, _) => {}
     }
     let text = match format {
         FormatArg::JSON => found.document().map_err(unwritable)?,

@@ -39,6 +39,9 @@ pub(crate) struct RealisedArgs {
     /// Recorded sessions (files, folders or patterns); those that came after the advice count
     #[arg(value_name = "SESSIONS", required = true)]
     paths: Vec<String>,
+    /// Model profile by name or path, as for the advice [default: each session's own model]
+    #[arg(long, value_name = "M")]
+    profile: Option<String>,
     #[command(flatten)]
     select: SelectArgs,
     /// Number of threads; results do not depend on it [default: one per core]
@@ -59,7 +62,7 @@ pub(crate) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Err
     let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files().note(&args.file);
     args.output.check(catalog.files())?;
-    let comparison = sessions(&args.paths, &args.select, &DrawArgs::default());
+    let comparison = sessions(&args.paths, args.profile.as_ref(), &args.select, &DrawArgs::default());
     let threads = args.threads.map(usize::from);
     let found = with_progress(|it| held_against(catalog, &comparison, &saved, threads, it))?;
     let text = match format {
