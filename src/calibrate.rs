@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
-use crate::ledger::{CacheUse, RequestRow, Role};
+use crate::ledger::{CacheUse, RequestRow, Role, Rows};
 use crate::price;
 use crate::quantity::{Cost, Tokens, or_unlimited};
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
@@ -78,19 +78,21 @@ pub struct Calibration {
 
 impl Calibration {
     /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
-    pub fn new(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Self {
-        let compactions = compaction::aftermaths(timeline, rows, prices);
+    pub fn new(timeline: &Timeline, rows: &Rows, prices: &Prices) -> Self {
+        let compactions = compaction::aftermaths(timeline, &rows.requests, prices);
         let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
         let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
         let usages = usages.map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
         let undone_from = or_unlimited(timeline.recorded.as_ref().and_then(|it| it.undone_from));
-        for row in rows.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
+        for row in rows.requests.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
             let usage = usages.get(row.step as usize).copied().flatten();
             match (before, usage) {
                 (Some(before), Some(billed)) => calibration.add(timeline, before, row, billed, prices),
                 (None, Some(billed)) => {
-                    calibration.first = FirstRequests::new(timeline, row, billed, prices).unwrap_or_default();
+                    let left = rows.expected.first().map_or(0.0, |(_, it)| it.left[0]);
+                    let first = FirstRequests::new(timeline, row, left, billed, prices);
+                    calibration.first = first.unwrap_or_default();
                 }
                 _ => {}
             }

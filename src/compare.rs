@@ -132,6 +132,8 @@ pub struct Plan {
     models: Arc<ModelProfiles>,
     /// Which recorded sessions take part.
     selection: Selection,
+    /// Whether runs tell what each assumption changes alone.
+    assumptions_alone: bool,
 }
 
 impl Plan {
@@ -148,6 +150,21 @@ impl Plan {
     pub fn without_limits(mut self) -> Self {
         self.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
         Arc::make_mut(&mut self.models).take_limits();
+        self
+    }
+
+    /// Skips recordings that cannot be used, with their reason, if some are left: also those that were named, which else are an error.
+    #[must_use]
+    pub fn skipping_unusable(mut self) -> Self {
+        let is_one = self.scenarios.len() == 1;
+        self.scenarios.iter_mut().for_each(|it| it.is_searched |= !is_one);
+        self
+    }
+
+    /// Leaves out what each assumption about recovery changes alone, which only charts show.
+    #[must_use]
+    pub fn without_assumptions_alone(mut self) -> Self {
+        self.assumptions_alone = false;
         self
     }
 
@@ -367,7 +384,8 @@ impl Plan {
         let open = |entry: &Entry| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-            let taken = load.takes(&Sinks { billed, rows: wants_rows(load), ..Sinks::default() }, progress);
+            let (rows, assumptions) = (wants_rows(load), self.assumptions_alone);
+            let taken = load.takes(&Sinks { billed, rows, assumptions, ..Sinks::default() }, progress);
             let session = load.session(&self.as_recorded, taken.billed.as_deref());
             let made = make(load, &taken.takes);
             let runs = taken.into_runs();

@@ -20,7 +20,7 @@ use crate::projection::chain::Chain;
 use crate::projection::change::ChangeLog;
 use crate::projection::{Ambient, Projector, Prompt};
 use crate::quantity::Tokens;
-use crate::recovery::{Carried, CompiledRecovery};
+use crate::recovery::{Carried, CompiledRecovery, Removed};
 use crate::rng::Seed;
 use crate::timeline::{EventKind, StepIx, Timeline, TurnIx};
 
@@ -172,6 +172,12 @@ fn has_changes(timeline: &Timeline) -> bool {
     timeline.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)))
 }
 
+/// Begins to note what a policy removes, if some agent looks things up anew because of it.
+fn removed(recoveries: &[CompiledRecovery]) -> Option<Removed> {
+    let explores = recoveries.iter().find_map(|it| it.terms()?.explores);
+    explores.map(|it| Removed::new(it.fades_in_requests))
+}
+
 /// A way to recover.
 struct Way {
     recovery: CompiledRecovery,
@@ -220,6 +226,8 @@ struct Run<'r, 't, P: ?Sized, S> {
     drawn: Option<Drawn>,
     /// What the agent has seen whole, where anything is expected.
     seen: Option<Seen>,
+    /// What the policy removed lately, where an agent looks things up anew because of it.
+    removed: Option<Removed>,
     /// What the agent's last request read of its prompt.
     last_read: Tokens,
     outcome: Outcome,
@@ -269,6 +277,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
             n_asking: 0,
             drawn: None,
             seen: recoveries.iter().any(|it| it.terms().is_some()).then(Seen::default),
+            removed: removed(recoveries),
             last_read: 0,
             outcome: Outcome::default(),
             fault: None,

@@ -12,7 +12,7 @@ use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, Firing, ToolResults};
-pub use sums::{ExplicitCacheSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums};
+pub use sums::{ExplicitCacheSums, ExploredSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums};
 pub use token_use::TokenUse;
 
 /// Which model a request goes to.
@@ -63,13 +63,43 @@ pub struct RequestRow {
     pub change: Change,
     /// The number of turns a summary replaces; 0 for the agent's own requests.
     pub items: u32,
-    /// Tokens outside the prompt that the agent is expected to have fetched again and to carry.
-    pub carried: f64,
-    /// Of these, tokens after a change of the prompt, which therefore cannot be read.
-    pub carried_anew: f64,
+}
+
+/// What is expected of a request of the agent beside its row; most requests have nothing beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expected {
+    /// What the agent is expected to have fetched again, outside the prompt.
+    pub recovered: Carry,
+    /// What it is expected to have looked up anew after context was removed.
+    pub explored: Carry,
     /// Tokens of the prompt that are expected to be read besides, because a session that nobody recorded may have left them: as
     /// declared, and at the ends of the interval.
     pub left: [f64; 3],
+}
+
+/// Expected tokens outside a prompt that are carried with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Carry {
+    /// All of them.
+    pub tokens: f64,
+    /// Of these, tokens after a change of the prompt, which therefore cannot be read.
+    pub anew: f64,
+}
+
+/// What is looked up anew before a request, because context was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ExploredRow {
+    /// The turn.
+    pub turn_ix: TurnIx,
+    /// The timeline's step.
+    pub step: StepIx,
+    /// Expected calls, or calls that were sampled.
+    pub calls: f64,
+    /// Tokens that they bring.
+    pub fetched: f64,
+    /// Their expected cost, apart from carrying what they bring later; `None` where they were sampled and made, so that requests
+    /// include them.
+    pub tokens: Option<TokenUse<f64>>,
 }
 
 impl RequestRow {
@@ -81,9 +111,9 @@ impl RequestRow {
     }
 
     /// Returns how carried tokens are billed: read with the prompt, written with it, or plain.
-    pub fn carried_tokens(&self) -> TokenUse<f64> {
-        let anew = if self.usage.read > 0 { self.carried_anew.min(self.carried) } else { self.carried };
-        TokenUse { read: self.carried - anew, ..self.added_tokens(anew) }
+    pub fn carried_tokens(&self, carry: Carry) -> TokenUse<f64> {
+        let anew = if self.usage.read > 0 { carry.anew.min(carry.tokens) } else { carry.tokens };
+        TokenUse { read: carry.tokens - anew, ..self.added_tokens(anew) }
     }
 
     /// Returns what it changes in the bill that tokens may have been left by another session: they are read, not written anew.
@@ -338,6 +368,10 @@ pub struct BlockHits {
 pub trait Sink {
     /// Receives a request.
     fn request(&mut self, row: &RequestRow);
+    /// Receives what is expected beside the request before, where anything is; ignored by default.
+    fn expected(&mut self, _row: &RequestRow, _beside: &Expected) {}
+    /// Receives what is looked up anew before a request; ignored by default.
+    fn explored(&mut self, _row: &ExploredRow) {}
     /// Receives a need.
     fn need(&mut self, row: &NeedRow);
     /// Returns whether it has seen enough: a run ends where all its sinks have.
@@ -358,6 +392,14 @@ pub trait Sink {
 impl Sink for &mut dyn Sink {
     fn request(&mut self, row: &RequestRow) {
         (**self).request(row);
+    }
+
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        (**self).expected(row, beside);
+    }
+
+    fn explored(&mut self, row: &ExploredRow) {
+        (**self).explored(row);
     }
 
     fn need(&mut self, row: &NeedRow) {
@@ -405,6 +447,10 @@ pub struct CallRow {
 pub struct Rows {
     /// The requests, in order.
     pub requests: Vec<RequestRow>,
+    /// What is expected beside them, by the request's place among them.
+    pub expected: Vec<(usize, Expected)>,
+    /// What was looked up anew, in order.
+    pub explored: Vec<ExploredRow>,
     /// The needs, in order.
     pub needs: Vec<NeedRow>,
     /// The stored contents, in order of creation.
@@ -420,6 +466,14 @@ pub struct Rows {
 impl Sink for Rows {
     fn request(&mut self, row: &RequestRow) {
         self.requests.push(*row);
+    }
+
+    fn expected(&mut self, _: &RequestRow, beside: &Expected) {
+        self.expected.push((self.requests.len() - 1, *beside));
+    }
+
+    fn explored(&mut self, row: &ExploredRow) {
+        self.explored.push(*row);
     }
 
     fn need(&mut self, row: &NeedRow) {
@@ -445,6 +499,18 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn request(&mut self, row: &RequestRow) {
         self.0.request(row);
         self.1.request(row);
+    }
+
+    #[inline]
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        self.0.expected(row, beside);
+        self.1.expected(row, beside);
+    }
+
+    #[inline]
+    fn explored(&mut self, row: &ExploredRow) {
+        self.0.explored(row);
+        self.1.explored(row);
     }
 
     #[inline]

@@ -16,6 +16,7 @@ use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
 use crate::quantity::{Tokens, UNLIMITED};
+use crate::recovery::Assumption;
 
 pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
@@ -49,13 +50,13 @@ pub struct Tally {
     pub recovery_input: f64,
     /// Expected tokens that recovery calls write.
     pub recovery_output: f64,
-    /// US dollars of recovery at the lower and upper ends of the recovery assumptions, if there are any.
+    /// Expected tokens that reads and writes of the agent have more, or fewer, because the policy edits fetched results.
+    pub reaction_tokens: f64,
+    /// US dollars of recovery and exploration at the lower and upper ends of the recovery assumptions, if there are any.
     pub recovery_interval: Option<[f64; 2]>,
-    /// The change in US dollars of recovery at either end of a single assumption, in the order of
+    /// The change in US dollars of both at either end of a single assumption, in the order of
     /// [`Assumption::ALL`]; `None` without assumptions.
-    ///
-    /// [`Assumption::ALL`]: crate::recovery::Assumption::ALL
-    pub recovery_by_assumption: Option<[[f64; 2]; 4]>,
+    pub recovery_by_assumption: Option<[[f64; 2]; Assumption::N]>,
     /// The number of sampled runs over which recovery is averaged; 0 for the closed form.
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
@@ -83,6 +84,7 @@ impl Tally {
             has_needs: true,
             recovery_input: 0.0,
             recovery_output: 0.0,
+            reaction_tokens: 0.0,
             recovery_interval: None,
             recovery_by_assumption: None,
             n_played: 0,
@@ -125,7 +127,7 @@ impl Tally {
         let latency_ms = || {
             latency(&sums.main, assumed)
                 + latency(&sums.summariser, &models.summariser.assumptions)
-                + calls * assumed.recovery_latency_ms
+                + (calls + sums.explored.calls - sums.explored.sent_calls) * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms
         };
         let played = beside.played.as_ref();
@@ -133,7 +135,7 @@ impl Tally {
         let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
         Self {
             n_runs: 1,
-            sums: Sums { needs: played.map_or(sums.needs, |it| it.needs), ..*sums },
+            sums: played.map_or(*sums, |it| Sums { needs: it.needs, explored: it.explored, ..*sums }),
             outcome: beside.outcome(outcome),
             recovery_interval: beside.interval,
             recovery_by_assumption: beside.by_assumption,
@@ -141,8 +143,9 @@ impl Tally {
             limits: Limits { prompt, ..profile.limits },
             limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
             has_needs: beside.has_needs,
-            recovery_input: played.map_or(refetched.prompt(), |it| it.input),
-            recovery_output: played.map_or(refetched.output, |it| it.output),
+            recovery_input: refetched.prompt(),
+            recovery_output: refetched.output,
+            reaction_tokens: played.map_or(0.0, |it| it.tokens),
             n_played: played.map_or(0, |it| it.n),
             latency_ms: beside.latency_ms.unwrap_or_else(latency_ms),
             resets: None,
@@ -178,6 +181,7 @@ impl Tally {
         self.n_played = self.n_played.max(other.n_played);
         self.recovery_input += other.recovery_input;
         self.recovery_output += other.recovery_output;
+        self.reaction_tokens += other.reaction_tokens;
         self.latency_ms += other.latency_ms;
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
@@ -189,15 +193,15 @@ impl Tally {
         self.resets.map_or([self.costs.total(); 2], |it| it.bills)
     }
 
-    /// Returns the cost of recovery at either end of its assumptions.
+    /// Returns the cost of recovery and exploration at either end of their assumptions.
     fn interval(&self) -> [f64; 2] {
-        self.recovery_interval.unwrap_or([self.costs.recovery; 2])
+        self.recovery_interval.unwrap_or([self.costs.assumed(); 2])
     }
 
     /// Returns the run's cost in US dollars at either end of what is assumed of recovery, and of what sessions that nobody recorded had
     /// left in the cache; `None` without assumptions, or if a price is unknown.
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
-        let rest = self.costs.total()? - self.costs.recovery - self.costs.left;
+        let rest = self.costs.total()? - self.costs.assumed() - self.costs.left;
         let is_assumed = self.recovery_interval.is_some() || self.costs.left_ends != [0.0; 2];
         let ([low, high], [few, many]) = (self.interval(), self.costs.left_ends);
         is_assumed.then(|| [rest + low + few.min(many), rest + high + few.max(many)])
@@ -235,7 +239,9 @@ impl Tally {
     pub fn expected_total_tokens(&self) -> f64 {
         let Sums { main, summariser, keep_alive, .. } = &self.sums;
         let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
-        asked.into_iter().sum::<u64>() as f64 + self.recovery_input + self.recovery_output
+        let explored = self.sums.explored.tokens;
+        let expected = self.recovery_input + self.recovery_output + explored.prompt() + explored.output;
+        asked.into_iter().sum::<u64>() as f64 + expected + self.reaction_tokens
     }
 }
 

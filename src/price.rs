@@ -33,6 +33,11 @@ pub struct Costs {
     pub penalty: Cost,
     /// Expected US dollars of recovery and of unrecoverable needs, at the standard prices of short prompts.
     pub recovery: f64,
+    /// Expected US dollars of what is looked up anew because context was removed, at the same prices.
+    pub exploration: f64,
+    /// What the policy's edits of fetched results change, in US dollars, where runs with sampled needs were played: the mean of these
+    /// runs less the closed form.
+    pub reaction: f64,
     /// The expected change, in US dollars, because sessions that nobody recorded may have left tools and system prompt in the
     /// cache; never above 0 where reads are cheaper.
     pub left: f64,
@@ -103,6 +108,7 @@ impl Costs {
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
         let recovery = recovery(&sums.needs, profile);
+        let exploration = expected(&sums.explored.tokens, profile.prices.usual());
         let usual = profile.prices.usual();
         let left = [sums.left.expected, sums.left.low, sums.left.high].map(|it| expected(&it, usual));
         let [left, low, high] = left.map(Option::unwrap_or_default);
@@ -114,9 +120,11 @@ impl Costs {
             memory: profile.assumptions.memory_call * sums.memory.calls(),
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery.unwrap_or_default(),
+            exploration: exploration.unwrap_or_default(),
+            reaction: 0.0,
             left,
             left_ends: [low, high],
-            is_recovery_unknown: recovery.is_none(),
+            is_recovery_unknown: recovery.is_none() || exploration.is_none(),
             is_unknown: [main, summariser, keep_alive].iter().any(|it| it.is_incomplete) || stored.is_none(),
         }
     }
@@ -130,7 +138,13 @@ impl Costs {
     pub fn total(&self) -> Option<f64> {
         let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
         let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it).usd();
-        (!self.is_unknown && !self.is_recovery_unknown).then_some(exact + self.recovery + self.left)
+        (!self.is_unknown && !self.is_recovery_unknown)
+            .then_some(exact + self.assumed() + self.reaction + self.left)
+    }
+
+    /// Returns the US dollars of recovery and of exploration, which follow from what is assumed of them.
+    pub fn assumed(&self) -> f64 {
+        self.recovery + self.exploration
     }
 }
 
@@ -143,6 +157,8 @@ impl AddAssign<&Self> for Costs {
         self.memory += other.memory;
         self.penalty += other.penalty;
         self.recovery += other.recovery;
+        self.exploration += other.exploration;
+        self.reaction += other.reaction;
         self.left += other.left;
         (0..2).for_each(|it| self.left_ends[it] += other.left_ends[it]);
         self.is_recovery_unknown |= other.is_recovery_unknown;
@@ -174,6 +190,11 @@ pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
     let assumptions = &profile.assumptions;
     let calls = expected(&refetched(needs, assumptions), profile.prices.usual())?;
     Some(calls + needs.failed * assumptions.failure_penalty.usd())
+}
+
+/// Returns the expected US dollars of recovery and of exploration, or `None` if some tokens have no price.
+pub fn assumed(sums: &Sums, profile: &Profile) -> Option<f64> {
+    Some(recovery(&sums.needs, profile)? + expected(&sums.explored.tokens, profile.prices.usual())?)
 }
 
 /// Returns the US dollars of expected tokens, or nothing if some of them have no price.

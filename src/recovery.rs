@@ -5,6 +5,7 @@
 //! calls.
 
 mod expected;
+mod removed;
 
 use crate::input::{Recovery, Size};
 use crate::ledger::NeedRow;
@@ -14,8 +15,9 @@ use crate::projection::{Prompt, State};
 use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
-pub use crate::input::scenario::refetch::{Assumption, Bound, Ends, Terms};
-pub use expected::{Carried, Source};
+pub use crate::input::scenario::refetch::{Assumption, Bound, Ends, Explores, Terms};
+pub use expected::{Billed, Carried, Source, Standing};
+pub use removed::Removed;
 
 /// A policy's recovery, prepared for one set of limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,10 +63,18 @@ impl CompiledRecovery {
         Self { how: How::OneShot, terms }
     }
 
-    /// Returns the same recovery under other terms.
+    /// Returns the same recovery under other terms; who looks nothing up anew does not begin to.
     #[must_use]
     pub fn under(self, terms: Option<Terms>) -> Self {
-        Self { terms, ..self }
+        let explores = self.terms.is_some_and(|it| it.explores.is_some());
+        Self { terms, ..self }.exploring(explores)
+    }
+
+    /// Returns the same recovery of an agent that looks nothing up anew, if it does not explore.
+    #[must_use]
+    pub fn exploring(self, explores: bool) -> Self {
+        let of = |it: Terms| Terms { explores: it.explores.filter(|_| explores), ..it };
+        Self { terms: self.terms.map(of), ..self }
     }
 
     /// Returns what it takes to fetch something again, or nothing if every call is priced alike.

@@ -45,10 +45,15 @@ sums!(FirstRequests: requests, known, known_reads, expected_reads, expected_read
 
 impl FirstRequests {
     /// Compares a session's first request with its bill; nothing of a session that is played alone.
-    pub(super) fn new(timeline: &Timeline, row: &RequestRow, billed: Usage, prices: &Prices) -> Option<Self> {
+    pub(super) fn new(
+        timeline: &Timeline,
+        row: &RequestRow,
+        left: f64,
+        billed: Usage,
+        prices: &Prices,
+    ) -> Option<Self> {
         let shared = timeline.shared.as_ref()?;
         let rates = prices.usual();
-        let [left, ..] = row.left;
         let write = billed.writes(timeline.harness.ttl);
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };

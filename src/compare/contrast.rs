@@ -79,7 +79,8 @@ struct Played<'l> {
 impl<'l> Played<'l> {
     fn new(load: &'l Load, as_recorded: &Policy, progress: Progress<'_>) -> Self {
         let billed = load.is_under_own_model.then_some(as_recorded);
-        let sinks = Sinks { rows: true, trials: true, breaks: true, answers: true, billed };
+        let sinks =
+            Sinks { rows: true, trials: true, breaks: true, answers: true, assumptions: false, billed };
         let taken = load.takes(&sinks, progress);
         Self { load, session: load.session(as_recorded, taken.billed.as_deref()), taken }
     }

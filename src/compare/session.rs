@@ -67,9 +67,9 @@ fn calibration(
     profile: &Profile,
 ) -> Calibration {
     if let Some(rows) = rows {
-        return Calibration::new(timeline, &rows.requests, &profile.prices);
+        return Calibration::new(timeline, rows, &profile.prices);
     }
     let mut rows = Rows::default();
     engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut rows);
-    Calibration::new(timeline, &rows.requests, &profile.prices)
+    Calibration::new(timeline, &rows, &profile.prices)
 }

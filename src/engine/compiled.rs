@@ -38,7 +38,9 @@ impl<'p> CompiledPolicy<'p> {
                 &known,
                 timeline.stable_tokens(),
                 Some(timeline.refetch.terms(Bound::Value)),
-            ),
+            )
+            // Who knows what will be needed removes nothing that anyone would look for.
+            .exploring(!policy.code.as_ref().is_some_and(Code::looks_ahead)),
         }
     }
 

@@ -10,11 +10,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::Run;
 use super::send::Reply;
 use crate::input::policy::Moment;
-use crate::ledger::{FailureKind, NeedRow, Sink};
+use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::prompt::{Shown, SlotIx};
 use crate::projection::{Projector, Prompt, State};
-use crate::quantity::{Tokens, saturated};
-use crate::recovery::{Source, Terms, item_state};
+use crate::quantity::{Tokens, ix, saturated};
+use crate::recovery::{Explores, Source, Terms, item_state};
 use crate::rng::Seed;
 use crate::timeline::evidence::Recover;
 use crate::timeline::{
@@ -22,12 +22,17 @@ use crate::timeline::{
     TurnEvidence, TurnIx,
 };
 
+/// Tells what is looked up anew from what is fetched for a need.
+const EXPLORED: u64 = 1;
+
 /// How needs are drawn, and what was fetched.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     seed: Seed,
     /// The seed of the session's draws, and how many needs of it have been drawn.
     session: (Seed, u64),
+    /// How many requests of the session may have looked something up anew.
+    n_explored: u64,
     /// What the turns hold, with what was fetched in them.
     evidence: Vec<TurnEvidence>,
     /// By source: what was fetched of it.
@@ -46,13 +51,14 @@ struct Fetched {
     level: Level,
 }
 
-/// A need that was drawn and asks for a call.
+/// A call that was drawn: for a need, or to look something up anew.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    source: Source,
+    /// What is needed; `None` for what is looked up anew.
+    source: Option<Source>,
     /// What it meets.
     meets: Level,
-    /// The result that is fetched.
+    /// The result that is fetched, or one like it.
     item: ItemIx,
     tokens: Tokens,
     /// How many calls it takes.
@@ -66,6 +72,7 @@ impl Drawn {
         Self {
             seed,
             session: (seed, 0),
+            n_explored: 0,
             evidence: timeline.needs.evidence.clone(),
             fetched: BTreeMap::new(),
             riding: Vec::new(),
@@ -76,6 +83,7 @@ impl Drawn {
     /// Begins the draws of a session: by what its log calls it, else by what it holds.
     pub(super) fn begin_session(&mut self, spine: &Spine, session: &Session) {
         self.session = (self.seed.child("session", spine.draws(session)), 0);
+        self.n_explored = 0;
     }
 
     /// Turns an expected row into one that happened or did not; returns the need's place in its session.
@@ -107,7 +115,7 @@ impl Drawn {
             .iter()
             .map(|it| &it.0)
             .chain(&self.asked)
-            .any(|it| it.source == source && it.meets >= level)
+            .any(|it| it.source == Some(source) && it.meets >= level)
     }
 
     /// Returns the call that a need takes, where it takes any.
@@ -124,7 +132,7 @@ impl Drawn {
         };
         let own_request = terms.map_or(1.0, |it| it.own_request);
         Some(Call {
-            source,
+            source: Some(source),
             meets: source.meets(row, spine),
             item: item.filter(|_| row.calls > 0.0)?,
             tokens: row.fetched,
@@ -132,6 +140,27 @@ impl Drawn {
             has_own_request: self.session.0.nth("recovery request", id, 0).unit() < own_request,
             id,
         })
+    }
+
+    /// Draws the calls of a request that look something up anew, of those that are expected; they bring results like a known one.
+    fn explore(&mut self, expected: f64, like: ItemIx, terms: &Terms, explores: &Explores) -> Vec<Call> {
+        let (session, id) = (self.session.0, self.n_explored);
+        self.n_explored += 1;
+        let n = (expected + session.nth("exploration", id, 0).unit()).floor() as u64;
+        let one = |nth: u64| {
+            let sizes = &explores.fetched_tokens;
+            let at = session.nth("exploration size", id, nth).between(0, sizes.len() as u64 - 1);
+            Call {
+                source: None,
+                meets: Level::None,
+                item: like,
+                tokens: Tokens::from(sizes[at as usize]),
+                count: 1,
+                has_own_request: session.nth("exploration request", id, nth).unit() < terms.own_request,
+                id: xxh3_64_with_seed(&[id, nth].map(u64::to_le_bytes).concat(), EXPLORED),
+            }
+        };
+        (0..n).map(one).collect()
     }
 }
 
@@ -195,6 +224,30 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         Ok(())
     }
 
+    /// Draws what is looked up anew before a step's request because of removed tokens, and makes its calls.
+    #[inline(never)]
+    pub(super) fn draw_explored(
+        &mut self,
+        removed: f64,
+        turn_ix: TurnIx,
+        step: StepIx,
+    ) -> Result<(), FailureKind> {
+        let Some((terms, drawn)) = self.ways[0].recovery.terms().zip(self.drawn.as_mut()) else {
+            return Ok(());
+        };
+        let Some(explores) = terms.explores else { return Ok(()) };
+        let Some(like) = result_before(&self.timeline.spine, step) else { return Ok(()) };
+        let working = self.prompt.tokens() - self.prompt.stable_tokens();
+        let calls = drawn.explore(explores.calls(removed, working as f64), like, &terms, &explores);
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let fetched = calls.iter().map(|it| it.tokens as f64).sum();
+        let row = ExploredRow { turn_ix, step, calls: calls.len() as f64, fetched, tokens: None };
+        self.sinks.iter_mut().for_each(|sink| sink.explored(&row));
+        calls.into_iter().try_for_each(|it| self.fetch(it, turn_ix, step, Due::Answer))
+    }
+
     /// Fetches what a need asks for: in requests of its own before the one that is due, or along with its step.
     fn fetch(&mut self, call: Call, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
         for nth in 0..call.count {
@@ -246,17 +299,18 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             origin: NO_ITEM,
             ..item
         };
-        let whole = if fetched >= old.raw { call.item } else { NO_ITEM };
+        let is_whole = call.source.is_some() && fetched >= old.raw;
+        let whole = if is_whole { call.item } else { NO_ITEM };
         [new(asked, call_tokens, 0), Item { origin: whole, ..new(old, fetched, 1) }]
     }
 
     /// Lets what a call brings enter, raw whatever the policy does with results that enter.
     fn enter_fetched(&mut self, call: &Call, asked: SlotIx, item: Item, turn_ix: TurnIx) {
         let slot = self.prompt.add(Item { pair: asked, ..item });
-        if let Some(drawn) = &mut self.drawn {
+        if let Some((drawn, source)) = self.drawn.as_mut().zip(call.source) {
             drawn.evidence[turn_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
             let fetched = Fetched { slot, level: call.meets };
-            drawn.fetched.entry(call.source).or_default().push(fetched);
+            drawn.fetched.entry(source).or_default().push(fetched);
         }
     }
 
@@ -280,6 +334,13 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             self.enter_fetched(&call, asked, item, turn_ix);
         }
     }
+}
+
+/// Returns the last result before a step, or else the first of all.
+fn result_before(spine: &Spine, step: StepIx) -> Option<ItemIx> {
+    let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
+    let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
+    (0..first).rev().find(is_result).or_else(|| (first..ix(spine.items.len())).find(is_result))
 }
 
 /// Returns the result that a call fetches for a need of a whole turn: the largest, of working evidence where there is any.

@@ -42,6 +42,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
         self.prompt.begin_session(session, self.layout, remembers);
         self.log.begin_session();
+        self.forget_removed();
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(&self.timeline.spine, session);
         }
@@ -94,6 +95,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             if step + 1 == row.steps.end {
                 self.needs(turn_ix, step, Due::Answer)?;
             }
+            self.explore(turn_ix, step)?;
             self.ask(When { turn_ix, phase: Phase::Request(step) });
             self.n_asking += u32::from(!self.timeline.spine.steps[step as usize].results.is_empty());
             self.request(turn_ix, step)?;
@@ -137,6 +139,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
                 EventKind::Reset(items) => {
                     let slots = self.prompt.history().slots_of(items);
                     Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart).reset(slots);
+                    self.forget_removed();
                 }
                 EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
@@ -157,6 +160,13 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let prompt = self.prompt.tokens().saturating_add(instruction);
         let purpose = Purpose::Summary;
         self.send_aside(SideRequest { prompt, chain: Some(chain), output, items, purpose }, turn_ix, step);
+    }
+
+    /// Begins anew with nothing removed.
+    fn forget_removed(&mut self) {
+        if let Some(removed) = &mut self.removed {
+            removed.forget();
+        }
     }
 
     /// Answers what is asked up to a moment.
@@ -191,8 +201,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     /// Lets the policy edit, and records the requests that it makes.
     #[inline(never)]
     fn edit(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
+        let before = self.prompt.tokens();
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
+        self.note_removed(before);
         if let Some(fault) = self.log.fault() {
             self.fail((turn_ix, step), Fault::Edit(fault));
         }

@@ -1,11 +1,10 @@
 //! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
 
 use super::{Run, Way};
-use crate::input::profile::cache::Billing;
-use crate::ledger::{FailureKind, NeedRow, Sink};
+use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::{Projector, Prompt};
 use crate::quantity::Tokens;
-use crate::recovery::{Carried, Ends, Source, item_state};
+use crate::recovery::{Billed, Carried, Ends, Removed, Source, item_state};
 use crate::timeline::{Due, StepIx, TurnIx};
 
 impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
@@ -19,14 +18,14 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         if needs.is_empty() {
             return Ok(());
         }
-        let billing = (self.rules.billing(self.ttl), self.last_read);
+        let billed = self.billed();
         for at in 0..self.sinks.len() {
             let (sink, way) = (&mut self.sinks[at], &mut self.ways[at]);
             for need in needs {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
                 let row = way.recovery.meet(turn_ix, need, evidence, (&stands, true));
-                way.settle(row, Source::Turn(need.source), billing, &self.prompt, sink);
+                way.settle(row, Source::Turn(need.source), billed, &self.prompt, sink);
             }
         }
         if self.seen.is_some() {
@@ -57,7 +56,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         if needs.is_empty() {
             return Ok(());
         }
-        let billing = (self.rules.billing(self.ttl), self.last_read);
+        let billed = self.billed();
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
@@ -65,10 +64,42 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
                 let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, was_seen));
                 let row = NeedRow { inferred: Some(it.inferred), ..met };
-                way.settle(row, Source::Item(it.inferred.item), billing, &self.prompt, sink);
+                way.settle(row, Source::Item(it.inferred.item), billed, &self.prompt, sink);
             }
         }
         Ok(())
+    }
+
+    /// Looks up anew before a step's request what removed context makes an agent look up.
+    #[inline]
+    pub(super) fn explore(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
+        let removed = self.removed.as_mut().map_or(0.0, Removed::at_request);
+        if removed <= 0.0 {
+            return Ok(());
+        }
+        if self.drawn.is_some() {
+            return self.draw_explored(removed, turn_ix, step);
+        }
+        let billed = self.billed();
+        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+            let Some(carried) = &mut way.carried else { continue };
+            if let Some(row) = carried.explored(removed, billed, &self.prompt) {
+                sink.explored(&ExploredRow { turn_ix, step, ..row });
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what the prompt lost, or got back, since it had so many tokens.
+    #[inline]
+    pub(super) fn note_removed(&mut self, before: Tokens) {
+        if let Some(removed) = &mut self.removed {
+            removed.note(before, self.prompt.tokens());
+        }
+    }
+
+    fn billed(&self) -> Billed {
+        Billed { billing: self.rules.billing(self.ttl), read: self.last_read }
     }
 }
 
@@ -79,14 +110,14 @@ impl Way {
         &mut self,
         row: NeedRow,
         source: Source,
-        billing: (Billing, Tokens),
+        billed: Billed,
         prompt: &Prompt<'_>,
         sink: &mut impl Sink,
     ) {
         // A row that nobody changes is never made whole.
         match &mut self.carried {
             None => sink.need(&row),
-            Some(carried) => sink.need(&carried.charged(row, source, billing, prompt)),
+            Some(carried) => sink.need(&carried.charged(row, source, billed, prompt)),
         }
     }
 }

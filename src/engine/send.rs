@@ -4,11 +4,12 @@ use super::Run;
 use super::fault::Fault;
 use crate::cache::RequestView;
 use crate::input::policy::Changes;
-use crate::ledger::{CacheUse, FailureKind, RequestRow, Role, Sink};
+use crate::ledger::{CacheUse, Expected, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::change::Purpose;
 use crate::projection::{Projector, SideRequest};
 use crate::quantity::Tokens;
+use crate::recovery::Standing;
 use crate::timeline::shared::Chance;
 use crate::timeline::{Shared, StepIx, TurnIx};
 
@@ -80,10 +81,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             usage,
             output: reply.output,
             change: self.log.change(),
-            left,
             ..RequestRow::default()
         };
-        self.record(&row);
+        self.record(&row, left);
         self.tell_prompt(step, prompt);
         if let Some(seen) = &mut self.seen {
             seen.look(&self.prompt);
@@ -94,6 +94,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);
+        self.note_removed(shown);
         self.renew(Changes::Request);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
@@ -170,9 +171,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
-    /// Records a request of the agent, with what each recovery is expected to carry in it.
+    /// Records a request of the agent, and what each recovery is expected to carry beside it.
     #[inline]
-    fn record(&mut self, row: &RequestRow) {
+    fn record(&mut self, row: &RequestRow, left: [f64; 3]) {
         // An edit that breaks a prompt in front of what is carried is played, not expected.
         let is_other =
             self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
@@ -187,15 +188,15 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         // One sink for each way; an index is followed by every compiler without a call.
         for at in 0..self.sinks.len() {
             let sink = &mut self.sinks[at];
-            match &mut self.ways[at].carried {
-                None => sink.request(row),
-                Some(carried) => {
-                    let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
-                    self.outcome.reacts |= was_edited && carried.has_any();
-                    let stands = carried.stand(&self.prompt);
-                    let anew = carried.sent(&self.prompt, broke_at);
-                    sink.request(&RequestRow { carried: stands, carried_anew: anew, ..*row });
-                }
+            sink.request(row);
+            let standing = self.ways[at].carried.as_mut().map(|carried| {
+                let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+                self.outcome.reacts |= was_edited && carried.has_any();
+                carried.sent(&self.prompt, broke_at)
+            });
+            if standing.is_some_and(|it| it != Standing::default()) || left[2] > 0.0 {
+                let Standing { recovered, explored } = standing.unwrap_or_default();
+                sink.expected(row, &Expected { recovered, explored, left });
             }
         }
         if self.seen.is_some() {

@@ -1,6 +1,9 @@
 //! A ledger folded to the sums that prices need.
 
-use super::{ExplicitCacheRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, TokenUse};
+use super::{
+    Expected, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
+    TokenUse,
+};
 use crate::quantity::{Tokens, sums};
 use crate::timeline::Level;
 
@@ -40,6 +43,19 @@ pub struct NeedSums {
     pub weight: f64,
     /// The part of that weight that prompts met.
     pub met: f64,
+}
+
+/// Sums of what was looked up anew because context was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ExploredSums {
+    /// Calls.
+    pub calls: f64,
+    /// Tokens that they bring, without overheads.
+    pub fetched: f64,
+    /// Calls that were actually sent, and are priced as requests.
+    pub sent_calls: f64,
+    /// The expected tokens of the others, as the requests would be billed.
+    pub tokens: TokenUse<f64>,
 }
 
 /// The expected change of the bill because sessions that nobody recorded may have left tools and system prompt in the cache.
@@ -105,14 +121,17 @@ pub struct Sums {
     pub memory: MemorySums,
     /// What may have been left by other sessions.
     pub left: LeftSums,
+    /// What was looked up anew.
+    pub explored: ExploredSums,
 }
 
 sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
 sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met);
 sums!(ExplicitCacheSums: n, tokens, token_ms);
 sums!(LeftSums: expected, low, high);
+sums!(ExploredSums: calls, fetched, sent_calls, tokens);
 sums!(MemorySums: writes, write_tokens, reads, read_tokens, waits);
-sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, left);
+sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, left, explored);
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.
@@ -137,21 +156,37 @@ impl Sink for Sums {
     #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         match row.role {
-            Role::Main => {
-                self.main.add(row);
-                if row.carried > 0.0 {
-                    self.needs.refetched += row.carried_tokens();
-                }
-                if row.left[2] > 0.0 {
-                    let [expected, low, high] = row.left.map(|it| row.left_tokens(it));
-                    self.left += LeftSums { expected, low, high };
-                }
-            }
+            Role::Main => self.main.add(row),
             Role::KeepAlive => self.keep_alive.add(row),
             Role::Summariser => {
                 self.compactions += u64::from(row.items > 0);
                 self.summariser.add(row);
             }
+        }
+    }
+
+    #[inline]
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        if beside.recovered.tokens > 0.0 {
+            self.needs.refetched += row.carried_tokens(beside.recovered);
+        }
+        if beside.explored.tokens > 0.0 {
+            self.explored.tokens += row.carried_tokens(beside.explored);
+        }
+        if beside.left[2] > 0.0 {
+            let [expected, low, high] = beside.left.map(|it| row.left_tokens(it));
+            self.left += LeftSums { expected, low, high };
+        }
+    }
+
+    #[inline]
+    fn explored(&mut self, row: &ExploredRow) {
+        let sums = &mut self.explored;
+        sums.calls += row.calls;
+        sums.fetched += row.fetched;
+        match row.tokens {
+            Some(tokens) => sums.tokens += tokens,
+            None => sums.sent_calls += row.calls,
         }
     }
 

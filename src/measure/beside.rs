@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::ledger::{NeedSums, Outcome, RunFault};
+use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
 use crate::price::{Bill, Costs};
 use crate::quantity::Cost;
+use crate::recovery::Assumption;
 
 /// What is known of a run beside its ledger; nothing by default.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +15,8 @@ pub struct Beside {
     /// US dollars of recovery at the lower and upper ends of all assumptions.
     pub interval: Option<[f64; 2]>,
     /// The change in US dollars at either end of a single assumption.
-    pub by_assumption: Option<[[f64; 2]; 4]>,
-    /// Recovery as it was played, which stands in the place of the closed form.
+    pub by_assumption: Option<[[f64; 2]; Assumption::N]>,
+    /// Recovery as it was played, where the closed form does not know the prompts.
     pub played: Option<PlayedRecovery>,
     /// Why a play of recovery came to no result.
     pub fault: Option<Arc<RunFault>>,
@@ -36,14 +37,14 @@ pub struct Beside {
 /// Means over runs with sampled needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedRecovery {
-    /// US dollars of recovery.
+    /// US dollars of the runs, less the closed form's.
     pub usd: f64,
-    /// Tokens that recovery reads.
-    pub input: f64,
-    /// Tokens that it writes.
-    pub output: f64,
+    /// Tokens of their requests, less the closed form's.
+    pub tokens: f64,
     /// What became of the needs.
     pub needs: NeedSums,
+    /// What was looked up anew.
+    pub explored: ExploredSums,
     /// The number of runs.
     pub n: u32,
 }
@@ -54,7 +55,7 @@ impl Beside {
         Costs {
             main: self.own_models.unwrap_or(ledger.main),
             memory: self.service.unwrap_or(ledger.memory),
-            recovery: self.played.as_ref().map_or(ledger.recovery, |it| it.usd),
+            reaction: self.played.as_ref().map_or(0.0, |it| it.usd),
             is_unknown: ledger.is_unknown || self.own_models.is_some_and(|it| it.is_incomplete),
             ..ledger
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::Terms;
 use crate::input::profile::cache::{Billing, Reads};
-use crate::ledger::{NeedRow, TokenUse};
+use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use crate::quantity::Tokens;
@@ -57,6 +57,10 @@ pub struct Carried {
     unsettled_from: Option<SlotIx>,
     /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding after.
     tokens: u64,
+    /// Of these, what was looked up anew.
+    explored: u64,
+    /// Of these, what is looked up for the request that comes: no edit was made while that stood.
+    fresh: u64,
     /// The variance of the tokens.
     variance: u64,
     n_edits: usize,
@@ -80,6 +84,26 @@ struct Expected {
     /// What that showed then, in tokens.
     host_tokens: u32,
     is_carried: bool,
+    /// Whether it was looked up anew, for no need.
+    is_explored: bool,
+}
+
+/// How requests are billed, and what the one before read.
+#[derive(Clone, Copy, Debug)]
+pub struct Billed {
+    /// How the cache's rules bill what is new and what is sent again.
+    pub billing: Billing,
+    /// What the request before read of its prompt.
+    pub read: Tokens,
+}
+
+/// What one request carries of what was fetched again, and of what was looked up anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// What was fetched for needs.
+    pub recovered: Carry,
+    /// What was looked up anew.
+    pub explored: Carry,
 }
 
 impl Carried {
@@ -93,6 +117,8 @@ impl Carried {
             unsettled: Vec::new(),
             unsettled_from: None,
             tokens: 0,
+            explored: 0,
+            fresh: 0,
             variance: 0,
             n_edits: 0,
             last_sent: (0, 0),
@@ -111,14 +137,25 @@ impl Carried {
         self.tokens as f64 / PARTS
     }
 
-    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns the tokens,
-    /// carried before, that have to be sent again because they are there.
-    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> f64 {
+    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns what is carried in it.
+    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> Standing {
+        self.stand(prompt);
+        self.fresh = 0;
         let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
-        let Some(broke_at) = broke_at.filter(|it| *it < end) else { return 0.0 };
-        let is_behind = |it: &&Expected| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
-        let tokens = self.calls[..n_calls].iter().filter(is_behind).map(|it| it.tokens);
-        tokens.fold(0, u64::saturating_add) as f64 / PARTS
+        let mut anew = [0_u64; 2];
+        if let Some(broke_at) = broke_at.filter(|it| *it < end) {
+            let is_behind = |it: &&Expected| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
+            for call in self.calls[..n_calls].iter().filter(is_behind) {
+                let sum = &mut anew[usize::from(call.is_explored)];
+                *sum = sum.saturating_add(call.tokens);
+            }
+        }
+        let carry =
+            |tokens: u64, anew: u64| Carry { tokens: tokens as f64 / PARTS, anew: anew as f64 / PARTS };
+        Standing {
+            recovered: carry(self.tokens - self.explored, anew[0]),
+            explored: carry(self.explored, anew[1]),
+        }
     }
 
     /// Returns the most tokens that were carried when the prompt was last looked at, two standard deviations above
@@ -127,9 +164,9 @@ impl Carried {
         (self.tokens as f64 / PARTS + 2.0 * (self.variance as f64).sqrt()).ceil() as Tokens
     }
 
-    /// Returns whether anything was carried when the prompt was last looked at.
+    /// Returns whether anything was carried when the prompt was last looked at, beside what is looked up for the request that comes.
     pub fn has_any(&self) -> bool {
-        self.tokens > 0
+        self.tokens > self.fresh
     }
 
     /// Follows the edits since the last look: what is beside a result goes and comes with it.
@@ -146,6 +183,9 @@ impl Carried {
                         if stands { u64::saturating_add } else { u64::saturating_sub };
                     self.tokens = sum(self.tokens, call.tokens);
                     self.variance = sum(self.variance, call.variance);
+                    if call.is_explored {
+                        self.explored = sum(self.explored, call.tokens);
+                    }
                 }
             }
         }
@@ -179,13 +219,12 @@ impl Carried {
         calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
     }
 
-    /// Makes of the row of a need that the prompt does not meet what is expected of it;
-    /// `read` is what the request before read of its prompt.
+    /// Makes of the row of a need that the prompt does not meet what is expected of it.
     pub fn charged(
         &mut self,
         mut row: NeedRow,
         source: Source,
-        (billing, read): (Billing, Tokens),
+        billed: Billed,
         prompt: &Prompt<'_>,
     ) -> NeedRow {
         if row.met >= 1.0 {
@@ -200,55 +239,98 @@ impl Carried {
             return row;
         }
         let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
-        let resent = row.calls * self.terms.own_request * (prompt.tokens() as f64 + carried);
-        let mut refetched =
-            TokenUse { output: row.calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
-        let read = match billing.reads {
-            Reads::Nothing => 0.0,
-            Reads::Stored => (row.calls * self.terms.own_request * read as f64).min(resent),
-            Reads::Prefixes => resent,
+        row.refetched = Some(self.asked(row.calls, brought, billed, prompt.tokens() as f64 + carried));
+        let level = source.meets(&row, prompt.history().load());
+        let share = row.calls.min(1.0);
+        let call = Expected {
+            probability,
+            tokens: parts(row.calls * brought),
+            variance: (share * (1.0 - share) * brought * brought).round() as u64,
+            level,
+            ..Expected::beside(host(prompt), prompt)
         };
-        (refetched.read, refetched.uncached) = (read, resent - read);
-        match billing.writes {
-            Some(class) => refetched.write[class.min(1)] += row.calls * brought,
-            None => refetched.uncached += row.calls * brought,
-        }
-        row.refetched = Some(refetched);
-        let meets = source.meets(&row, prompt.history().load());
-        self.carry(source, meets, (probability, row.calls, brought), prompt);
+        self.by_source.entry(source).or_default().push(self.calls.len());
+        self.carry(call, prompt);
         row
     }
 
-    fn carry(
-        &mut self,
-        source: Source,
-        meets: Level,
-        (probability, calls, brought): (f64, f64, f64),
-        prompt: &Prompt<'_>,
-    ) {
-        let host = host(prompt);
+    /// Returns what is expected to be looked up anew before a request, of the tokens that were removed; nothing where nothing is.
+    pub fn explored(&mut self, removed: f64, billed: Billed, prompt: &Prompt<'_>) -> Option<ExploredRow> {
+        let explores = self.terms.explores?;
+        let carried = self.stand(prompt);
+        let working = (prompt.tokens() - prompt.stable_tokens()) as f64 + carried;
+        let calls = explores.calls(removed, working);
+        if calls <= 0.0 {
+            return None;
+        }
+        let [mean, square] = explores.moments();
+        let brought = mean + f64::from(self.terms.call_tokens);
+        let tokens = self.asked(calls, brought, billed, prompt.tokens() as f64 + carried);
+        let call = Expected {
+            tokens: parts(calls * brought),
+            variance: (calls * square - (calls * mean).powi(2)).max(0.0).round() as u64,
+            is_explored: true,
+            ..Expected::beside(host(prompt), prompt)
+        };
+        self.fresh = call.tokens;
+        self.carry(call, prompt);
+        Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
+    }
+
+    /// Returns how expected calls are billed that bring so many tokens each, beside a prompt.
+    fn asked(&self, calls: f64, brought: f64, billed: Billed, prompt: f64) -> TokenUse<f64> {
+        let Billed { billing, read } = billed;
+        let resent = calls * self.terms.own_request * prompt;
+        let mut asked = TokenUse { output: calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
+        let read = match billing.reads {
+            Reads::Nothing => 0.0,
+            Reads::Stored => (calls * self.terms.own_request * read as f64).min(resent),
+            Reads::Prefixes => resent,
+        };
+        (asked.read, asked.uncached) = (read, resent - read);
+        match billing.writes {
+            Some(class) => asked.write[class.min(1)] += calls * brought,
+            None => asked.uncached += calls * brought,
+        }
+        asked
+    }
+
+    /// Lets the prompts from now on carry what a call brings.
+    fn carry(&mut self, call: Expected, prompt: &Prompt<'_>) {
         let index = self.calls.len();
-        let tokens = (calls * brought * PARTS).round() as u64;
-        let share = calls.min(1.0);
-        let variance = (share * (1.0 - share) * brought * brought).round() as u64;
-        self.calls.push(Expected {
-            probability,
-            tokens,
-            variance,
-            level: meets,
-            host,
-            host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
-            is_carried: true,
-        });
-        self.by_source.entry(source).or_default().push(index);
-        if let Some(host) = host {
+        if let Some(host) = call.host {
             self.by_host.entry(host).or_default().push(index);
         }
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.variance = self.variance.saturating_add(variance);
+        self.tokens = self.tokens.saturating_add(call.tokens);
+        self.variance = self.variance.saturating_add(call.variance);
+        if call.is_explored {
+            self.explored = self.explored.saturating_add(call.tokens);
+        }
+        self.calls.push(call);
         self.unsettled.push(index);
         self.unsettled_from = Some(prompt.len());
     }
+}
+
+impl Expected {
+    /// Begins a call that brings nothing yet, beside what a slot shows.
+    fn beside(host: Option<SlotIx>, prompt: &Prompt<'_>) -> Self {
+        Self {
+            probability: 0.0,
+            tokens: 0,
+            variance: 0,
+            level: Level::None,
+            host,
+            host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
+            is_carried: true,
+            is_explored: false,
+        }
+    }
+}
+
+/// Returns tokens in [`PARTS`].
+fn parts(tokens: f64) -> u64 {
+    (tokens * PARTS).round() as u64
 }
 
 /// Returns beside what something stands that is fetched now, until a result comes: the newest result that is

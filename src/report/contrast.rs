@@ -288,13 +288,17 @@ type PartOf = fn(&Costs) -> f64;
 
 /// Returns the cost by what it pays for.
 fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
-    let parts: [(&str, PartOf); 9] = [
+    let parts: [(&str, PartOf); 13] = [
         ("cache reads", |it| it.main.read.usd()),
         ("cache writes", |it| it.main.write.usd()),
         ("uncached input", |it| it.main.uncached.usd()),
         ("output", |it| it.main.output.usd()),
         ("recovery", |it| it.recovery),
+        ("exploration", |it| it.exploration),
+        ("reaction to what is fetched", |it| it.reaction),
+        ("left by other sessions", |it| it.left),
         ("compaction", |it| it.compaction.usd()),
+        ("keep-alive requests", |it| it.keep_alive.usd()),
         ("stored caches", |it| it.storage.usd()),
         ("memory", |it| it.memory.usd()),
         ("penalties", |it| it.penalty.usd()),

@@ -89,7 +89,7 @@ pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<S
         request: it.n,
         requests: it.of,
         asked_by: it.asked_by.map(|it| words::by(it, policy)),
-        row: fields(&Sent { row: &it.row, due: None, context }),
+        row: fields(&Sent { row: &it.row, due: None, explored: None, context }),
         cost_picodollars: IndexMap::from([
             ("cache_read", cost(it.bill.read)),
             ("cache_write", cost(it.bill.write)),

@@ -111,6 +111,10 @@ const METRICS: &[Metric] = &listed![Tally;
     "recovery.expected_tokens": Tokens = |it| if_needed(it, it.recovery_input + it.recovery_output),
     /// Needs that nothing could recover.
     "recovery.expected_failure_rate": Expected = |it| if_needed(it, it.sums.needs.failed),
+    /// Calls that look something up anew because context was removed; null, like all of recovery, where the timeline has no needs.
+    "exploration.expected_calls": Expected = |it| if_needed(it, it.sums.explored.calls),
+    /// Tokens that they read and write, overheads included.
+    "exploration.expected_tokens": Tokens = |it| if_needed(it, it.sums.explored.tokens.prompt() + it.sums.explored.tokens.output),
     /// What the agent's own requests cost; null, like all costs, where some token has no price.
     "cost_usd.base": Usd = |it| usd(it, it.costs.base()),
     /// Their cache reads.
@@ -123,6 +127,10 @@ const METRICS: &[Metric] = &listed![Tally;
     "cost_usd.output": Usd = |it| usd(it, it.costs.main.output),
     /// Recovery, with the needs that nothing could recover.
     "cost_usd.recovery": Usd = |it| it.costs.recovery,
+    /// What is looked up anew because context was removed.
+    "cost_usd.exploration": Usd = |it| it.costs.exploration,
+    /// What the policy's edits of fetched results change, where recovery was sampled and played: the mean of the runs less the closed form.
+    "cost_usd.reaction": Usd = |it| it.costs.reaction,
     /// What may have been in the cache because sessions that nobody recorded had left it: expected, 0 or less.
     "cost_usd.left_by_others": Usd = |it| it.costs.left,
     /// The summariser's requests.
@@ -180,7 +188,7 @@ const USUAL: [Shown; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [Shown; 16] = [
+const OPTIONAL: [Shown; 18] = [
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
     optional("recovery.expected_tokens", "recovery tokens"),
@@ -190,6 +198,8 @@ const OPTIONAL: [Shown; 16] = [
     optional("cost_usd.uncached", "uncached USD"),
     optional("cost_usd.output", "output USD"),
     optional("cost_usd.recovery", "recovery USD"),
+    optional("cost_usd.exploration", "exploration USD"),
+    optional("cost_usd.reaction", "reaction USD"),
     optional("cost_usd.left_by_others", "left by others USD"),
     optional("cost_usd.compaction", "compaction USD"),
     optional("cost_usd.keep_alive", "keep alive USD"),

@@ -71,6 +71,8 @@ fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
         (summaries.as_str(), own.compaction.usd() - other.compaction.usd()),
         ("keep-alive requests", own.keep_alive.usd() - other.keep_alive.usd()),
         ("recovery", own.recovery - other.recovery),
+        ("exploration", own.exploration - other.exploration),
+        ("reaction to what is fetched", own.reaction - other.reaction),
         ("stored contents", own.storage.usd() - other.storage.usd()),
         ("memory", own.memory.usd() - other.memory.usd()),
         ("penalties", own.penalty.usd() - other.penalty.usd()),

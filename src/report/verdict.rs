@@ -10,7 +10,7 @@ use super::sections::{Detail, Line, Section};
 use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
-use crate::measure::is_open;
+use crate::measure::{Tally, is_open};
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
 pub const MIN_EVIDENCE: f64 = 0.9;
@@ -56,6 +56,9 @@ pub struct Choice {
     pub change_as_recorded: Option<f64>,
     /// The 95% interval of the change over resampled sessions.
     pub interval: Option<[f64; 2]>,
+    /// The change at the lower and at the upper ends of what is assumed of recovery, both policies at the same end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<[f64; 2]>,
     /// The share of the sessions that are cheaper.
     pub cheaper: Option<f64>,
     /// The share of needed evidence that its prompts still held.
@@ -105,7 +108,7 @@ impl Report {
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost.",
+                "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost; no exploration is charged to it.",
                 names.join(", ")
             )
         })
@@ -138,6 +141,7 @@ impl Verdict {
                 change: own.then(|| section.change(it)).flatten(),
                 change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
                 interval: it.spread.and_then(|it| it.interval),
+                assumed: baseline.filter(|_| own).and_then(|first| assumed(&first.tally, &it.tally)),
                 cheaper: it.spread.map(|it| it.cheaper),
                 evidence_kept: it.tally.evidence_kept(),
                 is_open: own
@@ -216,12 +220,21 @@ impl Verdict {
 
     /// Says how far a change holds for other sessions.
     fn how_sure(&self, best: &Choice) -> String {
-        let Some([low, high]) = best.interval else { return String::new() };
+        let width = |[low, high]: [f64; 2]| high - low;
+        let assumed = best.assumed.filter(|it| best.interval.is_none_or(|of| width(*it) > width(of)));
+        let Some([low, high]) = assumed.or(best.interval) else { return String::new() };
+        let of = if assumed.is_some() { "from" } else { "95% interval" };
+        let by = if assumed.is_some() { " by what is assumed of recovery" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
             format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
         });
-        let zero = if low < 0.0 && high > 0.0 { "; other sessions may show the opposite" } else { "" };
-        format!(" (95% interval {} to {}{cheaper}{zero})", signed(low), signed(high))
+        let opposite = if assumed.is_some() {
+            "; the opposite is possible"
+        } else {
+            "; other sessions may show the opposite"
+        };
+        let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
+        format!(" ({of} {} to {}{by}{cheaper}{zero})", signed(low), signed(high))
     }
 
     /// Names the policies that save by losing evidence.
@@ -237,6 +250,16 @@ impl Verdict {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
     }
+}
+
+/// Returns the change of a cost from the first one's at both ends of what is assumed of recovery, the lower change first; nothing where
+/// nothing is assumed.
+fn assumed(first: &Tally, own: &Tally) -> Option<[f64; 2]> {
+    own.cost_interval().or(first.cost_interval())?;
+    let ([low, _, high], [own_low, _, own_high]) = (first.cost_ends(), own.cost_ends());
+    let ends = [own_low / low - 1.0, own_high / high - 1.0];
+    let ordered = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+    ordered.iter().all(|it| it.is_finite()).then_some(ordered)
 }
 
 /// Returns a share as a percentage, without a fraction where it has none.

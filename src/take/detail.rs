@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::play::Folded;
 use crate::explain::breaks::Found;
 use crate::ledger::{
-    ExplicitCacheRow, KeptRow, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums,
+    Expected, ExplicitCacheRow, ExploredRow, KeptRow, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow,
+    Rows, Sink, Sums,
 };
 use crate::price::PriceRows;
 
@@ -68,6 +69,16 @@ impl Sink for Keeper {
         self.sums.request(row);
         self.prices.iter_mut().for_each(|it| it.request(row));
         self.rows.iter_mut().for_each(|it| it.request(row));
+    }
+
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        self.sums.expected(row, beside);
+        self.rows.iter_mut().for_each(|it| it.expected(row, beside));
+    }
+
+    fn explored(&mut self, row: &ExploredRow) {
+        self.sums.explored(row);
+        self.rows.iter_mut().for_each(|it| it.explored(row));
     }
 
     fn need(&mut self, row: &NeedRow) {

@@ -42,7 +42,7 @@ impl Load {
 
     /// Has the engine play it, and folds its runs.
     pub(super) fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
-        let simulations = Simulations::with_ends(self);
+        let simulations = Simulations::with_ends(self, sinks.assumptions);
         let other_models = self.other_models();
         let billed = self.billed(sinks, &simulations);
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
@@ -214,10 +214,10 @@ impl Played<'_> {
         let plain = Beside { has_needs, turns: load.turns, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
-        let moved = |end| end - closed.costs.recovery;
+        let moved = |end| end - closed.costs.assumed();
         let beside = Beside {
             interval: ends.map(|it| it.all),
-            by_assumption: ends.map(|it| it.each.map(|it| it.map(moved))),
+            by_assumption: ends.and_then(|it| it.each).map(|it| it.map(|it| it.map(moved))),
             bound: load.bound(cell, outcome),
             ..plain
         };
@@ -226,10 +226,10 @@ impl Played<'_> {
         tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
     }
 
-    /// Returns US dollars of recovery at the ends of what is assumed of it.
+    /// Returns US dollars of recovery and exploration at the ends of what is assumed of them.
     fn ends(&self, cell: Cell) -> Option<AtEnds<f64>> {
         let profile = &self.load.profiles[cell.profile];
-        let usd = |it: &Detail| price::recovery(&it.folded.0.needs, profile).unwrap_or(f64::NAN);
+        let usd = |it: &Detail| price::assumed(&it.folded.0, profile).unwrap_or(f64::NAN);
         self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(usd))
     }
 }

@@ -10,7 +10,7 @@ use super::play::Folded;
 use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
 use super::{Cell, Progress};
-use crate::ledger::{NeedSums, Outcome, Sink, Sums};
+use crate::ledger::{ExploredSums, NeedSums, Outcome, Sink, Sums};
 use crate::measure::{Beside, PlayedRecovery, Tally};
 use crate::price::{Models, PriceRows};
 use crate::quantity::ix;
@@ -72,20 +72,17 @@ impl Drawn {
             .collect();
         let total = closed.costs.total().filter(|_| !drawn.is_empty());
         let Some(played) = total.map(|it| mean_of(&drawn, closed, it)) else { return beside };
-        let moved = |end| end - closed.costs.recovery + played.usd;
-        Beside { interval: beside.interval.map(|it| it.map(moved)), played: Some(played), ..beside }
+        Beside { played: Some(played), ..beside }
     }
 }
 
-/// Returns what drawn runs cost on average beyond what the requests of the run cost alone.
+/// Returns what drawn runs come to on average, beside what the closed form says.
 fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
     let n = drawn.len() as f64;
     let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / n;
-    let main = closed.sums.main.tokens;
     PlayedRecovery {
-        usd: mean(&|it| it.costs.total().unwrap_or_default()) - (total - closed.costs.recovery),
-        input: mean(&|it| it.sums.main.tokens.prompt() as f64) - main.prompt() as f64,
-        output: mean(&|it| it.sums.main.tokens.output as f64) - main.output as f64,
+        usd: mean(&|it| it.costs.total().unwrap_or_default()) - total,
+        tokens: mean(&Tally::expected_total_tokens) - closed.expected_total_tokens(),
         needs: NeedSums {
             calls: mean(&|it| it.sums.needs.calls),
             repeats: mean(&|it| it.sums.needs.repeats),
@@ -93,7 +90,14 @@ fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
             failed: mean(&|it| it.sums.needs.failed),
             weight: mean(&|it| it.sums.needs.weight),
             met: mean(&|it| it.sums.needs.met),
+            refetched: closed.sums.needs.refetched,
             ..NeedSums::default()
+        },
+        explored: ExploredSums {
+            calls: mean(&|it| it.sums.explored.calls),
+            fetched: mean(&|it| it.sums.explored.fetched),
+            tokens: closed.sums.explored.tokens,
+            ..ExploredSums::default()
         },
         n: ix(drawn.len()),
     }

@@ -117,6 +117,7 @@ impl Assumed {
             ));
         } else if assumed.recovery == RecoveryPrice::Requests {
             sentences.push(refetch_sentence(&load.refetch));
+            sentences.extend(exploration_sentence(&load.refetch));
         } else {
             sentences.push(format!(
                 "A recovery call reads {} tokens in addition to the result and writes {}.",
@@ -141,6 +142,22 @@ impl Assumed {
         }
         Self { as_of: profile.as_of.clone(), is_recorded: load.is_recorded, sentences }
     }
+}
+
+/// Describes what is looked up anew after context was removed.
+fn exploration_sentence(refetch: &Refetch) -> Option<String> {
+    let [declared, low, high] = Bound::ALL.map(|it| refetch.terms(it).explores);
+    let (declared, low, high) = (declared?, low?, high?);
+    Some(format!(
+        "After a policy removes context, each request makes {} calls more (from {} to {}), of {} tokens each, times the share of the \
+            context that is missing; this fades over {} requests. Measured on real compactions, which remove nearly all; for smaller \
+            shares it is assumed. Policies that know what will be needed are exempt.",
+        declared.calls_per_request,
+        low.calls_per_request,
+        high.calls_per_request,
+        numbers::thousands(declared.moments()[0].round() as u64),
+        declared.fades_in_requests
+    ))
 }
 
 /// Describes how recovery is priced.

@@ -115,34 +115,47 @@ struct LedgerPlace {
     bounds: Option<AtEnds<usize>>,
 }
 
+/// Which ends of what is assumed of recovery are played, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bounds {
+    /// None.
+    None,
+    /// Those of all assumptions together.
+    All,
+    /// These, and those of each assumption alone.
+    Each,
+}
+
 /// Something at the ends of what is assumed of recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct AtEnds<T> {
     /// At the lower ends of all intervals, and at the upper ends.
     pub all: [T; 2],
-    /// At the ends of one interval each, in the order of [`Assumption::ALL`].
-    pub each: [[T; 2]; 4],
+    /// At the ends of one interval each, in the order of [`Assumption::ALL`], where that is asked for.
+    pub each: Option<[[T; 2]; Assumption::N]>,
 }
 
 impl<T> AtEnds<T> {
     /// Makes something else of each.
     pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
-        AtEnds { all: self.all.map(&mut make), each: self.each.map(|it| it.map(&mut make)) }
+        let all = self.all.map(&mut make);
+        AtEnds { all, each: self.each.map(|it| it.map(|it| it.map(&mut make))) }
     }
 }
 
 impl<'a> Simulations<'a> {
     /// Finds what has to be played, with what is assumed of recovery as it is declared.
     pub fn new(load: &'a Load) -> Self {
-        Self::of(load, false)
+        Self::of(load, Bounds::None)
     }
 
-    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too.
-    pub fn with_ends(load: &'a Load) -> Self {
-        Self::of(load, true)
+    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and where that
+    /// is asked for, each assumption alone.
+    pub fn with_ends(load: &'a Load, alone: bool) -> Self {
+        Self::of(load, if alone { Bounds::Each } else { Bounds::All })
     }
 
-    fn of(load: &'a Load, has_ends: bool) -> Self {
+    fn of(load: &'a Load, has_ends: Bounds) -> Self {
         let keys = Keys::new(&load.profiles, &load.policies);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
@@ -310,7 +323,7 @@ impl<L> Ledgers<L> {
 fn find<'a>(
     load: &'a Load,
     distinct: &[Key<'a>],
-    has_ends: bool,
+    has_ends: Bounds,
     all: &mut Vec<Simulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
@@ -321,7 +334,8 @@ fn find<'a>(
                 Plays::Items(timeline) => {
                     let code = hindsight::code(policy, timeline, profile, limits);
                     let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
-                    let recoveries = recoveries(timeline, compiled.recovery(), price, load.is_sampled);
+                    let recoveries =
+                        recoveries(timeline, compiled.recovery(), price, load.is_sampled, has_ends);
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
                 Plays::Fixed(requests) => (Play::Fixed(requests), None),
@@ -345,8 +359,7 @@ fn find<'a>(
                 continue;
             };
             let ledger = all[simulation].ledger(declared);
-            let bounds =
-                at_ends.filter(|_| has_ends).map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
+            let bounds = at_ends.map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
             places.push(LedgerPlace { simulation, ledger, bounds });
         }
     }
@@ -359,15 +372,18 @@ fn recoveries(
     declared: CompiledRecovery,
     price: RecoveryPrice,
     is_drawn: bool,
+    has_ends: Bounds,
 ) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
     let at = |ends: Ends| declared.under(Some(timeline.refetch.terms(ends)));
     let each = |it| [Bound::Low, Bound::High].map(|end| at(Ends::only(it, end)));
     match (price, is_drawn) {
         (RecoveryPrice::Flat, _) => (declared.under(None), None),
         (RecoveryPrice::Requests, true) => (declared, None),
+        (RecoveryPrice::Requests, false) if has_ends == Bounds::None => (at(Ends::default()), None),
         (RecoveryPrice::Requests, false) => {
             let all = [Bound::Low, Bound::High].map(|end| at(end.into()));
-            (at(Ends::default()), Some(AtEnds { all, each: Assumption::ALL.map(each) }))
+            let each = (has_ends == Bounds::Each).then(|| Assumption::ALL.map(each));
+            (at(Ends::default()), Some(AtEnds { all, each }))
         }
     }
 }

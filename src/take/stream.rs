@@ -4,7 +4,9 @@ use std::cell::RefCell;
 
 use super::{Cell, FailedRun, FailedRuns, Load};
 use crate::error::Error;
-use crate::ledger::{ExplicitCacheRow, KeptRow, MemoryRow, NeedRow, ProbeRow, RequestRow, Sink};
+use crate::ledger::{
+    Expected, ExplicitCacheRow, ExploredRow, KeptRow, MemoryRow, NeedRow, ProbeRow, RequestRow, Sink,
+};
 
 /// Hands each row to the sinks of all runs that share a simulation.
 struct Fan<S>(Vec<S>);
@@ -12,6 +14,14 @@ struct Fan<S>(Vec<S>);
 impl<S: Sink> Sink for Fan<S> {
     fn request(&mut self, row: &RequestRow) {
         self.0.iter_mut().for_each(|it| it.request(row));
+    }
+
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        self.0.iter_mut().for_each(|it| it.expected(row, beside));
+    }
+
+    fn explored(&mut self, row: &ExploredRow) {
+        self.0.iter_mut().for_each(|it| it.explored(row));
     }
 
     fn need(&mut self, row: &NeedRow) {

@@ -42,7 +42,9 @@ pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> 
 /// Gives a timeline what its scenario sets, wherever the items come from.
 pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
     timeline.seed = scenario.seed;
-    timeline.refetch = scenario.refetch;
+    // What was measured of exploration was measured beside needs that were inferred.
+    let is_inferred = !timeline.needs.of_items().is_empty();
+    timeline.refetch = if is_inferred { scenario.refetch.explored() } else { scenario.refetch };
     timeline.harness.unread_tokens = scenario.unread_tokens;
     timeline
 }

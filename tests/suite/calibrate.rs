@@ -48,7 +48,7 @@ fn calibrated(texts: &[String], side_request: SideRequest) -> Calibration {
 fn calibrated_under(profile: &Profile, texts: &[String], side_request: SideRequest) -> Calibration {
     let timelines = texts.iter().flat_map(|it| timelines(it, side_request));
     let all: Vec<Calibration> =
-        timelines.map(|it| Calibration::new(&it, &rows(&it, profile).requests, &profile.prices)).collect();
+        timelines.map(|it| Calibration::new(&it, &rows(&it, profile), &profile.prices)).collect();
     together(&all)
 }
 

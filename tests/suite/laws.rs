@@ -3,7 +3,7 @@
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_each, simulate_sampled};
 use ctxsim::input::policy::{Action, Recovery, Size};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
-use ctxsim::input::scenario::refetch::{Assumed, Refetch};
+use ctxsim::input::scenario::refetch::{Assumed, Bend, Exploration, Refetch};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
 use ctxsim::ledger::{Outcome, Role, Rows};
@@ -104,6 +104,8 @@ fn assert_agree(
         prop_assert_eq!(row, naive, "request {} (engine left, naive right) of\n{}", n, case());
     }
     prop_assert_eq!(&rows.stored, &naive_rows.stored, "{}", case());
+    prop_assert_eq!(&rows.expected, &naive_rows.expected, "{}", case());
+    prop_assert_eq!(&rows.explored, &naive_rows.explored, "{}", case());
     for (n, (row, naive)) in rows.needs.iter().zip(&naive_rows.needs).enumerate() {
         prop_assert_eq!(row, naive, "need {} (engine left, naive right) of\n{}", n, case());
     }
@@ -122,23 +124,40 @@ fn assert_agree(
 fn the_engine_agrees_with_a_naive_simulator() {
     let policy = (policy(), layout(), memory());
     let policy = policy.prop_map(|(spec, layout, memory)| PolicyFile { layout, memory, ..spec });
-    hold(2, (eventful_trace(), policy, limits(), rules()), |(plan, spec, limits, rules)| {
-        let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
+    let all = (eventful_trace(), policy, limits(), rules(), explores());
+    hold(2, all, |(plan, spec, limits, rules, exploration)| {
+        let (policy, mut timeline) = (Policy::new(&spec).unwrap(), plan.build());
+        timeline.refetch.exploration = exploration;
         let run = play(&timeline, &policy, &limits, &rules);
         let naive = oracle::simulate(&timeline, &policy, &limits, &rules);
-        assert_agree(run, naive, || told(&spec, &plan, &limits, &rules))
+        assert_agree(run, naive, || format!("{}\n{exploration:?}", told(&spec, &plan, &limits, &rules)))
     });
 }
 
 /// Which share of calls has a request of its own, what a call takes, and how much it brings at most.
 fn refetch() -> impl Strategy<Value = Refetch> {
     let share = prop::sample::select(vec!["0", "0.5", "1"]).prop_map(|it| Decimal::parse(it).unwrap());
-    (share, 0_u32..100, 1_u32..4_000).prop_map(|(share, call_tokens, most)| Refetch {
-        own_request: Some(Assumed { value: share, low: share, high: share }),
-        fetched_tokens_max: Some(Assumed { value: most, low: most, high: most }),
-        call_tokens: Some(call_tokens),
-        ..Refetch::default()
+    (share, 0_u32..100, 1_u32..4_000, explores()).prop_map(|(share, call_tokens, most, exploration)| {
+        Refetch {
+            own_request: Some(Assumed { value: share, low: share, high: share }),
+            fetched_tokens_max: Some(Assumed { value: most, low: most, high: most }),
+            call_tokens: Some(call_tokens),
+            exploration,
+            ..Refetch::default()
+        }
     })
+}
+
+/// What is looked up anew, if anything is.
+fn explores() -> impl Strategy<Value = Option<Exploration>> {
+    let calls = prop::sample::select(vec!["0", "0.3", "1.7"]).prop_map(|it| Decimal::parse(it).unwrap());
+    let some = (calls, 1_u32..6, -1.0_f64..=1.0, 0_u32..3_000);
+    prop::option::of(some.prop_map(|(calls, fades, bend, most)| Exploration {
+        calls_per_request: Some(Assumed { value: calls, low: calls, high: calls }),
+        fades_in_requests: Some(fades),
+        bend: Some(Bend { value: bend, low: bend, high: bend }),
+        fetched_tokens: Some(std::array::from_fn(|nth| most / (nth as u32 + 1))),
+    }))
 }
 
 #[test]

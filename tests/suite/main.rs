@@ -19,6 +19,7 @@ mod documents;
 mod duckagent;
 mod explain;
 mod export;
+mod exploration;
 mod face;
 mod field;
 mod firings;

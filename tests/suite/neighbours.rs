@@ -140,8 +140,9 @@ fn plan(folder: &Path, alone: bool) -> Plan {
 fn rows(plan: &Plan, threads: usize) -> Vec<(u64, u64, [u64; 2], u64)> {
     let all = plan.each(Some(threads), &|_, _| {}, |load, _| {
         let (_, rows) = load.rows(&|_, _| {}).pop().unwrap();
-        let main = rows.requests.iter().filter(|it| it.role == Role::Main);
-        main.map(|it| (it.prompt, it.usage.read, it.usage.write, (it.left[0] * 1_000.0).round() as u64))
+        let main = rows.requests.iter().enumerate().filter(|it| it.1.role == Role::Main);
+        let left = |nth: usize| rows.expected.iter().find(|it| it.0 == nth).map_or(0.0, |it| it.1.left[0]);
+        main.map(|(nth, it)| (it.prompt, it.usage.read, it.usage.write, (left(nth) * 1_000.0).round() as u64))
             .collect::<Vec<_>>()
     });
     all.unwrap().into_iter().flatten().collect()

@@ -198,12 +198,12 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let suite = catalog.suite(name)?;
     let catalog = git::with_revisions(catalog, &suite.spec.policies, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
-    let mut plan = Plan::new(&catalog, &comparison)?;
+    let mut plan = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
     let suite_name = plan.suite.clone().unwrap_or_default();
     // A price list of a later day moves nothing by itself.
     let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
     if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|it| !it.is_empty()) {
-        plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
+        plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
     }
     let threads = args.threads.map(usize::from);
     let report = with_progress(|it| plan.report(threads, it))?;

@@ -136,12 +136,13 @@ fn calibrations(
     side_request: &str,
 ) -> Result<(Vec<Calibration>, Vec<Skipped>), Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
-    let plan = Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits();
+    let plan =
+        Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
     let (of_loads, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, progress| {
             let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
-            Some(Calibration::new(timeline, &rows.requests, &load.profiles[cell.profile].prices))
+            Some(Calibration::new(timeline, &rows, &load.profiles[cell.profile].prices))
         })
     })?;
     Ok((of_loads.into_iter().flatten().collect(), skipped))

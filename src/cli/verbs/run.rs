@@ -62,12 +62,16 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         ..Comparison::default()
     };
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
-    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    let mut plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format);
+    if !is_drawn {
+        plan = plan.without_assumptions_alone();
+    }
     args.output.check(catalog.files())?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
-            let tracer = Tracer::new([FormatArg::HTML, FormatArg::SVG].contains(&format));
+            let tracer = Tracer::new(is_drawn);
             let (mut report, traces) = with_progress(|it| {
                 let threads = args.draw.threads();
                 plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)

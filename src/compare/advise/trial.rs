@@ -179,7 +179,7 @@ impl Trial<'_> {
         ends.sort_by(f64::total_cmp);
         let saved = sum(self.base, &|it| it.costs.total().unwrap_or(f64::NAN))
             - sum(by_lane, &|it| it.costs.total().unwrap_or(f64::NAN));
-        let recovery = sum(by_lane, &|it| it.costs.recovery) - sum(self.base, &|it| it.costs.recovery);
+        let recovery = sum(by_lane, &|it| it.costs.assumed()) - sum(self.base, &|it| it.costs.assumed());
         Candidate {
             set,
             usd_month: own,

@@ -26,6 +26,37 @@ pub struct Refetch {
     pub unseen_weight_high: Option<Decimal>,
     /// How often needs are sampled and played if a policy edits fetched results.
     pub played_trials: Option<u64>,
+    /// What an agent looks up anew after context was removed. Default: as measured for recorded sessions, nothing for other loads.
+    pub exploration: Option<Exploration>,
+}
+
+/// What an agent looks up anew after context was removed, beyond the results that it needs again. Each field that is left out is as
+/// `assumptions/recovery.toml` has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Exploration {
+    /// Calls that each request makes more while all of the working context is missing, from 0.
+    pub calls_per_request: Option<Assumed<Decimal>>,
+    /// The number of requests, from 1, in which what was removed fades from all of it to nothing, evenly.
+    pub fades_in_requests: Option<u32>,
+    /// How much more than its proportion a part of the context counts, from -1 to 1: a missing share `h` has the effect `h (1 + b (1 - h))`.
+    pub bend: Option<Bend>,
+    /// Ten equally likely sizes of what a call returns, in tokens.
+    pub fetched_tokens: Option<[u32; 10]>,
+}
+
+/// How much more than its proportion a part of the context counts, and its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Bend {
+    /// The number that is used.
+    pub value: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
 /// An assumed number and its interval.
@@ -79,11 +110,17 @@ pub enum Assumption {
     OwnRequest,
     /// The most tokens that a call returns of one result.
     FetchedTokens,
+    /// What is looked up anew after context was removed.
+    Exploration,
 }
 
 impl Assumption {
     /// Every assumption.
-    pub const ALL: [Self; 4] = [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens];
+    pub const ALL: [Self; Self::N] =
+        [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens, Self::Exploration];
+
+    /// How many there are.
+    pub const N: usize = 5;
 
     /// Returns its description.
     pub fn about(self) -> &'static str {
@@ -92,13 +129,14 @@ impl Assumption {
             Self::UnseenWeights => "the probability that a result never shown in full is needed",
             Self::OwnRequest => "the number of recovery calls with their own request",
             Self::FetchedTokens => "the number of tokens a recovery call returns",
+            Self::Exploration => "how much is looked up anew after context was removed",
         }
     }
 }
 
 /// The end of each interval to use. Default: the declared values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends([Bound; 4]);
+pub struct Ends([Bound; Assumption::N]);
 
 impl Ends {
     /// The declared values, except for one assumption.
@@ -118,7 +156,7 @@ impl Ends {
 impl From<Bound> for Ends {
     /// The same end of every interval.
     fn from(bound: Bound) -> Self {
-        Self([bound; 4])
+        Self([bound; Assumption::N])
     }
 }
 
@@ -135,6 +173,58 @@ pub struct Terms {
     pub call_tokens: u32,
     /// The upper end of an inferred weight if no request has shown the result in full.
     pub unseen_high: f64,
+    /// What is looked up anew after context was removed; `None` where nothing is assumed.
+    pub explores: Option<Explores>,
+}
+
+/// What an agent looks up anew, at chosen ends of the intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Explores {
+    /// Calls per request while all of the working context is missing.
+    pub calls_per_request: f64,
+    /// The number of requests in which what was removed fades.
+    pub fades_in_requests: u32,
+    /// How much more than its proportion a part of the context counts.
+    pub bend: f64,
+    /// Equally likely sizes of what a call returns, in tokens.
+    pub fetched_tokens: [u32; 10],
+}
+
+impl Explores {
+    /// Returns the calls that a request is expected to make more, of removed tokens, faded, and of those that still stand.
+    #[inline]
+    pub fn calls(&self, removed: f64, stand: f64) -> f64 {
+        if removed <= 0.0 {
+            return 0.0;
+        }
+        let share = removed / (removed + stand.max(0.0));
+        self.calls_per_request * share * (1.0 + self.bend * (1.0 - share))
+    }
+
+    /// Returns the mean size of what a call returns, and the mean of its square.
+    pub fn moments(&self) -> [f64; 2] {
+        [1, 2]
+            .map(|power| self.fetched_tokens.iter().map(|it| f64::from(*it).powi(power)).sum::<f64>() / 10.0)
+    }
+}
+
+impl Exploration {
+    /// Returns the numbers at one end of their intervals; defaults come from `assumptions/recovery.toml`.
+    fn at(&self, end: Bound) -> Explores {
+        let default = Refetch::defaults().exploration.unwrap_or_default();
+        let calls = self.calls_per_request.or(default.calls_per_request).unwrap_or_default();
+        let bend = self.bend.or(default.bend).unwrap_or_default();
+        Explores {
+            calls_per_request: end.pick(calls.value, [calls.low, calls.high]).to_f64(),
+            fades_in_requests: self
+                .fades_in_requests
+                .or(default.fades_in_requests)
+                .unwrap_or_default()
+                .max(1),
+            bend: end.pick(bend.value, [bend.low, bend.high]).clamp(-1.0, 1.0),
+            fetched_tokens: self.fetched_tokens.or(default.fetched_tokens).unwrap_or_default(),
+        }
+    }
 }
 
 impl Refetch {
@@ -164,7 +254,14 @@ impl Refetch {
                 .unwrap_or_default()
                 .to_f64()
                 .clamp(0.0, 1.0),
+            explores: self.exploration.map(|it| it.at(ends.of(Assumption::Exploration))),
         }
+    }
+
+    /// Returns the same for a load whose needs were inferred: what was measured of exploration holds there.
+    #[must_use]
+    pub fn explored(self) -> Self {
+        Self { exploration: Some(self.exploration.unwrap_or_default()), ..self }
     }
 
     /// Returns how often needs are sampled and played if a policy edits fetched results.

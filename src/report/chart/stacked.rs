@@ -17,8 +17,15 @@ pub(super) const NEEDS: &str = "a policy whose cost is known";
 /// How high a bar is.
 const BAR: f64 = 18.0;
 /// The parts of a cost, in their order.
-pub const PARTS: [&str; 7] =
-    ["cache read", "cache write", "uncached input", "output", "recovery", "compaction", "other"];
+pub const PARTS: [&str; 7] = [
+    "cache read",
+    "cache write",
+    "uncached input",
+    "output",
+    "recovery and exploration",
+    "compaction",
+    "other",
+];
 
 /// The policies of a table by parts of their cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,7 +78,8 @@ fn parts(costs: &Costs) -> [f64; 7] {
     let (main, other) = (&costs.main, costs.storage + costs.memory + costs.penalty);
     let [read, write, uncached, output] =
         [main.read, main.write, main.uncached, main.output].map(|it| it.usd());
-    [read, write, uncached, output, costs.recovery, costs.compaction.usd(), other.usd()]
+    let recovery = (costs.assumed() + costs.reaction).max(0.0);
+    [read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
 }
 
 impl Bar {

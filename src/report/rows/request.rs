@@ -1,5 +1,7 @@
 //! One request.
 
+use std::collections::BTreeMap;
+
 use super::Context;
 use crate::input::policy::Code;
 use crate::ledger::{RequestRow, Role, Rows};
@@ -7,7 +9,7 @@ use crate::price::{self, Models};
 use crate::quantity::Cost;
 use crate::report::metric::ByTtl;
 use crate::row::{columns, fields, heads};
-use crate::timeline::Usage;
+use crate::timeline::{StepIx, TurnIx, Usage};
 
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
@@ -16,12 +18,14 @@ const OWN_CODE: &str = "code";
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Sent<'a> {
     pub(in crate::report) row: &'a RequestRow,
-    /// What was due in its turn, if it is the agent's last request of the turn and something was.
+    /// What was due with it, if something was.
     pub(in crate::report) due: Option<Recovery>,
+    /// What is looked up anew before it, if something is.
+    pub(in crate::report) explored: Option<Exploration>,
     pub(in crate::report) context: Context<'a>,
 }
 
-/// The needs of a turn.
+/// The needs that are due with a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::report) struct Recovery {
     calls: f64,
@@ -30,23 +34,46 @@ pub(in crate::report) struct Recovery {
     failed: f64,
 }
 
-/// Returns the requests of a run, each with what was due in the turn that it ends.
+/// What is looked up anew before a request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::report) struct Exploration {
+    calls: f64,
+    fetched: f64,
+}
+
+/// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
+/// with its last one.
 pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<Item = Sent<'a>> {
-    let mut needs = rows.needs.iter().peekable();
-    rows.requests.iter().enumerate().map(move |(index, row)| {
-        let is_main = row.role == Role::Main;
-        let mut rest = rows.requests[index + 1..].iter().take_while(|it| it.turn_ix == row.turn_ix);
-        let ends_turn = is_main && !rest.any(|it| it.role == Role::Main);
-        let mut due = None;
-        while ends_turn && let Some(need) = needs.next_if(|it| it.turn_ix <= row.turn_ix) {
-            let sum: &mut Recovery = due.get_or_insert_default();
+    let mut due: BTreeMap<usize, Recovery> = BTreeMap::new();
+    for need in &rows.needs {
+        let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
+        if let Some(index) = request_of(rows, need.turn_ix, step) {
+            let sum = due.entry(index).or_default();
             sum.calls += need.calls;
             sum.repeats += need.repeats;
             sum.fetched += need.calls * need.fetched as f64;
             sum.failed += need.failed;
         }
-        Sent { row, due, context }
+    }
+    let mut explored: BTreeMap<usize, Exploration> = BTreeMap::new();
+    for row in &rows.explored {
+        if let Some(index) = request_of(rows, row.turn_ix, row.step) {
+            let sum = explored.entry(index).or_default();
+            sum.calls += row.calls;
+            sum.fetched += row.fetched;
+        }
+    }
+    rows.requests.iter().enumerate().map(move |(index, row)| {
+        let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
+        Sent { row, due, explored, context }
     })
+}
+
+/// Returns the agent's last request of a turn up to a step.
+fn request_of(rows: &Rows, turn_ix: TurnIx, step: StepIx) -> Option<usize> {
+    let all = &rows.requests;
+    let end = all.partition_point(|it| (it.turn_ix, it.step) <= (turn_ix, step));
+    (0..end).rev().take_while(|it| all[*it].turn_ix == turn_ix).find(|it| all[*it].role == Role::Main)
 }
 
 impl Sent<'_> {
@@ -112,8 +139,11 @@ columns! { Sent<'_>;
     "broke_at": Count = |it| it.row.usage.broke_at,
     /// Edits since the last request.
     "actions": Count = |it| it.row.change.n_edits,
-    /// What was due in the turn, with the agent's last request of it; null if nothing was.
+    /// What was due: needs of single results with the request of their step, others with the agent's last request of the turn; null if
+    /// nothing was.
     "recovery": Group(heads::<Recovery>) = |it| it.due.as_ref().map(fields),
+    /// What is looked up anew before it because context was removed; null if nothing is.
+    "exploration": Group(heads::<Exploration>) = |it| it.explored.as_ref().map(fields),
     /// The request's cost; null where some token has no price.
     "cost_usd": Usd = |it| it.cost(),
 }
@@ -129,6 +159,13 @@ columns! { Usage;
     "uncached_tokens": Tokens = |it| it.uncached,
     /// What the model wrote.
     "output_tokens": Tokens = |it| it.output,
+}
+
+columns! { Exploration;
+    /// Calls that look something up anew.
+    "expected_calls": Expected = |it| it.calls,
+    /// Tokens that they fetch.
+    "expected_fetched_tokens": Tokens = |it| it.fetched,
 }
 
 columns! { Recovery;

@@ -1,7 +1,10 @@
 //! What is still known of planted facts at the end of a load.
 
 use crate::input::policy::memory::State;
-use crate::ledger::{ExplicitCacheRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use crate::ledger::{
+    Expected, ExplicitCacheRow, ExploredRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink,
+    Sums,
+};
 use crate::quantity::Tokens;
 use crate::row::{Unit, Value, columns, named};
 
@@ -108,6 +111,14 @@ impl Sink for TrialSink {
     #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         self.sums.request(row);
+    }
+
+    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+        self.sums.expected(row, beside);
+    }
+
+    fn explored(&mut self, row: &ExploredRow) {
+        self.sums.explored(row);
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use ctxsim::take::Load;
 use super::timeline;
 
 /// The last version that reserves 32,000 tokens for the output.
-const LAST_OF_32_000: [u32; 3] = [2, 1, 24];
+const LAST_OF_32_000: [u32; 3] = [2, 1, 20];
 
 /// Recorded Claude Code sessions.
 fn sessions() -> Vec<PathBuf> {

@@ -85,7 +85,7 @@ impl Log {
 
     fn calibration(&self) -> Calibration {
         let timeline = self.timeline();
-        Calibration::new(&timeline, &rows(&timeline, &profile()).requests, &profile().prices)
+        Calibration::new(&timeline, &rows(&timeline, &profile()), &profile().prices)
     }
 }
 

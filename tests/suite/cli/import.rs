@@ -119,3 +119,22 @@ fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is
     assert!(session["prompt_tokens_max"].is_null() && session["output_tokens"].is_null(), "{session}");
     assert_eq!(session["requests_estimated"], 69);
 }
+
+#[test]
+fn a_report_on_several_files_leaves_out_those_that_cannot_be_used_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("broken.jsonl");
+    fs::write(&broken, "{\"broken").unwrap();
+    let pi = data("recorded").join("pi-session.jsonl");
+    let report = |files: &[&std::path::Path]| {
+        let files = files.iter().map(|it| it.to_str().unwrap());
+        ctxsim(&["import", "--report"].into_iter().chain(files).collect::<Vec<_>>())
+    };
+
+    let both = report(&[&pi, &broken]);
+
+    let told = String::from_utf8_lossy(&both.stderr).into_owned();
+    assert!(out(&both).contains("pi-session"), "{told}");
+    assert!(told.contains("1 skipped") && told.contains("broken.jsonl"), "{told}");
+    assert!(refused(&report(&[&broken])).contains("recording-unknown"), "one file alone is an error");
+}

@@ -1,8 +1,8 @@
 //! Needs that are drawn: what happened of each, and what was fetched for it.
 
 use ctxsim::input::policy::{Moment, Shown};
-use ctxsim::ledger::{FailureKind, NeedRow};
-use ctxsim::recovery::{Bound, Terms};
+use ctxsim::ledger::{ExploredRow, FailureKind, NeedRow};
+use ctxsim::recovery::{Bound, Explores, Terms};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Preserve, Session, Spine, StepRow, Timeline};
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,12 +21,14 @@ pub(super) struct Drawn {
     /// Calls that join the step that is due.
     joining: Vec<Call>,
     n_calls: u64,
+    /// How many requests of the session looked for something to look up anew.
+    n_explored: u64,
 }
 
 /// A call, with what it brings.
 #[derive(Clone)]
 pub(super) struct Call {
-    source: Source,
+    source: Option<Source>,
     meets: Level,
     asks: Item,
     brings: Item,
@@ -35,7 +37,7 @@ pub(super) struct Call {
 
 impl Drawn {
     pub(super) fn new(seed: Seed) -> Self {
-        Self { seed, session: (seed, 0), fetched: Vec::new(), joining: Vec::new(), n_calls: 0 }
+        Self { seed, session: (seed, 0), fetched: Vec::new(), joining: Vec::new(), n_calls: 0, n_explored: 0 }
     }
 
     pub(super) fn begin_session(&mut self, timeline: &Timeline, session: &Session) {
@@ -47,6 +49,7 @@ impl Drawn {
             }
         }
         self.session = (self.seed.child("session", xxh3_64(&name)), 0);
+        self.n_explored = 0;
     }
 
     /// The tokens of the calls that join the reply that is due.
@@ -67,7 +70,7 @@ impl Drawn {
         };
         let is_whole = row.fetched >= u64::from(old.raw);
         let mut one = || Call {
-            source,
+            source: Some(source),
             meets: meets(timeline, row, source),
             asks: new(call, timeline.refetch.terms(Bound::Value).call_tokens),
             brings: Item {
@@ -118,7 +121,7 @@ impl Run<'_> {
         };
         let is_enough = |of: Source, level: Level| of == source && level >= row.level;
         if drawn.fetched.iter().any(|it| is_enough(it.0, it.1) && stands(it.2))
-            || drawn.joining.iter().chain(asked).any(|it| is_enough(it.source, it.meets))
+            || drawn.joining.iter().chain(asked).any(|it| it.source.is_some_and(|of| is_enough(of, it.meets)))
         {
             row.met = 1.0;
         }
@@ -133,6 +136,53 @@ impl Run<'_> {
         self.rows.needs.push(row);
         let is_own = seed.nth("recovery request", nth, 0).unit() < terms.own_request;
         drawn.calls(&row, source, self.timeline, is_own)
+    }
+
+    /// Draws what is looked up anew, of missing tokens, and fetches it.
+    pub(super) fn draw_explored(
+        &mut self,
+        missing: f64,
+        explores: &Explores,
+        turn_ix: usize,
+        step: usize,
+    ) -> Result<(), FailureKind> {
+        let working = self.history.tokens() - self.history.stable_tokens();
+        let expected = explores.calls(missing, working as f64);
+        let spine = &self.timeline.spine;
+        let before = 0..spine.steps[step].reply.start as usize;
+        let is_result = |it: &&Item| it.kind == Kind::ToolResult;
+        let like = spine.items[before].iter().rfind(is_result).or_else(|| spine.items.iter().find(is_result));
+        let (Some(drawn), Some(like), true) = (&mut self.drawn, like, missing > 0.0) else { return Ok(()) };
+        let (seed, nth) = (drawn.session.0, drawn.n_explored);
+        drawn.n_explored += 1;
+        let n = (expected + seed.nth("exploration", nth, 0).unit()).floor() as u64;
+        let terms = self.timeline.refetch.terms(Bound::Value);
+        let mut calls = Vec::new();
+        for it in 0..n {
+            let size = explores.fetched_tokens[seed.nth("exploration size", nth, it).between(0, 9) as usize];
+            let is_own = seed.nth("exploration request", nth, it).unit() < terms.own_request;
+            let call = spine.items.get(like.pair as usize);
+            let call = call.copied().unwrap_or(Item { kind: Kind::ToolCall, ..*like });
+            let mut new = |item: Item, raw: u32| {
+                drawn.n_calls += 1;
+                let (summary, handle) = (item.summary.min(raw), item.handle.min(raw));
+                let digest = xxh3_64(&drawn.n_calls.to_le_bytes());
+                Item { digest, raw, excerpt: raw, summary, handle, pair: NO_ITEM, origin: NO_ITEM, ..item }
+            };
+            calls.push(Call {
+                source: None,
+                meets: Level::None,
+                asks: new(call, terms.call_tokens),
+                brings: new(*like, size),
+                has_own_request: is_own,
+            });
+        }
+        if n > 0 {
+            let fetched = calls.iter().map(|it| f64::from(it.brings.raw)).sum();
+            let (turn_ix, step) = (turn_ix as u32, step as u32);
+            self.rows.explored.push(ExploredRow { turn_ix, step, calls: n as f64, fetched, tokens: None });
+        }
+        calls.into_iter().try_for_each(|call| self.fetch(call, turn_ix, step, Due::Answer))
     }
 
     /// Fetches in a request of its own, for which and behind which the stages are considered, or along with the step.
@@ -166,12 +216,13 @@ impl Run<'_> {
     pub(super) fn enter_fetched(&mut self, call: &Call, asked: usize, turn_ix: usize) {
         let item = Item { pair: asked as u32, turn_ix: turn_ix as u32, ..call.brings };
         let slot = self.history.add(item);
+        let Some(source) = call.source else { return };
         let evidence = &mut self.history.evidence[turn_ix];
         evidence.n_results += 1;
         evidence.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
         evidence.has_handle |= item.handle > 0;
         evidence.raw = evidence.raw.max(item.raw);
-        self.drawn.iter_mut().for_each(|it| it.fetched.push((call.source, call.meets, slot)));
+        self.drawn.iter_mut().for_each(|it| it.fetched.push((source, call.meets, slot)));
     }
 
     /// Lets the calls come that join a reply; returns where they stand.

@@ -18,8 +18,10 @@ mod summarise;
 use ctxsim::input::policy::{Changes, DynamicPlace, MemoryPlace, Moment, Pause};
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
-    CacheUse, Change, Failure, FailureKind, Firing, NeedRow, Outcome, RequestRow, Role, Rows, ToolResults,
+    CacheUse, Carry, Change, Expected, ExploredRow, Failure, FailureKind, Firing, NeedRow, Outcome,
+    RequestRow, Role, Rows, ToolResults,
 };
+use ctxsim::recovery::Bound;
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
 
@@ -78,6 +80,8 @@ fn play(
         expected: Vec::new(),
         last_read: 0,
         was_carried: false,
+        removed: Vec::new(),
+        n_explored: 0,
         n_asking: 0,
         drawn,
         outcome: Outcome { firings: vec![Firing::default(); policy.stages().len()], ..Outcome::default() },
@@ -134,6 +138,9 @@ struct Run<'a> {
     last_read: u64,
     /// Whether anything was carried when that was last asked.
     was_carried: bool,
+    /// By how many steps' requests had come before: what stages took out of the prompt, less what came back.
+    removed: Vec<(usize, i64)>,
+    n_explored: usize,
     /// How many requests of the turn have asked for a tool.
     n_asking: u32,
     drawn: Option<Drawn>,
@@ -162,6 +169,7 @@ impl Run<'_> {
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(self.timeline, session);
         }
+        self.removed.clear();
         self.reach(session.turns.start, Phase::SessionStart);
         self.recall();
         for turn_ix in session.turns.clone() {
@@ -190,7 +198,10 @@ impl Run<'_> {
         {
             self.n_events += 1;
             match &event.kind {
-                EventKind::Reset(items) => self.history.reset(items.clone()),
+                EventKind::Reset(items) => {
+                    self.history.reset(items.clone());
+                    self.removed.clear();
+                }
                 EventKind::Memory(event) => self.memory.happen(*event),
                 EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(..) | EventKind::Lifetime(_) => {}
@@ -300,6 +311,7 @@ impl Run<'_> {
             if step + 1 == end {
                 self.needs(turn_ix, step, Due::Answer)?;
             }
+            self.explore(turn_ix, step)?;
             self.ask(When { turn_ix: turn_ix as u32, phase: Phase::Request(step as u32) });
             self.request(turn_ix, step)?;
             self.answer(turn_ix, step);
@@ -340,6 +352,7 @@ impl Run<'_> {
 
     fn project(&mut self, moment: Moment, turn_ix: usize, step: usize) {
         let idle_ms = self.clock.idle_ms;
+        let before = self.history.tokens();
         for index in 0..self.policy.stages().len() {
             let stage = &self.policy.stages()[index];
             let is_due = |it: Pause| (1..=it.times).any(|nth| nth * it.after.0 == idle_ms);
@@ -347,6 +360,7 @@ impl Run<'_> {
                 self.consider(index, moment);
             }
         }
+        self.note_removed(before);
         for request in std::mem::take(&mut self.history.requests) {
             let mut usage = CacheUse { uncached: request.prompt, ..CacheUse::default() };
             let role = if request.ping.is_some() { Role::KeepAlive } else { Role::Summariser };
@@ -365,12 +379,33 @@ impl Run<'_> {
                 output: request.output,
                 change: Change::default(),
                 items: request.n_turns,
-                carried: 0.0,
-                carried_anew: 0.0,
-                left: [0.0; 3],
             };
             self.rows.requests.push(row);
         }
+    }
+
+    /// Notes what the prompt lost, or got back, before the request that comes next.
+    fn note_removed(&mut self, before: u64) {
+        self.removed.push((self.n_explored, before as i64 - self.history.tokens() as i64));
+    }
+
+    /// Looks up anew, before a step's request, what its missing context makes the agent look up.
+    fn explore(&mut self, turn_ix: usize, step: usize) -> Result<(), FailureKind> {
+        let terms = self.timeline.refetch.terms(Bound::Value);
+        let Some(explores) = terms.explores else { return Ok(()) };
+        let window = i64::from(explores.fades_in_requests);
+        let weight = |at: usize| (window - (self.n_explored - at) as i64).max(0);
+        let missing: i64 = self.removed.iter().map(|(at, tokens)| tokens * weight(*at)).sum();
+        let missing = missing.max(0) as f64 / window as f64;
+        self.n_explored += 1;
+        if self.drawn.is_some() {
+            return self.draw_explored(missing, &explores, turn_ix, step);
+        }
+        let (rules, history) = (self.rules, &self.history);
+        let row = needs::explore(self.timeline, rules, history, &mut self.expected, missing, self.last_read);
+        let at = |it| ExploredRow { turn_ix: turn_ix as u32, step: step as u32, ..it };
+        self.rows.explored.extend(row.map(at));
+        Ok(())
     }
 
     fn number(&mut self, step: usize) -> u32 {
@@ -411,14 +446,19 @@ impl Run<'_> {
             output: reply.output_tokens,
             change: self.history.change,
             items: 0,
-            carried: needs::carried(&mut self.expected, &self.history),
-            carried_anew: 0.0,
-            left,
         };
         self.last_read = row.usage.read;
-        self.was_carried = row.carried > 0.0;
+        let [recovered, explored] = needs::carried_apart(&mut self.expected, &self.history);
+        self.was_carried = recovered + explored > 0.0;
+        let carry = |tokens| Carry { tokens, anew: 0.0 };
+        let beside = Expected { recovered: carry(recovered), explored: carry(explored), left };
+        if beside != Expected::default() {
+            self.rows.expected.push((self.rows.requests.len(), beside));
+        }
         self.rows.requests.push(row);
+        let before = self.history.tokens();
         self.history.settle();
+        self.note_removed(before);
         self.history.renew(Changes::Request);
         self.last_request_ms = Some(self.clock.now_ms);
         self.clock.idle_ms = 0;

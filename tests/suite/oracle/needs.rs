@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::Shown;
 use ctxsim::input::{CacheRules, Policy, Recovery, Size};
-use ctxsim::ledger::{NeedRow, TokenUse};
+use ctxsim::ledger::{ExploredRow, NeedRow, TokenUse};
 use ctxsim::recovery::Bound;
 use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
@@ -149,7 +149,8 @@ fn settle(
 /// A call that was expected.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
-    source: Source,
+    /// What was needed; `None` for what was looked up anew.
+    source: Option<Source>,
     probability: f64,
     parts: u64,
     level: Level,
@@ -187,6 +188,15 @@ pub(super) fn carried(calls: &mut [Expected], history: &History<'_>) -> f64 {
     calls.iter().filter(|it| it.is_carried(history)).map(|it| it.parts).sum::<u64>() as f64 / 1_048_576.0
 }
 
+/// The same of what was fetched for needs, and of what was looked up anew.
+pub(super) fn carried_apart(calls: &mut [Expected], history: &History<'_>) -> [f64; 2] {
+    rehost(calls, history);
+    [true, false].map(|is_needed| {
+        let calls = calls.iter().filter(|it| it.source.is_some() == is_needed && it.is_carried(history));
+        calls.map(|it| it.parts).sum::<u64>() as f64 / 1_048_576.0
+    })
+}
+
 /// Says what is expected of a need that the prompt does not meet, by the formula in `recovery/expected.rs`.
 pub(super) fn expect(
     timeline: &Timeline,
@@ -202,7 +212,8 @@ pub(super) fn expect(
     }
     let terms = timeline.refetch.terms(Bound::Value);
     let stands = carried(calls, history);
-    let is_known = |it: &&Expected| it.source == source && it.level >= row.level && it.is_carried(history);
+    let is_known =
+        |it: &&Expected| it.source == Some(source) && it.level >= row.level && it.is_carried(history);
     let left: f64 = calls.iter().filter(is_known).map(|it| 1.0 - it.probability).product();
     row.met = 1.0 - (1.0 - row.met) * left;
     let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
@@ -211,36 +222,79 @@ pub(super) fn expect(
         return row;
     }
     let brought = row.fetched as f64 + f64::from(terms.call_tokens);
-    let resent = row.calls * terms.own_request * (history.tokens() as f64 + stands);
+    row.refetched = Some(asked(timeline, rules, history, row.calls, brought, stands, last_read));
+    let level = meets(timeline, &row, source);
+    let parts = (row.calls * brought * 1_048_576.0).round() as u64;
+    calls.push(Expected { source: Some(source), probability, parts, level, ..beside(history) });
+    row
+}
+
+/// Says what is looked up anew of what is missing, by the formula in `recovery/expected.rs`.
+pub(super) fn explore(
+    timeline: &Timeline,
+    rules: &CacheRules,
+    history: &History<'_>,
+    expected: &mut Vec<Expected>,
+    missing: f64,
+    last_read: u64,
+) -> Option<ExploredRow> {
+    let terms = timeline.refetch.terms(Bound::Value);
+    let stands = carried(expected, history);
+    let calls = terms.explores?.calls(missing, (history.tokens() - history.stable_tokens()) as f64 + stands);
+    if calls <= 0.0 {
+        return None;
+    }
+    let [mean, _] = terms.explores?.moments();
+    let brought = mean + f64::from(terms.call_tokens);
+    let tokens = asked(timeline, rules, history, calls, brought, stands, last_read);
+    let parts = (calls * brought * 1_048_576.0).round() as u64;
+    expected.push(Expected { parts, ..beside(history) });
+    Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
+}
+
+/// How calls are billed.
+fn asked(
+    timeline: &Timeline,
+    rules: &CacheRules,
+    history: &History<'_>,
+    calls: f64,
+    brought: f64,
+    stands: f64,
+    last_read: u64,
+) -> TokenUse<f64> {
+    let terms = timeline.refetch.terms(Bound::Value);
+    let resent = calls * terms.own_request * (history.tokens() as f64 + stands);
     let plain = plain(rules);
     let read = match plain {
         CacheRules::None => 0.0,
-        CacheRules::ExplicitCache(_) => (row.calls * terms.own_request * last_read as f64).min(resent),
+        CacheRules::ExplicitCache(_) => (calls * terms.own_request * last_read as f64).min(resent),
         _ => resent,
     };
-    let mut refetched = TokenUse { output: row.calls * f64::from(terms.call_tokens), ..TokenUse::default() };
-    (refetched.read, refetched.uncached) = (read, resent - read);
+    let mut asked = TokenUse { output: calls * f64::from(terms.call_tokens), ..TokenUse::default() };
+    (asked.read, asked.uncached) = (read, resent - read);
     match plain {
         CacheRules::Breakpoints(rules) => {
-            refetched.write[rules.class(timeline.harness.ttl) as usize] += row.calls * brought;
+            asked.write[rules.class(timeline.harness.ttl) as usize] += calls * brought;
         }
-        _ => refetched.uncached += row.calls * brought,
+        _ => asked.uncached += calls * brought,
     }
-    row.refetched = Some(refetched);
-    let level = meets(timeline, &row, source);
+    asked
+}
+
+/// Begins a call that stands beside the newest result, or else beside what is shown last.
+fn beside(history: &History<'_>) -> Expected {
     let results = (history.n_stable()..history.slots.len()).rev();
     let newest = results.into_iter().find(|it| history.item(*it).kind == Kind::ToolResult);
     let is_shown = |it: &usize| history.slots[*it].view.is_visible();
     let host = newest.filter(is_shown).or_else(|| (0..history.slots.len()).rev().find(is_shown));
-    calls.push(Expected {
-        source,
-        probability,
-        parts: (row.calls * brought * 1_048_576.0).round() as u64,
-        level,
+    Expected {
+        source: None,
+        probability: 0.0,
+        parts: 0,
+        level: Level::None,
         host: host.map(|it| (it, history.slots[it].view.tokens)),
         unsettled_from: Some(history.slots.len()),
-    });
-    row
+    }
 }
 
 /// What a call meets later: all that was asked of a turn; of a result what it brings of it.

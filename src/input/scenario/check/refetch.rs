@@ -2,7 +2,7 @@
 
 use super::check_interval;
 use crate::diag::Problems;
-use crate::input::scenario::refetch::Refetch;
+use crate::input::scenario::refetch::{Exploration, Refetch};
 use crate::quantity::Decimal;
 
 /// Checks what a scenario says of it.
@@ -25,5 +25,31 @@ pub(super) fn check(spec: &Refetch, problems: &mut Problems) {
         problems.within("fetched_tokens_max", |problems| {
             check_interval([fetched.low, fetched.value, fetched.high], problems);
         });
+    }
+    if let Some(exploration) = &spec.exploration {
+        problems.within("exploration", |problems| explored(exploration, problems));
+    }
+}
+
+/// Checks what a scenario says of what is looked up anew.
+fn explored(spec: &Exploration, problems: &mut Problems) {
+    if let Some(calls) = spec.calls_per_request {
+        problems.within("calls_per_request", |problems| {
+            check_interval([calls.low, calls.value, calls.high], problems);
+        });
+    }
+    if let Some(bend) = spec.bend {
+        problems.within("bend", |problems| {
+            let ends = [("value", bend.value), ("low", bend.low), ("high", bend.high)];
+            for (field, _) in ends.into_iter().filter(|it| !(-1.0..=1.0).contains(&it.1)) {
+                let message = "a part may count from nothing to twice its proportion: from -1 to 1";
+                problems.push_at("bend-out-of-range", field, message, "write a number from -1 to 1");
+            }
+            check_interval([bend.low, bend.value, bend.high], problems);
+        });
+    }
+    if spec.fades_in_requests == Some(0) {
+        let message = "what was removed must count for at least one request";
+        problems.push_at("fade-zero", "fades_in_requests", message, "write 1 or more");
     }
 }
