@@ -239,13 +239,13 @@ fn of_lifetimes(it: &Lifetimes) -> String {
     let (cheaper, is_sure) = match (it.change, it.interval) {
         (Some(change), ends) => {
             let is_sure = ends.is_some_and(|it| it[0] * it[1] > 0.0);
-            (if change < 0.0 { "an hour" } else { "five minutes" }, is_sure)
+            (if change < 0.0 { "an hour is" } else { "five minutes are" }, is_sure)
         }
         _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
     };
     let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
     format!(
-        "{lane}: {cheaper} is cheaper{sure}. Of {} tokens written with five minutes, {} are written again after pauses of up to an hour.",
+        "{lane}: {cheaper} cheaper{sure}. Of {} tokens written with five minutes, {} are written again after pauses of up to an hour.",
         thousands(it.written_tokens),
         thousands(it.rewritten_tokens)
     )
