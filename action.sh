@@ -4,7 +4,7 @@ set -u
 ctxsim="${CTXSIM:-ctxsim}"
 summary="${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 if ! command -v "$ctxsim" > /dev/null; then
-    echo "::error title=ctxsim is not installed::Install it in an earlier step, so that \`$ctxsim\` is on the PATH."
+    echo "::error title=ctxsim is not installed::Leave out `version: none`, or install it in an earlier step, so that \`$ctxsim\` is on the PATH."
     exit 2
 fi
 folder="$(mktemp -d)"

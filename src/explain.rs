@@ -15,7 +15,7 @@ use crate::engine::{CompiledPolicy, simulate, simulate_watched};
 use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
-use crate::ledger::{NeedRow, RequestRow, Role, Rows};
+use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
 use crate::price::{Bill, Models};
 use crate::projection::chain::Link;
 use crate::projection::text_as_it_came;
@@ -56,6 +56,8 @@ pub struct Explanation {
     pub finding: Option<Finding>,
     /// The needs that were due since that request, and how they were met.
     pub needs: Vec<NeedRow>,
+    /// What was looked up anew before it because context was removed.
+    pub explored: Option<ExploredRow>,
 }
 
 /// Who changed an item.
@@ -111,7 +113,7 @@ pub fn explain(
     if let Some(fault) = outcome.fault {
         return Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string())));
     }
-    let rows = rows.requests;
+    let (rows, explored) = (rows.requests, rows.explored);
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
     let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();
     let n_before = mains.partition_point(|it| *it < wanted);
@@ -168,6 +170,7 @@ pub fn explain(
         since,
         finding: asked.map(|it| story.numbered(it.finding)),
         needs: sink.needs,
+        explored: explored.into_iter().find(|it| is_main && row.n == 0 && it.step == row.step),
     })
 }
 

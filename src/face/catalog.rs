@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::catalog::{Catalog as Inner, Kind};
+use crate::compare::{self, check};
 use crate::diag::Diagnostic;
-use crate::face::Error;
+use crate::face::{Error, Problem};
 
 /// Inputs by name: bundled ones, files, and texts in memory.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,32 @@ impl Catalog {
     /// Returns the names of its suites, sorted.
     pub fn suites(&self) -> impl Iterator<Item = &str> {
         self.0.names(Kind::Suite)
+    }
+
+    /// Returns the text of a policy's file.
+    ///
+    /// # Errors
+    /// There is no such policy, or its file cannot be read.
+    pub fn policy_text(&self, name: &str) -> Result<String, Error> {
+        Ok(compare::show(&self.0, Kind::Policy, name)?)
+    }
+
+    /// Returns the text of a profile's file.
+    ///
+    /// # Errors
+    /// There is no such profile, or its file cannot be read.
+    pub fn profile_text(&self, name: &str) -> Result<String, Error> {
+        Ok(compare::show(&self.0, Kind::Profile, name)?)
+    }
+
+    /// Checks a policy with its bases, as `ctxsim validate` does; returns what it warns of.
+    ///
+    /// # Errors
+    /// Every problem of the policy.
+    pub fn check_policy(&self, name: &str) -> Result<Vec<Problem>, Error> {
+        check::check(&self.0, Kind::Policy, name)?;
+        let warnings = check::lints(&self.0, Kind::Policy, name)?;
+        Ok(warnings.iter().map(Problem::new).collect())
     }
 
     /// Adds a folder that holds `policies/`, `scenarios/`, `profiles/` or `suites/`; its inputs override others of the same name.

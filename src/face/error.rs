@@ -43,7 +43,7 @@ impl Error {
 }
 
 impl Problem {
-    fn new(problem: &Diagnostic) -> Self {
+    pub(super) fn new(problem: &Diagnostic) -> Self {
         Self {
             code: problem.code,
             message: problem.message.clone(),

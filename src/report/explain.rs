@@ -7,7 +7,7 @@ mod words;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::rows::{Context, Sent};
+use super::rows::{Context, Exploration, Sent};
 use crate::cache::{EntryFound, MarkFound};
 use crate::explain::{By, Cause, Done, Explanation, Same, Standing};
 use crate::input::Policy;
@@ -89,7 +89,12 @@ pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<S
         request: it.n,
         requests: it.of,
         asked_by: it.asked_by.map(|it| words::by(it, policy)),
-        row: fields(&Sent { row: &it.row, due: None, explored: None, context }),
+        row: fields(&Sent {
+            row: &it.row,
+            due: None,
+            explored: it.explored.as_ref().map(Exploration::of),
+            context,
+        }),
         cost_picodollars: IndexMap::from([
             ("cache_read", cost(it.bill.read)),
             ("cache_write", cost(it.bill.write)),

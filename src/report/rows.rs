@@ -12,7 +12,7 @@ use crate::take::{MemoryCall, RunName, drawn_heads};
 use crate::timeline::{Recorded, Session, Timeline, TurnIx};
 use crate::worlds;
 use need::Due;
-pub(super) use request::Sent;
+pub(super) use request::{Exploration, Sent};
 
 /// Returns the columns of each kind of row, under what gives the rows.
 pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {

@@ -282,6 +282,10 @@ fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
         for line in text.lines().filter(|it| it.contains("cargo install")) {
             assert!(line.contains("--path"), "{file}: {line}");
         }
+        // Nobody has claimed these names yet: a package of such a name is a stranger's.
+        for command in ["npx ctxsim", "uvx ctxsim", "pip install ctxsim", "binstall ctxsim"] {
+            assert!(!text.contains(command), "{file}: {command}");
+        }
     }
 }
 

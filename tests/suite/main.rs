@@ -62,6 +62,7 @@ mod schema;
 mod sensitivity;
 mod sessions;
 mod set;
+mod shipping;
 mod short_way;
 mod summariser;
 mod sums;

@@ -52,7 +52,7 @@ const OUTSIDE: [&str; 8] = [
 ];
 
 /// Packages that reach the network, and those that programs which do are built on.
-const NETWORK: [&str; 20] = [
+pub(crate) const NETWORK: [&str; 20] = [
     "async-std",
     "attohttpc",
     "curl",
@@ -75,12 +75,12 @@ const NETWORK: [&str; 20] = [
     "url",
 ];
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Returns the files below a folder with their path from the root.
-fn files(folder: &str) -> Vec<(String, PathBuf)> {
+pub(crate) fn files(folder: &str) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {

@@ -117,6 +117,7 @@ fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<Named
     });
     // An interrupt waits for the name of the file.
     let mut name = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are those of Unix"))]
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(permissions.cloned().unwrap_or(std::os::unix::fs::PermissionsExt::from_mode(0o666)));

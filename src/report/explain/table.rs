@@ -85,7 +85,7 @@ pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> Stri
     wrap(&words::prefix(it, context.policy), "  ", style.width, &mut text);
     section("Stages", style, &mut text);
     stages(it, context, style, &mut text);
-    if !it.needs.is_empty() {
+    if !it.needs.is_empty() || it.explored.is_some() {
         section("Recovery before this request", style, &mut text);
         recovery(it, style, &mut text);
     }
@@ -269,6 +269,14 @@ fn recovery(it: &Explanation, style: Style, text: &mut String) {
             words::word(need.level),
             numbers::expected(need.weight),
             numbers::percent(need.met)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+    if let Some(explored) = &it.explored {
+        let line = format!(
+            "looked up anew because context was removed: {} expected calls for {}",
+            numbers::expected(explored.calls),
+            words::tokens(explored.fetched.round() as u64)
         );
         wrap(&line, "  - ", style.width, text);
     }

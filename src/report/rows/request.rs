@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use crate::input::policy::Code;
-use crate::ledger::{RequestRow, Role, Rows};
+use crate::ledger::{ExploredRow, RequestRow, Role, Rows};
 use crate::price::{self, Models};
 use crate::quantity::Cost;
 use crate::report::metric::ByTtl;
@@ -39,6 +39,13 @@ pub(in crate::report) struct Recovery {
 pub(in crate::report) struct Exploration {
     calls: f64,
     fetched: f64,
+}
+
+impl Exploration {
+    /// Takes what a row says.
+    pub(in crate::floors::report) fn of(row: &ExploredRow) -> Self {
+        Self { calls: row.calls, fetched: row.fetched }
+    }
 }
 
 /// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs

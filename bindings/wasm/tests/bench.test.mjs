@@ -1,0 +1,103 @@
+// Sessions, policies as functions, and what is said of mistakes.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { PROFILE, ROOT, SESSION, SESSIONS, benchOf, ctxsim } from "./shared.mjs";
+
+const run = (json, policy) => JSON.parse(json).runs.find((it) => it.policy === policy);
+const under = (...policies) => ({ policies, profiles: [PROFILE] });
+
+test("a function that keeps everything costs what identity costs", () => {
+  const bench = benchOf([SESSION]);
+  bench.code("entries", () => (cx, history) => history);
+  bench.code("numbers", () => (cx, history) => history.map((it) => it.id));
+  const json = bench.compare({ ...under("identity", "entries", "numbers"), playTwice: true });
+  for (const policy of ["entries", "numbers"]) {
+    assert.deepEqual(run(json, policy).totals, run(json, "identity").totals);
+  }
+});
+
+test("a function sees the history and rewrites it", () => {
+  const bench = benchOf([SESSION]);
+  const seen = [];
+  bench.code("clears", (trace) => {
+    seen.push(trace);
+    return (cx, history) => {
+      assert.ok(cx.promptTokens > 0 && cx.newFrom <= history.length && history.every((it, at) => at === 0 || it.id > history[at - 1].id));
+      const results = history.filter((it) => it.kind === "tool_result").slice(0, -3);
+      const old = new Set(results.map((it) => it.id));
+      return history.map((it) => (old.has(it.id) ? { rewrite: it.id, text: "[cleared]" } : it));
+    };
+  });
+  const json = bench.compare(under("identity", "clears"));
+  assert.equal(seen[0].requests, 69);
+  assert.ok(run(json, "clears").totals.prompt_tokens_max < run(json, "identity").totals.prompt_tokens_max);
+  assert.ok(run(json, "clears").totals.recovery.expected_calls > 0);
+});
+
+test("a function that throws ends its run and no other, with its words and its line", () => {
+  const bench = benchOf([SESSION]);
+  bench.code("broken", () => (cx, history) => {
+    if (cx.request === 3) throw new TypeError("no such thing");
+    return history;
+  });
+  bench.code("promises", () => async (cx, history) => history);
+  bench.code("nothing", () => undefined);
+  bench.code("strange", () => () => [{ rewrite: 1, insert: "user", text: "both" }]);
+  const report = JSON.parse(bench.compare(under("identity", "broken", "promises", "nothing", "strange")));
+  const failed = Object.fromEntries(report.failures.map((it) => [it.policy, it.reason]));
+  assert.match(failed.broken, /TypeError: no such thing \(at .*bench\.test\.mjs:\d+/);
+  assert.match(failed.promises, /not with a promise/);
+  assert.match(failed.nothing, /return `view\(cx, history\)`/);
+  assert.match(failed.strange, /either `rewrite` or `insert`/);
+  assert.deepEqual(report.runs.map((it) => it.policy), ["identity"]);
+});
+
+test("a policy may be a text", () => {
+  const ron = readFileSync(join(ROOT, "policies/truncate_oldest.ron"), "utf8").replace('"truncate_oldest"', '"mine"');
+  const json = benchOf([SESSION]).compare(under("truncate_oldest", { ron }));
+  assert.deepEqual(JSON.parse(json).runs.map((it) => it.policy), ["truncate_oldest", "mine"]);
+  assert.deepEqual(run(json, "mine").totals, run(json, "truncate_oldest").totals);
+});
+
+test("bundled inputs are listed and shown, and a text is diagnosed at its line", () => {
+  assert.ok(ctxsim.names("policies").includes("identity") && ctxsim.names("profiles").includes(PROFILE));
+  assert.throws(() => ctxsim.names("cakes"), { name: "CtxsimError", message: /policies, scenarios/ });
+  const text = ctxsim.policyText("truncate_oldest");
+  assert.equal(text, readFileSync(join(ROOT, "policies/truncate_oldest.ron"), "utf8"));
+  assert.match(ctxsim.profileText(PROFILE), /sources/);
+  for (const name of ctxsim.names("policies")) {
+    const format = existsSync(join(ROOT, `policies/${name}.ron`)) ? "ron" : "toml";
+    assert.deepEqual(ctxsim.diagnose(ctxsim.policyText(name), format).filter((it) => !it.isWarning), [], name);
+  }
+  const [problem] = ctxsim.diagnose(text.replace("scope:", "scpoe:"), "ron");
+  assert.equal(problem.line, text.split("\n").findIndex((it) => it.includes("scope:")) + 1);
+  assert.match(problem.help, /scope/);
+  const [rule] = ctxsim.diagnose('(name: "x", about: "X.", sources: ["me"], stages: [(name: "a", when: prompt(above: ratio(1.5)), apply: hide)])', "ron");
+  assert.equal(rule.line, 1);
+});
+
+test("every mistake is thrown at once, with its problems", () => {
+  const bench = benchOf([SESSION]);
+  assert.throws(() => bench.compare({ policies: ["identitty"], profiles: ["nope"] }), (error) => error.problems.length === 2 && /identity/.test(error.message));
+  assert.throws(() => bench.compare({ polices: ["identity"] }), { message: /unknown field `polices`/ });
+  assert.throws(() => bench.add("mine", new TextEncoder().encode("nothing")), (error) => error.problems[0].file === "mine");
+  assert.throws(() => bench.code("mine", 3), { name: "CtxsimError" });
+  assert.deepEqual(bench.names, ["claude-code-session"], "what could not be read is not there");
+});
+
+test("progress is told, and stops", () => {
+  const bench = benchOf(SESSIONS);
+  const told = [];
+  bench.compare(under("identity"), (done, all) => void told.push([done, all]));
+  assert.deepEqual(told.at(-1), [3, 3]);
+  assert.throws(() => bench.compare(under("identity"), () => false), (error) => error.problems[0].code === "run-stopped");
+  assert.throws(() => bench.compare(under("identity"), () => { throw new Error("mine"); }), { message: "mine" });
+});
+
+test("a page is whole", () => {
+  const page = benchOf([SESSION]).page(under("identity", "truncate_oldest"));
+  assert.match(page, /^<!DOCTYPE html>/i);
+  assert.match(page, /truncate_oldest/);
+});

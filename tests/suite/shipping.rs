@@ -1,0 +1,322 @@
+//! What is published: under whose name, with which licences, and that nothing unchecked is installed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ctxsim::catalog::{Catalog, Kind};
+
+use crate::tidy::{NETWORK, files, root};
+
+/// Whose actions the workflows call, each pinned to a commit.
+const ACTIONS: [&str; 3] = ["actions/", "PyO3/", "rust-lang/"];
+
+/// Data that this project made itself, and how. Everything else has a NOTICE that says where it is from, and a licence.
+const OWN: [(&str, &str); 13] = [
+    ("assumptions/", "declared numbers, each with its source in the file"),
+    ("scenarios/memory_runners/spec_questions.json", "questions that a test writes and compares"),
+    ("suites/", "lists of the other inputs"),
+    ("tests/data/broken/", "made-up broken files"),
+    ("tests/data/cache-vectors/", "prompts drawn at random, and the rows that an oracle in Python expects"),
+    ("tests/data/chats/", "made-up conversations"),
+    ("tests/data/context_decay/", "written by the program that its README names"),
+    ("tests/data/digests.txt", "digests of this project's own results"),
+    ("tests/data/field/", "figures of an independent oracle"),
+    ("tests/data/formats/", "counts made by the programs beside them"),
+    ("tests/data/fuzz/", "made-up recordings"),
+    ("tests/data/model_unknown.jsonl", "made up"),
+    ("tests/data/small", "made-up inputs"),
+];
+
+fn text(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// Returns a name of `.github/names.env`.
+fn constant(name: &str) -> String {
+    let all = text(".github/names.env");
+    all.lines().find_map(|it| it.strip_prefix(&format!("{name}="))).unwrap().to_owned()
+}
+
+fn workflows() -> Vec<(String, String)> {
+    let all = files(".github/workflows").into_iter();
+    all.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Returns everything by which ctxsim is built, published and installed.
+fn shipping() -> Vec<(String, String)> {
+    let folders = [".ci", ".github", "bindings/npm", "bindings/wasm/js"];
+    let alone = [
+        "action.sh",
+        "action.yml",
+        ".pre-commit-hooks.yaml",
+        "CITATION.cff",
+        "Cargo.toml",
+        "bindings/python/Cargo.toml",
+        "bindings/python/pyproject.toml",
+        "bindings/wasm/Cargo.toml",
+        "bindings/wasm/build",
+    ];
+    let below = folders.iter().flat_map(|it| files(it)).map(|(name, _)| name);
+    below.chain(alone.iter().map(|it| (*it).to_owned())).map(|it| (it.clone(), text(&it))).collect()
+}
+
+#[test]
+fn nothing_names_an_owner_that_is_not_the_constant() {
+    let owner = constant("OWNER");
+    let is_constant = |rest: &str| {
+        let spoken = ["$OWNER/", "$GITHUB_REPOSITORY", "{it['OWNER']}/"];
+        spoken.iter().any(|it| rest.starts_with(it))
+            || (!owner.is_empty() && rest.starts_with(&format!("{owner}/")))
+    };
+    let mut seen = 0;
+    for (name, text) in shipping() {
+        for (at, _) in text.match_indices("github.com/") {
+            let rest = &text[at + "github.com/".len()..];
+            assert!(is_constant(rest), "{name} names {}", rest.split_whitespace().next().unwrap());
+            seen += 1;
+        }
+        for line in text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1) {
+            assert!(ACTIONS.iter().any(|it| line.starts_with(it)), "{name} calls {line}");
+        }
+    }
+    assert!(seen >= 3, "the action, the stamp and the pins name the repository");
+}
+
+#[test]
+fn every_job_of_every_workflow_waits_until_somebody_is_named() {
+    let mut jobs = 0;
+    for (name, text) in workflows() {
+        let (_, body) = text.split_once("\njobs:\n").unwrap();
+        assert!(body.starts_with("  names:\n") && body.contains("run: sh .ci/names\n"), "{name}");
+        let lines: Vec<&str> = body.lines().collect();
+        let starts = (0..lines.len()).filter(|it| {
+            lines[*it].strip_prefix("  ").is_some_and(|it| it.ends_with(':') && !it.starts_with([' ', '#']))
+        });
+        for at in starts.skip(1) {
+            let needs = lines[at + 1].trim().strip_prefix("needs: ").unwrap_or_default();
+            assert!(
+                needs == "names" || needs.starts_with("[names, "),
+                "{name}: {} does not wait",
+                lines[at].trim()
+            );
+            jobs += 1;
+        }
+    }
+    assert!(jobs >= 10, "{jobs}");
+}
+
+#[test]
+fn actions_are_pinned_to_a_commit_and_say_its_version() {
+    for (name, text) in workflows() {
+        for action in text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1) {
+            let (_, pin) = action.split_once('@').unwrap();
+            let (commit, version) = pin.split_once(" # v").unwrap_or_default();
+            let is_commit = commit.len() == 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());
+            assert!(is_commit && version.contains('.'), "{name}: {action}");
+        }
+    }
+}
+
+#[test]
+fn no_workflow_has_a_secret() {
+    for (name, text) in workflows() {
+        assert!(!text.contains("secrets."), "{name}");
+        assert!(
+            text.contains("\npermissions:\n  contents: read\n"),
+            "{name}: what is not granted is refused"
+        );
+    }
+}
+
+#[test]
+fn every_cargo_command_that_checks_or_ships_is_locked() {
+    let resolving = [
+        "build", "check", "clippy", "deny", "doc", "install", "metadata", "package", "publish", "run", "test",
+    ];
+    let mut commands = 0;
+    for (name, text) in
+        shipping().into_iter().filter(|(name, _)| name.starts_with(".ci/") || name.starts_with(".github/w"))
+    {
+        for line in text.lines().map(str::trim).filter(|it| !it.starts_with(['#', '"'])) {
+            let Some((_, rest)) = line.split_once("cargo ") else { continue };
+            let verb = rest.split(' ').find(|it| !it.starts_with('+')).unwrap();
+            if resolving.contains(&verb) && !rest.contains("--version") {
+                assert!(rest.contains("--locked"), "{name}: {line}");
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands >= 15, "{commands}");
+}
+
+#[test]
+fn all_manifests_have_one_version_and_the_changelog_has_its_date() {
+    let version = env!("CARGO_PKG_VERSION");
+    for name in [
+        "bindings/python/Cargo.toml",
+        "bindings/python/pyproject.toml",
+        "bindings/wasm/Cargo.toml",
+        "bindings/wasm/bind/Cargo.toml",
+    ] {
+        assert!(text(name).contains(&format!("\nversion = \"{version}\"\n")), "{name}");
+    }
+    for name in ["bindings/npm/package.json", "bindings/wasm/js/package.json"] {
+        assert!(text(name).contains(&format!("\"version\": \"{version}\"")), "{name}");
+    }
+    assert!(text("CITATION.cff").contains(&format!("\nversion: {version}\n")));
+    assert!(text("CHANGELOG.md").contains(&format!("\n## [{version}] - 20")));
+}
+
+#[test]
+fn the_list_of_digests_names_every_bundled_suite() {
+    let list = text("tests/data/digests.txt");
+    let listed: Vec<&str> = list.lines().map(|it| it.split_once("  ").unwrap().1).collect();
+    let catalog = Catalog::bundled();
+
+    assert_eq!(listed, catalog.names(Kind::Suite).collect::<Vec<_>>());
+}
+
+#[test]
+fn deny_toml_refuses_every_package_that_reaches_the_network() {
+    let deny: toml::Table = text("deny.toml").parse().unwrap();
+    let refused: Vec<&str> =
+        deny["bans"]["deny"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+
+    assert_eq!(refused, NETWORK);
+    assert_eq!(deny["sources"]["unknown-git"].as_str(), Some("deny"));
+}
+
+#[test]
+fn every_artefact_has_the_licences_of_what_is_in_it() {
+    let lock: toml::Table = text("Cargo.lock").parse().unwrap();
+    let packages: BTreeSet<String> = lock["package"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| format!("{} {}", it["name"].as_str().unwrap(), it["version"].as_str().unwrap()))
+        .collect();
+    let licences = text("docs/licences.txt");
+    let named = licences.lines().filter_map(|it| it.split_once(": ")).map(|it| it.0);
+    let named: BTreeSet<&str> = named.filter(|it| it.split(' ').count() == 2).collect();
+    let gone: Vec<&&str> = named
+        .iter()
+        .filter(|it| it.split(' ').nth(1).is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit())))
+        .filter(|it| !packages.contains(**it))
+        .collect();
+    assert!(named.len() > 50 && gone.is_empty(), "run .ci/licences: {gone:?}");
+    for name in ["docs/licences.txt", "bindings/python/licences.txt", "bindings/wasm/licences.txt"] {
+        let text = text(name);
+        let has = |it: &str| text.contains(it);
+        assert!(has("serde_json 1.") && has("Entire Inc.") && has("ctxsim: NOTICE"), "{name}");
+    }
+    assert!(text(".ci/archive").contains("\"docs/licences.txt\""));
+    assert!(text("bindings/python/pyproject.toml").contains("license-files = [\"licences.txt\"]"));
+    assert!(text("bindings/wasm/build").contains("licences.txt pkg"));
+    assert!(text("bindings/npm/pack.mjs").contains("\"licences.txt\""));
+}
+
+/// Returns the nearest folder above a file, within the data, that has a NOTICE.
+fn with_notice(path: &Path) -> Option<PathBuf> {
+    let above = path.ancestors().skip(1).take_while(|it| *it != root());
+    above.map(Path::to_owned).find(|it| it.join("NOTICE").is_file())
+}
+
+fn has_licence(folder: &Path) -> bool {
+    if !folder.is_dir() {
+        return false;
+    }
+    let mut entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+    entries.any(|it| it.to_string_lossy().starts_with("LICENSE"))
+}
+
+#[test]
+fn no_bundled_data_lacks_origin_and_licence() {
+    let notice = text("NOTICE");
+    let mut checked = 0;
+    for folder in ["assumptions", "policies", "profiles", "scenarios", "suites", "tests/data"] {
+        for (name, path) in files(folder) {
+            let file = path.file_name().unwrap().to_string_lossy().into_owned();
+            // An input file says its sources itself; other tests hold that.
+            let is_input = name.ends_with(".ron") || name.ends_with(".toml");
+            let is_about = file.starts_with("LICENSE")
+                || ["NOTICE", "README.md"].contains(&&*file)
+                || name.ends_with(".py");
+            if is_input || is_about || OWN.iter().any(|it| name.starts_with(it.0)) {
+                continue;
+            }
+            checked += 1;
+            if let Some(above) = with_notice(&path) {
+                let says = fs::read_to_string(above.join("NOTICE")).unwrap();
+                let below = path.strip_prefix(&above).unwrap();
+                let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+                assert!(says.contains(&first), "{}/NOTICE says nothing of {first}", above.display());
+                let is_licensed = has_licence(&above)
+                    || has_licence(&above.join(&first))
+                    || ["Apache-2.0", "facts"].iter().any(|it| says.contains(it));
+                assert!(is_licensed, "{name} has no licence");
+            } else {
+                let top: Vec<&str> = name.split('/').take(3).collect();
+                assert!(notice.contains(&top.join("/")), "NOTICE says nothing of {name}");
+            }
+        }
+    }
+    assert!(checked > 30, "{checked}");
+    for (path, _) in OWN {
+        let folder = path.rsplit_once('/').unwrap().0;
+        assert!(files(folder).iter().any(|(name, _)| name.starts_with(path)), "{path} is not there");
+    }
+}
+
+/// Runs the installer on an archive whose checksum it is told, and returns its exit code, what it said, and whether something is installed.
+#[cfg(unix)]
+fn installed(checksum: impl Fn(&str) -> String) -> (Option<i32>, String, bool) {
+    use std::process::Command;
+
+    let folder = tempfile::tempdir().unwrap();
+    let pack = r#"
+        case "$(uname -m)" in arm64) m=aarch64 ;; amd64) m=x86_64 ;; *) m=$(uname -m) ;; esac
+        for target in $m-unknown-linux-gnu $m-unknown-linux-musl $m-apple-darwin; do
+            mkdir -p v1.2.3 "ctxsim-1.2.3-$target"
+            printf '#!/bin/sh\necho mine\n' > "ctxsim-1.2.3-$target/ctxsim"
+            chmod +x "ctxsim-1.2.3-$target/ctxsim"
+            tar -czf "v1.2.3/ctxsim-1.2.3-$target.tar.gz" "ctxsim-1.2.3-$target"
+        done
+        cd v1.2.3
+        if command -v sha256sum > /dev/null; then sha256sum ./*.gz; else shasum -a 256 ./*.gz; fi | sed 's|\./||'
+    "#;
+    let packed = Command::new("sh").args(["-c", pack]).current_dir(folder.path()).output().unwrap();
+    let sums = checksum(&String::from_utf8(packed.stdout).unwrap());
+    fs::write(folder.path().join("checksums.txt"), sums).unwrap();
+    let output = Command::new("sh")
+        .arg(root().join(".github/install.sh"))
+        .arg(folder.path().join("bin"))
+        .env("CTXSIM_CHECKSUMS", folder.path().join("checksums.txt"))
+        .env("CTXSIM_DOWNLOADS", format!("file://{}", folder.path().display()))
+        .env_remove("GITHUB_PATH")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said, folder.path().join("bin/ctxsim").exists())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_installer_takes_only_what_is_listed_and_has_its_checksum() {
+    let (code, said, is_there) = installed(str::to_owned);
+    assert_eq!((code, is_there), (Some(0), true), "{said}");
+    assert!(said.contains("ctxsim 1.2.3, "), "{said}");
+
+    let (code, said, is_there) =
+        installed(|it| it.lines().map(|it| format!("{:064}{}\n", 0, &it[64..])).collect());
+    assert_eq!((code, is_there), (Some(2), false), "{said}");
+    assert!(said.contains("has the checksum"), "{said}");
+
+    let (code, said, is_there) = installed(|_| String::new());
+    assert_eq!((code, is_there), (Some(2), false), "{said}");
+    assert!(said.contains("no release is listed"), "{said}");
+
+    let (code, said, is_there) = installed(|it| it.replace("1.2.3", "1.2.4"));
+    assert_eq!((code, is_there), (Some(2), false), "{said}");
+    assert!(said.contains("cannot be downloaded"), "{said}");
+}
