@@ -14,13 +14,16 @@ const AGING: [&str; 1] = ["assumptions/aging"];
 const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
 /// The folder with what the users of each agent can set.
 const SETTINGS: [&str; 1] = ["assumptions/settings"];
+/// The folder with the numbers of memories over histories.
+const HISTORIES: [&str; 1] = ["assumptions/histories"];
 
 fn main() -> io::Result<()> {
     embed(&INPUTS, "bundled.rs")?;
     embed(&TOOLS, "tool_tables.rs")?;
     embed(&AGING, "aging_numbers.rs")?;
     embed(&RUNNERS, "runner_numbers.rs")?;
-    embed(&SETTINGS, "agent_settings.rs")
+    embed(&SETTINGS, "agent_settings.rs")?;
+    embed(&HISTORIES, "history_numbers.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.

@@ -9,6 +9,7 @@ mod export;
 mod found;
 pub mod grid;
 mod guards;
+mod histories;
 mod index;
 mod inputs;
 mod ledgers;

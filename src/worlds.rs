@@ -4,6 +4,7 @@ pub mod aging;
 pub mod blocks;
 pub mod chats;
 pub mod graph;
+pub mod histories;
 mod items;
 pub mod needles;
 mod numbers;
@@ -23,7 +24,7 @@ use crate::timeline::Timeline;
 pub use items::{Items, kind as kind_of_items};
 
 /// All worlds but that of ordinary timelines, which every other load is of.
-static ALL: [Registered; 4] = [needles::WORLD, aging::WORLD, chats::WORLD, blocks::WORLD];
+static ALL: [Registered; 5] = [needles::WORLD, aging::WORLD, chats::WORLD, histories::WORLD, blocks::WORLD];
 
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type Made = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;

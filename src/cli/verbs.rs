@@ -9,6 +9,7 @@ mod fit;
 mod import;
 mod init;
 mod inputs;
+mod memory;
 mod pages;
 mod prices;
 mod realised;
@@ -36,6 +37,7 @@ use export::ExportArgs;
 use fit::FitArgs;
 use import::ImportArgs;
 use init::InitArgs;
+use memory::MemoryArgs;
 use prices::PricesArgs;
 use realised::RealisedArgs;
 use sensitivity::SensitivityArgs;
@@ -59,6 +61,7 @@ Examples:
   ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
   ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim memory sessions/                         what sessions fetch again, and what a memory would be worth
   ctxsim export session.jsonl --policy P --format mooncake   what the policy sends, as a block trace
   ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
   ctxsim validate my/policies                     every problem in every file
@@ -116,6 +119,9 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what recorded sessions contain, or how well their bills are predicted
     Import(ImportArgs),
+    /// Show what sessions fetch again of earlier sessions, and what a memory would be worth
+    #[command(after_help = memory::EXAMPLES)]
+    Memory(MemoryArgs),
     /// Write a session under a policy in another form, for other programs
     #[command(after_help = export::EXAMPLES)]
     Export(ExportArgs),
@@ -145,6 +151,10 @@ impl Command {
         match self {
             Self::Run(args) => {
                 let holds = run::run(catalog, &args)?;
+                return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
+            }
+            Self::Memory(args) => {
+                let holds = memory::memory(catalog, &args)?;
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
             Self::Check(args) => return check::check(catalog, &args),

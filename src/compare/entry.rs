@@ -64,7 +64,20 @@ impl Entry {
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
-        workloads.into_iter().map(ready).collect()
+        let loads: Vec<Load> = workloads.into_iter().map(ready).collect::<Result<_, Error>>()?;
+        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
+        match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
+            Some(model) => self.of_model(model, models).map(|_| loads.clone()),
+            None => Ok(loads),
+        }
+    }
+
+    /// Returns the profile of a model that the recording names.
+    fn of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
+        models.of(model).map_err(|mut it| {
+            it.place.file = self.loaded.origin.label();
+            vec![*it].into()
+        })
     }
 
     /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
@@ -158,16 +171,16 @@ impl Entry {
         let drawn = || self.spec.trials.filter(|_| is_sampled);
         let trials = load.world.trials().or_else(drawn).unwrap_or(1);
         let timeline = load.timeline();
-        let model = timeline.and_then(|it| it.main_model()).filter(|_| self.under_own_model);
+        let model = timeline.and_then(|it| it.main_model()).map(|it| it.name.as_str());
+        let model = model.or(load.world.model()).filter(|_| self.under_own_model);
         let is_own = model.is_some();
         let profiles = match model {
-            Some(model) => {
-                let found = models.of(&model.name).map_err(|mut it| {
-                    it.place.file = self.loaded.origin.label();
-                    vec![*it]
-                })?;
-                vec![found.clone()]
-            }
+            Some(model) => match self.of_model(model, models) {
+                Ok(found) => vec![found.clone()],
+                // Of several histories, those of known models take part; the world tells of the others.
+                Err(_) if timeline.is_none() => Vec::new(),
+                Err(error) => return Err(error),
+            },
             None => self.fitting(named)?,
         };
         // A model that no profile stands for is priced as the session's own.

@@ -168,7 +168,11 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
 
 /// Returns whether a scenario is a recording.
 fn is_recorded(scenario: &Scenario) -> bool {
-    matches!(scenario.loaded.spec.load, scenario::Load::Recorded { .. })
+    match &scenario.loaded.spec.load {
+        scenario::Load::Recorded { .. } => true,
+        scenario::Load::History(load) => matches!(load.from, scenario::HistorySource::Recorded(_)),
+        _ => false,
+    }
 }
 
 /// Reads the suite, where one is named or needed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::input::scenario::{Assume, Load};
+use crate::input::scenario::{Assume, HistorySource, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
 use crate::timeline::import::{BySession, Glance, Imported};
@@ -90,6 +90,11 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
+    if let Load::History(history) = &spec.load
+        && let HistorySource::Recorded(paths) = &history.from
+    {
+        return super::histories::worlds(scenario, spec, (history, paths));
+    }
     if let Load::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(worlds::of_items).collect());
     }
@@ -178,7 +183,7 @@ fn imported(
 }
 
 /// Adds the file to the problems of reading a recording.
-fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
+pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let of_file = problems.into_iter().map(|mut it| {

@@ -37,7 +37,7 @@ pub struct Kind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
@@ -46,6 +46,7 @@ pub const KINDS: [Kind; 8] = [
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
+    kind("history", curves::NEEDS_HISTORIES, |it| boxed(curves::by_lag(it))),
 ];
 
 /// The most tables with charts; name fewer scenarios or profiles to see the others.

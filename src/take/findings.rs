@@ -114,6 +114,8 @@ pub enum Places {
     Length,
     /// Which session it is.
     Session,
+    /// How many sessions ago something was fetched.
+    Lag,
 }
 
 impl dyn Findings {

@@ -50,6 +50,11 @@ pub trait World: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the model that answered most of it, if it was recorded and is no timeline.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns what a reader of the runs of a load must know.
     fn notes(&self, _load: &Load) -> Vec<String> {
         Vec::new()
@@ -199,6 +204,8 @@ pub struct Kind {
     pub sessions: bool,
     /// Whether it reads a memory service.
     pub service: bool,
+    /// Whether it reads a memory of sources.
+    pub sources: bool,
     /// Whether policies are judged by what they remember, rather than by evidence needs.
     pub is_of_memories: bool,
     /// What it reads, in words, and a policy for it.
@@ -216,6 +223,8 @@ pub enum Part {
     Sessions,
     /// A memory service.
     Service,
+    /// A memory of sources.
+    Sources,
 }
 
 /// Why a policy cannot be played: the parts that it sets, none of which the load reads.
@@ -235,6 +244,7 @@ impl Part {
             Memory::Facts(_) => Self::Facts,
             Memory::Sessions(_) => Self::Sessions,
             Memory::Service(_) => Self::Service,
+            Memory::Sources(_) => Self::Sources,
         });
         prompt.map(Self::Prompt).into_iter().chain(memory).collect()
     }
@@ -246,6 +256,7 @@ impl Part {
             Self::Facts => "memory.facts",
             Self::Sessions => "memory.sessions",
             Self::Service => "memory.service",
+            Self::Sources => "memory.sources",
         }
     }
 
@@ -256,6 +267,7 @@ impl Part {
             Self::Facts => "context_decay/trials",
             Self::Sessions => "aging/s1",
             Self::Service => "memory_runners/spec",
+            Self::Sources => "histories/weekly",
         }
     }
 }
@@ -279,7 +291,7 @@ impl Kind {
 
     /// Returns whether it reads anything of any policy.
     pub fn reads_any(&self) -> bool {
-        self.prompt || self.facts || self.sessions || self.service
+        self.prompt || self.facts || self.sessions || self.service || self.sources
     }
 
     fn reads_part(&self, part: Part) -> bool {
@@ -288,6 +300,7 @@ impl Kind {
             Part::Facts => self.facts,
             Part::Sessions => self.sessions,
             Part::Service => self.service,
+            Part::Sources => self.sources,
         }
     }
 

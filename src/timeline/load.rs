@@ -58,7 +58,7 @@ fn made(
         Load::Generate(generate) => Ok(scripted::generated(spec, generate)),
         Load::Random { turns } => Ok(random::timeline(spec, *turns)),
         // A world of its own makes what it plays; several sessions are several timelines.
-        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) | Load::Sessions(_) => {
+        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) | Load::History(_) | Load::Sessions(_) => {
             Ok(TimelineBuilder::new(&spec.name, &[]).finish())
         }
         Load::Recorded { path, assume } => {

@@ -17,6 +17,7 @@ pub(super) static PLAIN: Kind = Kind {
     facts: false,
     sessions: false,
     service: false,
+    sources: false,
     is_of_memories: false,
     words: ["reads `stages`, `code` or `process`", "clear_tool_results"],
 };
@@ -27,6 +28,7 @@ pub(super) static WITH_FACTS: Kind = Kind {
     facts: true,
     sessions: false,
     service: true,
+    sources: false,
     is_of_memories: false,
     words: [
         "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",

@@ -149,6 +149,7 @@ fn of_lines() -> Vec<Answer> {
         mistaken_lines_for_conversations(),
         mistyped_lines(),
         mistaken_outputs(),
+        mistaken_lines_for_histories(),
     ]
     .concat();
     let told = |it: &Vec<&str>| {
@@ -374,6 +375,15 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         vec!["import", "refused.jsonl"],
         vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],
         [&explain[..], &["--session", "other"]].concat(),
+    ]
+}
+
+/// Returns command lines that ask of a history what it does not have.
+fn mistaken_lines_for_histories() -> Vec<Vec<&'static str>> {
+    let history = ["run", "--scenario", "histories/weekly", "--policy", "histories/file", "--profile"];
+    vec![
+        [&history[..], &["duckagent/deepseek-chat"]].concat(),
+        [&history[..], &["unlimited", "--rows", "needs"]].concat(),
     ]
 }
 

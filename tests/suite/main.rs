@@ -28,6 +28,7 @@ mod fuzz;
 mod guards;
 mod guide;
 mod hindsight;
+mod histories;
 mod identity;
 mod import;
 mod inputs;

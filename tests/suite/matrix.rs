@@ -55,7 +55,7 @@ const ITEMS: Kind = Kind {
     word: "clear_tool_results",
 };
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     ITEMS,
     Kind {
         name: "generated",
@@ -91,6 +91,15 @@ const KINDS: [Kind; 10] = [
         set: &["scenario.load.chats.trials=2", "scenario.load.chats.from.generated.sessions=4"],
         vary: "memory.service.store.cap.words=100,5000",
         word: "entries",
+        ..ITEMS
+    },
+    Kind {
+        name: "history",
+        scenario: "histories/weekly",
+        policies: ["histories/none", "histories/topics"],
+        set: &["scenario.load.history.from.generated.sessions=4"],
+        vary: "memory.sources.store.topics.tokens=100,600",
+        word: "topics",
         ..ITEMS
     },
     Kind {
@@ -284,7 +293,7 @@ fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
             let verb = if code == Some(0) { "answers" } else { "refuses" };
             let code = code.map_or("-".to_owned(), |it| it.to_string());
             let _ = writeln!(table, "{command:11} × {:11} {verb} {code}  {line}", kind.name);
-            let is_memory = ["needles", "ageing", "chats"].contains(&kind.name);
+            let is_memory = ["needles", "ageing", "chats", "history"].contains(&kind.name);
             let must_answer = ["run", "compare", "check", "sweep", "sensitivity"].contains(&command);
             assert!(["0", "1", "2", "-"].contains(&code.as_str()), "{command} on {}: {code}", kind.name);
             assert!(verb == "answers" || !(is_memory && must_answer), "{command} on {}: {line}", kind.name);

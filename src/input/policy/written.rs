@@ -24,7 +24,7 @@ pub use self::action::*;
 pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
-use self::memory::{FactMemory, Memory, ServiceMemory, SessionMemory};
+use self::memory::{FactMemory, Memory, ServiceMemory, SessionMemory, SourceMemory};
 pub use self::process::*;
 pub use self::settable::*;
 pub use self::size::*;
@@ -131,6 +131,11 @@ impl PolicyFile {
     /// Returns its memory, if that is a service.
     pub fn service_memory(&self) -> Option<&ServiceMemory> {
         if let Some(Memory::Service(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is one of sources.
+    pub fn source_memory(&self) -> Option<&SourceMemory> {
+        if let Some(Memory::Sources(it)) = &self.memory { Some(it) } else { None }
     }
 }
 

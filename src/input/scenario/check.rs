@@ -4,6 +4,7 @@ mod aging;
 pub(super) mod assume;
 mod chats;
 mod conversation;
+mod history;
 mod refetch;
 mod sessions;
 mod turns;
@@ -30,6 +31,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
         Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         Load::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
         Load::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
+        Load::History(load) => problems.within("history", |to| history::check(load, to)),
         Load::Recorded { assume, .. } => problems.within("recorded.assume", |to| assume::check(assume, to)),
     });
 }

@@ -12,6 +12,7 @@ mod amount;
 mod assume;
 mod chats;
 mod conversation;
+mod history;
 mod sessions;
 mod turns;
 
@@ -20,6 +21,7 @@ pub use self::amount::*;
 pub use self::assume::*;
 pub use self::chats::*;
 pub use self::conversation::*;
+pub use self::history::*;
 pub use self::sessions::*;
 pub use self::turns::*;
 
@@ -159,6 +161,8 @@ pub enum Load {
     Aging(Box<AgingLoad>),
     /// Chats of many sessions, and questions about what was said in them.
     Chats(Box<ChatLoad>),
+    /// The sessions of projects, one after another, whose sources are fetched again.
+    History(Box<HistoryLoad>),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's folder.
@@ -170,6 +174,18 @@ pub enum Load {
 }
 
 impl Load {
+    /// Returns the files and folders that it reads, relative to the scenario's folder.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let of_history = match self {
+            Self::History(load) => match &load.from {
+                HistorySource::Recorded(paths) => paths.as_slice(),
+                HistorySource::Generated(_) => &[],
+            },
+            _ => &[],
+        };
+        self.path().into_iter().chain(of_history.iter().map(String::as_str))
+    }
+
     /// Returns the file that it is, relative to the scenario's folder.
     pub fn path(&self) -> Option<&str> {
         match self {

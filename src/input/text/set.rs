@@ -34,7 +34,7 @@ pub enum Target {
     /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`,
     /// each also after a policy's name.
     Policy,
-    /// `scenario.…`, and `aging.…` and `runner.…`: the numbers of its models of memories.
+    /// `scenario.…`, and `aging.…`, `runner.…` and `history.…`: the numbers of its models of memories.
     Scenario,
     /// `profile.…`.
     Profile,
@@ -49,7 +49,7 @@ const PARAMS: &str = "params";
 const NUMBERS: &str = "numbers";
 
 /// The first steps of paths, and their targets.
-const ROOTS: [(&str, Target); 13] = [
+const ROOTS: [(&str, Target); 14] = [
     (PARAMS, Target::Policy),
     ("stages", Target::Policy),
     ("tables", Target::Policy),
@@ -61,6 +61,7 @@ const ROOTS: [(&str, Target); 13] = [
     ("scenario", Target::Scenario),
     ("aging", Target::Scenario),
     ("runner", Target::Scenario),
+    ("history", Target::Scenario),
     ("profile", Target::Profile),
     ("break_even", Target::BreakEven),
 ];
@@ -274,6 +275,7 @@ fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
     match root {
         "aging" => Some(["load", "aging", NUMBERS]),
         "runner" => Some(["load", "chats", NUMBERS]),
+        "history" => Some(["load", "history", NUMBERS]),
         _ => None,
     }
 }

@@ -18,6 +18,8 @@ use crate::worlds;
 pub(super) const NEEDS: &str = "a load that plants facts";
 /// What a run must have for a chart by session.
 pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
+/// What a run must have for a chart by lag.
+pub(super) const NEEDS_HISTORIES: &str = "a load of a project's sessions";
 /// The least room for the name of a place.
 const LABEL: f64 = 26.0;
 /// How high the frame is.
@@ -64,6 +66,11 @@ pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
     all(source, Places::Session)
 }
 
+/// Returns the charts of histories, by lag.
+pub fn by_lag(source: &Source<'_>) -> Vec<Lines> {
+    all(source, Places::Lag)
+}
+
 /// Returns the curves of what worlds found, over places of some kind.
 fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
     let runs: Vec<&Run> = source.report.runs.iter().collect();
@@ -79,6 +86,7 @@ fn axis_name(places: Places) -> &'static str {
         Places::Depth => "depth of the fact; an empty quarter counts as 0, as published",
         Places::Length => "messages of the conversation",
         Places::Session => "session",
+        Places::Lag => "sessions since the last fetch",
     }
 }
 
@@ -87,6 +95,7 @@ fn number_name(places: Places) -> &'static str {
     match places {
         Places::Depth | Places::Length => "share of facts found",
         Places::Session => "score",
+        Places::Lag => "share",
     }
 }
 

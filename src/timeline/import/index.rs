@@ -8,7 +8,7 @@ use super::glance::Glance;
 use super::harness::{Rules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
 use super::lines::Lines;
-use super::{found, inspect_ai};
+use super::{found, inspect_ai, places};
 use crate::counts::count;
 use crate::quantity::{Tokens, ix};
 use crate::timeline::shared::Neighbours;
@@ -111,13 +111,24 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {
         return Ok(scan(&mut lines));
     }
+    let places::Places { user, project } =
+        lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
     let named = |Identity { id, name, has_texts }: Identity| Indexed {
         id,
         session: name,
         has_texts,
+        user: user.clone(),
+        project: project.clone(),
         ..Indexed::default()
     };
     Ok(identities(&mut lines).into_iter().map(named).collect())
+}
+
+/// Returns the working folder that a record names, wherever it stands in it.
+fn folder_of(line: &str) -> Option<&str> {
+    const FOLDER: &str = "\"cwd\":\"";
+    let rest = &line[line.find(FOLDER)? + FOLDER.len()..];
+    rest.split('"').next().filter(|it| !it.is_empty())
 }
 
 /// Returns what the others of some sessions tell of each: only tools and system prompt are ever shared, so what they tell does

@@ -4,7 +4,7 @@
 const WORKTREES: [&str; 3] = ["/.claude/worktrees/", "/.worktrees/", "/.git/worktrees/"];
 
 /// A user and a project.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     /// The user's home; empty where the folder is in none.
     pub(super) user: String,

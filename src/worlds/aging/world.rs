@@ -28,6 +28,7 @@ pub(super) static KIND: Kind = Kind {
     facts: false,
     sessions: true,
     service: true,
+    sources: false,
     is_of_memories: true,
     words: ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
 };

@@ -16,6 +16,7 @@ pub(super) static KIND: Kind = Kind {
     facts: false,
     sessions: false,
     service: false,
+    sources: false,
     is_of_memories: false,
     words: ["is a block trace, which no policy changes", "identity"],
 };

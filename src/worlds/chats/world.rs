@@ -21,6 +21,7 @@ pub(super) static KIND: Kind = Kind {
     facts: false,
     sessions: false,
     service: true,
+    sources: false,
     is_of_memories: true,
     words: ["reads `memory.service`", "memory_runners/entries"],
 };

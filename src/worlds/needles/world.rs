@@ -158,6 +158,7 @@ pub(super) static KIND: Kind = Kind {
     facts: true,
     sessions: false,
     service: true,
+    sources: false,
     is_of_memories: true,
     words: WITH_FACTS.words,
 };

@@ -6,7 +6,7 @@ pub(crate) mod agree;
 pub(crate) mod code;
 
 use ctxsim::engine::simulate;
-use ctxsim::input::scenario::{Assume, ChatSource, Load, Turn};
+use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, Load, Turn};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
     Suite, SuiteFile, decode,
@@ -141,6 +141,13 @@ fn scenario(bytes: &[u8]) {
                 let chats = ChatScenario::new(&scenario, load, None).chats(0);
                 let player = Player { chats: &chats, numbers: Numbers::declared() };
                 drop(player.play(None));
+            }
+        }
+        // What is recorded is a target of its own.
+        (Ok(scenario), Load::History(load)) => {
+            let few = matches!(&load.from, HistorySource::Generated(it) if it.sessions * (it.sources + it.more_requests) <= 500);
+            if few {
+                drop(ctxsim::worlds::make(&scenario, &[]));
             }
         }
         (Ok(scenario), Load::Turns(_) | Load::Generate(_) | Load::Recorded { .. }) => {

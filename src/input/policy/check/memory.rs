@@ -3,6 +3,7 @@
 mod facts;
 mod service;
 mod sessions;
+mod sources;
 
 use crate::diag::Problems;
 use crate::input::policy::memory::Memory;
@@ -13,5 +14,6 @@ pub(super) fn check(spec: &Memory, problems: &mut Problems) {
         Memory::Facts(it) => facts::check(it, problems),
         Memory::Sessions(it) => sessions::check(it, problems),
         Memory::Service(it) => service::check(it, problems),
+        Memory::Sources(it) => sources::check(it, problems),
     }
 }

@@ -1,0 +1,37 @@
+//! The rules of a memory of sources.
+
+use crate::diag::Problems;
+use crate::input::policy::memory::{Rewrite, SourceMemory, SourceRead, SourceStore};
+
+/// Checks a memory of sources.
+pub(super) fn check(spec: &SourceMemory, problems: &mut Problems) {
+    let (field, room) = match spec.store {
+        SourceStore::File { tokens } => ("store.file.tokens", tokens),
+        SourceStore::Topics { tokens } => ("store.topics.tokens", tokens),
+        SourceStore::Entries { tokens } => ("store.entries.tokens", tokens),
+        SourceStore::Document { tokens } => ("store.document.tokens", tokens),
+        SourceStore::Summary { words } => ("store.summary.words", Some(words)),
+        SourceStore::Banks { capacity } => ("store.banks.capacity", Some(capacity)),
+    };
+    if room == Some(0) {
+        problems.push_at("capacity-zero", field, "the memory has room for nothing", "write 1 or more");
+    }
+    let (field, n) = match spec.write.every {
+        Rewrite::Sessions(n) => ("write.every.sessions", n),
+        Rewrite::Requests(n) => ("write.every.requests", n),
+    };
+    if n == 0 {
+        problems.push_at("rewrite-never", field, "the notes are never written", "write 1 or more");
+    }
+    if spec.read == SourceRead::Top(0) {
+        problems.push_at("read-nothing", "read", "the memory never reads anything back", "read 1 or more");
+    }
+    if matches!(spec.store, SourceStore::Topics { .. }) && spec.read != SourceRead::All {
+        let help = "write `read: all`: every prompt holds the index of the topics";
+        problems.push_at("read-whole", "read", "topics are read by a call, one at a time", help);
+    }
+    if matches!(spec.store, SourceStore::Summary { .. }) && spec.read != SourceRead::All {
+        let help = "write `read: all`, or store `entries`";
+        problems.push_at("read-whole", "read", "a summary is one text, which is read as a whole", help);
+    }
+}

@@ -1,0 +1,20 @@
+//! Memories over one's own history: the sessions of a project, what they fetched again, and what a memory would have made of it.
+
+mod assumed;
+mod found;
+mod generate;
+mod play;
+mod rows;
+mod session;
+mod store;
+mod stream;
+mod summary;
+mod tables;
+mod world;
+
+pub use assumed::Numbers;
+pub use session::Session;
+pub use stream::Stream;
+pub use summary::Summary;
+pub use world::History;
+pub(super) use world::WORLD;

@@ -1,0 +1,52 @@
+//! What memories over histories come to, as findings of a run: numbers and columns.
+
+use super::{Summary, tables};
+use crate::measure::{Better, Statistic};
+use crate::row::{Column, Head, Value, listed, numbers};
+use crate::take::{Findings, FindingsKind, Number, Run};
+
+/// What is found of histories.
+pub(super) static KIND: FindingsKind = FindingsKind {
+    numbers: &[
+        Number::share("spared", "history.memory.spared", "spared"),
+        Number { better: Better::Lower, ..Number::share("misled", "history.memory.misled", "misled") },
+        Number {
+            is_share: false,
+            better: Better::Lower,
+            ..Number::share("net_usd", "history.memory.net_usd", "net USD")
+        },
+    ],
+    is_of_memory: true,
+    columns: &COLUMNS,
+    calls: Vec::new,
+    grids: tables::grids,
+    curves: tables::curves,
+};
+
+static COLUMNS: [Column<Run>; 1] = listed![Run;
+    /// What the sessions of a project fetched again, and what the memory would have made of it; left out for loads of other kinds.
+    "history": Group(of_history) sparse = |it| it.found::<Summary>().map(Value::of),
+];
+
+impl Findings for Summary {
+    fn kind(&self) -> &'static FindingsKind {
+        &KIND
+    }
+
+    fn number(&self, name: &str) -> Option<Statistic> {
+        self.number(name)
+    }
+
+    fn more(&self, _name: &str, _base: &str) -> Option<Statistic> {
+        None
+    }
+
+    fn value(&self) -> Value {
+        Value::of(self)
+    }
+}
+
+/// Returns what a run can have.
+fn of_history() -> Vec<Head> {
+    numbers(&Value::of(&Summary::sample()), &[])
+}

@@ -1,0 +1,438 @@
+//! Tables of histories: what was fetched again, by kind and lag, what each memory would make of it,
+//! and how well one half of the sessions tells the other.
+
+use super::Summary;
+use super::stream::{Class, LAGS};
+use super::summary::{Again, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
+use crate::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
+use crate::grid::{Grid, Kind};
+use crate::input::policy::memory::SourceKind;
+use crate::input::suite::Reference;
+use crate::measure::{Statistic, is_open};
+use crate::take::{Curve, Curves, Places, Run};
+
+/// A run with what is told of its history.
+type Told<'r> = (&'r Run, &'r Summary);
+
+/// What the sum of several projects is called.
+const ALL: &str = "all";
+
+/// Returns the tables of runs.
+pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
+    let told = told(runs);
+    let Some(first) = told.first().map(|it| it.0.policy.as_str()) else { return Vec::new() };
+    // What was fetched again is the same whatever the memory.
+    let projects: Vec<Told<'_>> = told.iter().filter(|it| it.0.policy == first).copied().collect();
+    let all = sum(projects.iter().map(|it| it.1)).unwrap_or_default();
+    let mut grids = vec![rediscovery(&projects, &all), kinds(&all), lags(&all)];
+    grids.extend(verdicts(&told, &projects, &all));
+    grids.extend(memories(&told, projects.len() > 1));
+    grids.extend(rates(&all));
+    grids.extend(files(&projects, &all));
+    grids
+}
+
+/// Returns the curves of rediscovery and staleness by lag, over all projects.
+pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
+    let told = told(runs);
+    let policies = policies(&told);
+    let Some(all) = told.first().map(|it| it.0.policy.as_str()).and_then(|it| of_policy(&told, it)) else {
+        return Vec::new();
+    };
+    let share = |part: u64, of: u64| {
+        (of > 0).then(|| Statistic::new([part as f64 / of as f64].into_iter())).flatten()
+    };
+    let curve = |name: &str, numbers: Vec<Option<Statistic>>| Curve {
+        policy: name.to_owned(),
+        name: name.to_owned(),
+        numbers,
+    };
+    let changed = all.lags.values().map(|it| share(it.changed, it.n())).collect();
+    let stale = policies.iter().filter_map(|policy| {
+        let sum = of_policy(&told, policy)?;
+        sum.memory.as_ref()?;
+        let numbers = sum.lags.values().map(|it| share(it.stale, it.fresh + it.stale)).collect();
+        Some(curve(policy, numbers))
+    });
+    let again = |of: &Summary| -> Vec<Option<Statistic>> {
+        let rows = |lag: &str| {
+            of.rates.iter().filter(|it| it.lag == lag).fold([0; 2], |sum, it| {
+                [sum[0] + it.first[0] + it.second[0], sum[1] + it.first[1] + it.second[1]]
+            })
+        };
+        of.lags.keys().map(|lag| rows(lag)).map(|it| share(it[0], it[1])).collect()
+    };
+    let places: Vec<String> = all.lags.keys().map(|it| (*it).to_owned()).collect();
+    let drawn = |title: &str, curves: Vec<Curve>| Curves {
+        axis: Places::Lag,
+        title: title.to_owned(),
+        subject: told.first().map(|it| it.0.profile.clone()).unwrap_or_default(),
+        places: places.clone(),
+        curves,
+    };
+    let staleness = std::iter::once(curve("changed", changed)).chain(stale).collect();
+    vec![
+        drawn("Sources fetched again by lag", vec![curve("fetched again", again(&all))]),
+        drawn("Staleness by lag", staleness),
+    ]
+}
+
+fn told<'r>(runs: &[&'r Run]) -> Vec<Told<'r>> {
+    runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect()
+}
+
+/// Adds up what is told of several projects.
+fn sum<'s>(mut all: impl Iterator<Item = &'s Summary>) -> Option<Summary> {
+    let mut sum = all.next()?.clone();
+    let mut n = 1;
+    for it in all {
+        sum.add(it);
+        n += 1;
+    }
+    sum.half_life_days = sum.half_life_days.filter(|_| n == 1);
+    Some(sum)
+}
+
+fn of_policy(told: &[Told<'_>], policy: &str) -> Option<Summary> {
+    sum(told.iter().filter(|it| it.0.policy == policy).map(|it| it.1))
+}
+
+/// Returns how much of the sessions of each project is rediscovery.
+fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
+    let headings = [
+        "project",
+        "sessions",
+        "requests",
+        "resets",
+        "fetches",
+        "new",
+        "other part",
+        "in session: again",
+        "after a reset",
+        "rediscovered",
+        "unchanged",
+        "changed",
+        "own change",
+        "tokens",
+        "of fetched",
+        "USD",
+        "of bill",
+        "half-life, days",
+    ];
+    let row = |name: &str, it: &Summary| {
+        let count = |class| thousands(it.found(class).calls);
+        let fetched = Class::ALL.iter().fold([0; 2], |sum, class| {
+            let found = it.found(*class);
+            [sum[0] + found.calls, sum[1] + found.tokens]
+        });
+        let again = it.rediscovered();
+        vec![
+            name.to_owned(),
+            thousands(it.sessions),
+            thousands(it.requests),
+            thousands(it.resets),
+            thousands(fetched[0]),
+            count(Class::New),
+            count(Class::OtherPart),
+            count(Class::Again),
+            count(Class::Lost),
+            thousands(again.calls),
+            count(Class::Unchanged),
+            count(Class::Changed),
+            thousands(it.own_changes),
+            thousands(again.tokens),
+            share(again.tokens as f64, fetched[1] as f64),
+            fixed(it.again_usd, 2),
+            share(it.again_usd, it.billed_usd),
+            fixed_or_none(it.half_life_days, 1),
+        ]
+    };
+    let rows = projects.iter().map(|it| row(&it.0.scenario, it.1));
+    let sum = (projects.len() > 1).then(|| row(ALL, all));
+    Grid::new("What sessions fetched again of earlier sessions", 1, &headings, rows.chain(sum)).leaving(&[
+        "resets",
+        "own change",
+        "of fetched",
+        "requests",
+        "half-life, days",
+    ])
+}
+
+fn share(part: f64, of: f64) -> String {
+    if of > 0.0 { percent(part / of) } else { NONE.to_owned() }
+}
+
+/// Returns what the fetches of each kind of source found.
+fn kinds(all: &Summary) -> Grid {
+    let headings = [
+        "kind",
+        "new",
+        "other part",
+        "in session: again",
+        "after a reset",
+        "unchanged",
+        "changed",
+        "rediscovered tokens",
+    ];
+    let rows = all.kinds.iter().map(|(kind, it)| {
+        let counts = Class::ALL.iter().map(|class| thousands(it.of(*class).calls));
+        let tokens = thousands(it.rediscovered().tokens);
+        std::iter::once((*kind).to_owned()).chain(counts).chain([tokens]).collect::<Vec<_>>()
+    });
+    Grid::new(
+        "By kind of source; an action is the outcome of something done, and counts nowhere else",
+        1,
+        &headings,
+        rows,
+    )
+}
+
+/// Returns how much had changed, by lag.
+fn lags(all: &Summary) -> Grid {
+    let row = |(lag, it): (String, &Again)| {
+        let n = it.n();
+        let said = if n < PROBES_MIN { "cannot tell".to_owned() } else { share(it.changed as f64, n as f64) };
+        vec![lag, thousands(n), thousands(it.unchanged), thousands(it.changed), said]
+    };
+    let sessions =
+        all.lags.iter().map(|it| (format!("{} session{}", it.0, if *it.0 == "1" { "" } else { "s" }), it.1));
+    let days = DAYS.iter().filter_map(|it| Some((it.1.to_owned(), all.days.get(it.1)?)));
+    let headings = ["lag", "rediscovered", "unchanged", "changed", "share changed"];
+    Grid::new("Rediscovery and change by lag", 1, &headings, sessions.chain(days).map(row))
+}
+
+/// Returns what each memory would make of it, in each project and in all.
+fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
+    let headings = [
+        "project",
+        "memory",
+        "known",
+        "stale",
+        "spared",
+        "misled",
+        "tokens a request",
+        "writes",
+        "carried USD",
+        "written USD",
+        "spared USD",
+        "stale USD",
+        "net USD",
+        "from",
+        "to",
+        "says",
+        "harms from",
+    ];
+    let row = |project: &str, policy: &str, it: &MemoryNumbers| {
+        vec![
+            project.to_owned(),
+            policy.to_owned(),
+            thousands(it.fresh + it.stale),
+            thousands(it.stale),
+            percent(it.spared),
+            percent(it.misled),
+            thousands(it.shown_tokens.round() as u64),
+            thousands(it.writes),
+            fixed(it.carried_usd, 2),
+            fixed(it.written_usd, 2),
+            fixed(it.spared_usd, 2),
+            fixed(it.stale_usd, 2),
+            fixed(it.net_usd, 2),
+            fixed(it.net_interval[0], 2),
+            fixed(it.net_interval[1], 2),
+            it.verdict.to_owned(),
+            it.harms_from.map_or_else(|| NONE.to_owned(), percent),
+        ]
+    };
+    let of_runs = || {
+        told.iter()
+            .filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)))
+    };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    if has_sum {
+        rows.extend(
+            policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))),
+        );
+        let best = cheapest(told);
+        rows.extend(best.into_iter().map(|it| row(it.0, it.1, it.2)));
+    } else {
+        rows.extend(of_runs().map(|it| row(it.0, it.1, it.2)));
+    }
+    let order =
+        ["carried USD", "written USD", "stale USD", "writes", "misled", "stale", "spared USD", "known"];
+    let title = if has_sum {
+        "What a memory would be worth: in all, and the one that costs least in each project"
+    } else {
+        "What a memory would be worth"
+    };
+    (!rows.is_empty()).then(|| Grid::new(title, 2, &headings, rows).leaving(&order))
+}
+
+/// Returns of each project the run whose memory costs least.
+fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<(&'t str, &'t str, &'t MemoryNumbers)> {
+    let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
+    for (run, it) in told.iter().filter(|it| is_told_of(it.1, 2)) {
+        let Some(memory) = &it.memory else { continue };
+        let own = (run.scenario.as_str(), run.policy.as_str(), memory);
+        match best.iter_mut().find(|best| best.0 == own.0) {
+            Some(best) if memory.net_usd < best.2.net_usd => *best = own,
+            Some(_) => {}
+            None => best.push(own),
+        }
+    }
+    best
+}
+
+/// Says in words whether a memory pays, in each project and in all.
+fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<Grid> {
+    let of_project = |project: &str| {
+        let own = told.iter().filter(|it| it.0.scenario == project);
+        own.filter_map(|(run, it)| Some((run.policy.clone(), it.memory.clone()?))).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<[String; 3]> = projects
+        .iter()
+        .filter(|it| is_told_of(it.1, projects.len()))
+        .filter_map(|(run, it)| said(&run.scenario, &of_project(&run.scenario), it.rediscovered().calls))
+        .collect();
+    if projects.len() > 1 {
+        let of_all = |policy: &str| Some((policy.to_owned(), of_policy(told, policy)?.memory?));
+        let memories: Vec<(String, MemoryNumbers)> = policies(told).into_iter().filter_map(of_all).collect();
+        rows.extend(said(ALL, &memories, all.rediscovered().calls));
+    }
+    let grid = |rows: Vec<[String; 3]>| {
+        Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from))
+    };
+    (!rows.is_empty()).then(|| grid(rows).with(Kind::Text, &[1, 2]))
+}
+
+/// Returns whether a project has a row of its own where memories are told of: in a single session nothing is fetched again.
+fn is_told_of(of: &Summary, n_projects: usize) -> bool {
+    of.sessions > 1 || n_projects == 1
+}
+
+/// Says whether the cheapest of some memories pays, and which others may be as good.
+fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Option<[String; 3]> {
+    let (name, best) = memories.iter().min_by(|one, other| one.1.net_usd.total_cmp(&other.1.net_usd))?;
+    let ends = |it: &MemoryNumbers| [it.net_interval[0], it.net_usd, it.net_interval[1]];
+    let open = memories.iter().filter(|it| it.0 != *name && is_open(&ends(&it.1), &ends(best)));
+    let open: Vec<String> = open.map(|it| it.0.clone()).collect();
+    let says = match best.verdict {
+        "pays" => "a memory pays",
+        "harms" => "no memory pays",
+        "open" => "open: it hangs on what is assumed",
+        _ => "cannot tell",
+    };
+    let few = if probes < PROBES_MIN { format!(", fewer than {PROBES_MIN}") } else { String::new() };
+    let costs = if best.net_usd > 0.0 { "costs" } else { "spares" };
+    let mut why = format!(
+        "{} {} something was rediscovered{few}; the cheapest, {name}, {costs} {} USD net (from {} to {})",
+        thousands(probes),
+        if probes == 1 { "time" } else { "times" },
+        fixed(best.net_usd.abs(), 2),
+        fixed(best.net_interval[0], 2),
+        fixed(best.net_interval[1], 2),
+    );
+    match best.harms_from {
+        Some(rate) => {
+            why += &format!("; it does harm once more than {} of the sources change", percent(rate));
+        }
+        None => why += "; it would cost more than it spares even if no source changed",
+    }
+    if !open.is_empty() {
+        why += &format!("; whether it is cheaper than {} hangs on what is assumed", listed(&open));
+    }
+    Some([project.to_owned(), says.to_owned(), why])
+}
+
+/// Returns the policies of some runs, each once.
+fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
+    let mut policies: Vec<&str> = told.iter().map(|it| it.0.policy.as_str()).collect();
+    policies.sort_unstable();
+    policies.dedup();
+    policies
+}
+
+/// Returns how well the first half of the sessions tells what the second fetches again.
+fn rates(all: &Summary) -> Option<Grid> {
+    let headings = [
+        "kind",
+        "lag, sessions",
+        "first half: again",
+        "of",
+        "predicted",
+        "second half: again",
+        "of",
+        "seen",
+        "expected",
+        "says",
+    ];
+    let row = |it: &RateRow| {
+        let [predicted, seen] = it.shares();
+        let expected = predicted.map(|share| share * it.second[1] as f64);
+        vec![
+            it.kind.to_owned(),
+            it.lag.to_owned(),
+            thousands(it.first[0]),
+            thousands(it.first[1]),
+            predicted.map_or_else(|| NONE.to_owned(), percent),
+            thousands(it.second[0]),
+            thousands(it.second[1]),
+            seen.map_or_else(|| NONE.to_owned(), percent),
+            fixed_or_none(expected, 1),
+            scored(it),
+        ]
+    };
+    let place = |it: &&RateRow| {
+        let kind = SourceKind::ALL.iter().position(|kind| kind.name() == it.kind);
+        (kind, LAGS.iter().position(|lag| lag.2 == it.lag))
+    };
+    let mut sorted: Vec<&RateRow> = all.rates.iter().collect();
+    sorted.sort_by_key(place);
+    let rows = sorted.into_iter().map(row);
+    let title = "Sources fetched again: predicted from the first half of the sessions, scored on the second";
+    (!all.rates.is_empty()).then(|| Grid::new(title, 2, &headings, rows))
+}
+
+/// Says whether a prediction held: whether what was seen lies within two standard errors of what was expected.
+fn scored(row: &RateRow) -> String {
+    let [Some(predicted), Some(_)] = row.shares() else { return "cannot tell".to_owned() };
+    if row.first[0] < PROBES_MIN || row.second[0] < PROBES_MIN {
+        return "cannot tell".to_owned();
+    }
+    let [n_first, n] = [row.first[1], row.second[1]].map(|it| it as f64);
+    let error = (predicted * (1.0 - predicted) * n * (1.0 + n / n_first)).sqrt();
+    let off = row.second[0] as f64 - predicted * n;
+    if off.abs() <= 2.0 * error { "holds" } else { "misses" }.to_owned()
+}
+
+/// Returns what is seen of memory files: observations, of which nothing follows about causes.
+fn files(projects: &[Told<'_>], all: &Summary) -> Vec<Grid> {
+    let headings = ["project", "file", "tokens seen", "USD if in every prompt", "spares at most USD"];
+    let row = |(run, it): &Told<'_>| {
+        let file = it.memory_file.as_ref()?;
+        let costs = [file.usd, file.spares_at_most_usd].map(|it| fixed(it, 2));
+        let front = [run.scenario.clone(), file.name.clone(), thousands(file.tokens)];
+        Some(front.into_iter().chain(costs).collect::<Vec<_>>())
+    };
+    let rows: Vec<Vec<String>> = projects.iter().filter_map(row).collect();
+    let mut grids = Vec::new();
+    if !rows.is_empty() {
+        grids.push(Grid::new("Memory files that calls read", 2, &headings, rows));
+    }
+    let (with, without) = (&all.with_file, &all.without_file);
+    if with.sessions > 0 && without.sessions > 0 {
+        let row = |name: &str, it: &Again| {
+            let mean = it.n() as f64 / it.sessions as f64;
+            let said = if it.n() < PROBES_MIN { "cannot tell".to_owned() } else { fixed(mean, 1) };
+            vec![name.to_owned(), thousands(it.sessions), thousands(it.n()), said]
+        };
+        let rows = [row("read or written", with), row("not", without)];
+        let headings = ["memory file", "sessions", "rediscovered", "a session"];
+        grids.push(Grid::new(
+            "Sessions by whether their calls name a memory file: seen, not a cause",
+            1,
+            &headings,
+            rows,
+        ));
+    }
+    grids
+}
