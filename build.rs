@@ -12,7 +12,8 @@ const TOOLS: [&str; 1] = ["assumptions/tools"];
 const AGING: [&str; 1] = ["assumptions/aging"];
 /// The folder with the numbers and the services of memory runners.
 const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
-
+/// The folder with what the users of each agent can set.
+const SETTINGS: [&str; 1] = ["assumptions/settings"];
 /// The folder with the numbers of memories over histories.
 const HISTORIES: [&str; 1] = ["assumptions/histories"];
 
@@ -21,6 +22,7 @@ fn main() -> io::Result<()> {
     embed(&TOOLS, "tool_tables.rs")?;
     embed(&AGING, "aging_numbers.rs")?;
     embed(&RUNNERS, "runner_numbers.rs")?;
+    embed(&SETTINGS, "agent_settings.rs")?;
     embed(&HISTORIES, "history_numbers.rs")
 }
 

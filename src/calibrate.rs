@@ -4,6 +4,7 @@ pub mod compaction;
 mod files;
 pub mod first;
 pub mod forecast;
+pub mod lifetimes;
 pub mod scores;
 
 use indexmap::IndexMap;

@@ -1,5 +1,6 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
+pub mod advise;
 pub mod check;
 mod contrast;
 mod convert;
@@ -21,6 +22,7 @@ mod params;
 mod probes;
 mod processes;
 mod reads;
+mod realised;
 mod recordings;
 mod selection;
 mod session;
@@ -48,11 +50,12 @@ use crate::report::{Report, Skipped, distinct};
 
 use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
-pub use entry::Entry;
+pub use entry::{Entry, quoted_all};
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use probes::fit;
+pub use realised::{forecast, realised};
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};

@@ -1,5 +1,7 @@
 //! A report: the runs of a comparison and their context, for people and for programs.
 
+pub mod advise;
+mod blocks;
 pub mod calibration;
 pub mod carried;
 mod compactions;
@@ -23,6 +25,7 @@ pub mod ratchet;
 mod reasons;
 mod remembered;
 mod resets;
+pub mod realised;
 pub mod recording;
 pub mod rows;
 pub mod runs;
@@ -93,6 +96,8 @@ pub struct Report {
     pub columns: Vec<sections::columns::Column>,
     /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
+    /// The command that goes on from here, if there is one.
+    pub next: Option<String>,
 }
 
 /// A file that was named or found, but is not in a report.
@@ -188,6 +193,7 @@ impl Report {
             failures,
             skipped: Vec::new(),
             sessions: Vec::new(),
+            next: None,
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
             columns: Vec::new(),

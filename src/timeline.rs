@@ -197,6 +197,10 @@ pub struct Harness {
 pub struct Recorded {
     /// The format of the log, by which its tools are known.
     pub format: &'static str,
+    /// The newest version of the harness that made its requests; empty if the log names none.
+    pub version: String,
+    /// The user and the project, as far as the log names the working folder; empty if not.
+    pub project: String,
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
     /// Whether the usage is known for the session alone, and spread over its requests.

@@ -1,5 +1,6 @@
 //! The verbs of the command line.
 
+mod advise;
 pub(crate) mod check;
 mod compare;
 mod explain;
@@ -11,6 +12,7 @@ mod inputs;
 mod memory;
 mod pages;
 mod prices;
+mod realised;
 pub(crate) mod run;
 mod sensitivity;
 mod store;
@@ -27,6 +29,7 @@ use crate::cli::GUARD_FAILED;
 use crate::cli::args::{
     CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
+use advise::AdviseArgs;
 use check::CheckArgs;
 use compare::CompareArgs;
 use explain::ExplainArgs;
@@ -36,6 +39,7 @@ use import::ImportArgs;
 use init::InitArgs;
 use memory::MemoryArgs;
 use prices::PricesArgs;
+use realised::RealisedArgs;
 use sensitivity::SensitivityArgs;
 use store::StoreArgs;
 use sweep::{MergeArgs, SweepArgs};
@@ -45,6 +49,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim                                          the default suite as tables
   ctxsim ~/.claude/projects                       your recorded sessions: what each policy would change
+  ctxsim advise ~/.claude/projects                which settings of your agent to change, and what to paste
   ctxsim list policies                            every policy you can compare
   ctxsim show policy A --merged                   a policy's file, merged with its bases
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
@@ -82,6 +87,12 @@ pub(crate) enum Command {
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
+    /// Say which settings of your agent to change, what that saves and forgets, and what to paste
+    #[command(after_help = advise::EXAMPLES)]
+    Advise(AdviseArgs),
+    /// Compare what advice had forecast with what later sessions were billed
+    #[command(after_help = realised::EXAMPLES)]
+    Realised(RealisedArgs),
     /// Show what changes from one policy to another, and why
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
@@ -147,6 +158,8 @@ impl Command {
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
             Self::Check(args) => return check::check(catalog, &args),
+            Self::Advise(args) => advise::advise(catalog, &args),
+            Self::Realised(args) => realised::realised(catalog, &args),
             Self::Compare(args) => compare::compare(catalog, &args),
             Self::Sweep(args) => sweep::sweep(catalog, &args),
             Self::Merge(args) => sweep::merge(&args),

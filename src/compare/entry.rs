@@ -218,6 +218,6 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// Returns words as a shell takes them.
-pub(super) fn quoted_all(words: &[String]) -> String {
+pub fn quoted_all(words: &[String]) -> String {
     words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }

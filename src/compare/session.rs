@@ -1,6 +1,7 @@
 //! A recorded session in a report, and how well its bill is reproduced.
 
 use crate::calibrate::Calibration;
+use crate::calibrate::lifetimes::Pauses;
 use crate::engine;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
@@ -29,6 +30,7 @@ impl Load {
                 - timeline.main_model().map_or(0, |it| it.requests),
             bill: compared.as_ref().and_then(BillCheck::new),
             first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
+            pauses: profile.and_then(|it| Pauses::of(timeline, it)),
             shared: SharedFront::of(timeline),
         })
     }

@@ -28,6 +28,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
     write_list("Notes", notes.iter(), &mut text);
     write_list("Assumptions", report.assumptions().iter(), &mut text);
     write_list("Verdict", report.verdict_lines().iter(), &mut text);
+    write_list("Next", report.next_lines().iter(), &mut text);
     text
 }
 

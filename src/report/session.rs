@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Report, Skipped};
 use crate::calibrate::first::FirstRequests;
+use crate::calibrate::lifetimes::Pauses;
 use crate::calibrate::{Calibration, Class};
 use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
@@ -36,6 +37,9 @@ pub struct Session {
     pub bill: Option<BillCheck>,
     /// Its first request, if it is played among others: whether one of them had left tools and system prompt in the cache.
     pub first_request: Option<FirstRequests>,
+    /// What its pauses cost, if its log tells lifetimes apart.
+    #[serde(skip)]
+    pub pauses: Option<Pauses>,
     /// Tokens of tools and system prompt that other sessions send, too, if any are known; and when one of them last did, in
     /// milliseconds before its first request.
     pub shared: Option<SharedFront>,
@@ -131,6 +135,23 @@ impl Report {
             sum += it;
             sum
         })
+    }
+
+    /// Says which command goes on from here, and what is known without playing more.
+    pub fn next_lines(&self) -> Vec<String> {
+        let Some(command) = &self.next else { return Vec::new() };
+        let lane = |is_of_agent: bool, name: &str| {
+            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
+            let sum = own.filter_map(|it| it.pauses).reduce(|mut sum, it| {
+                sum += it;
+                sum
+            });
+            sum.map(|it| it.words(name))
+        };
+        let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
+        lines
+            .chain([format!("{command} says which settings of your agent to change, and what to paste")])
+            .collect()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.

@@ -78,6 +78,9 @@ pub fn report(report: &Report, layout: Layout) -> String {
     for line in report.verdict_lines() {
         wrap(&line, "Verdict: ", layout.width, &mut text);
     }
+    for line in report.next_lines() {
+        wrap(&line, "Next: ", layout.width, &mut text);
+    }
     text
 }
 

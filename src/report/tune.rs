@@ -133,15 +133,30 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Chooses on one part of the sessions and holds the choice against the other.
+    /// Chooses on one part of the sessions and holds the choice against the other: whole projects are held out where there are
+    /// several, else the newest sessions.
     pub fn new(
+        names: [&str; 2],
+        sessions: &[TunedSession],
+        tried: Tried,
+        min_evidence: f64,
+        seed: u64,
+    ) -> Self {
+        let n_projects = part::projects(&sessions.iter().collect::<Vec<_>>()).len();
+        let split = if n_projects < 2 { SplitBy::Time } else { SplitBy::Project };
+        Self::parted(split, names, sessions, tried, min_evidence, seed)
+    }
+
+    /// The same, parted as asked.
+    pub fn parted(
+        split: SplitBy,
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
         tried: Tried,
         min_evidence: f64,
         seed: u64,
     ) -> Self {
-        let (split, is_held_out) = parted(sessions, seed);
+        let is_held_out = held_out(split, sessions, seed);
         let part = |held_out: bool| -> Vec<&TunedSession> {
             sessions.iter().zip(&is_held_out).filter(|it| *it.1 == held_out).map(|it| it.0).collect()
         };
@@ -232,6 +247,11 @@ impl TunedPoint {
     }
 }
 
+/// Returns a variant's results on all sessions.
+pub fn whole(sessions: &[TunedSession], nth: usize) -> Part {
+    Part::new(&sessions.iter().collect::<Vec<_>>(), nth)
+}
+
 /// Names a variant by its overrides.
 pub fn named(set: &[String]) -> String {
     if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
@@ -246,17 +266,16 @@ fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
     stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
 }
 
-/// Parts sessions: whole projects where there are several, else by time; returns which are held out.
-fn parted(sessions: &[TunedSession], seed: u64) -> (SplitBy, Vec<bool>) {
-    let mut projects: Vec<&str> = super::distinct(sessions.iter().map(|it| it.project.as_str()));
-    projects.sort_unstable();
-    if projects.len() < 2 {
+/// Parts sessions; returns which are held out.
+fn held_out(split: SplitBy, sessions: &[TunedSession], seed: u64) -> Vec<bool> {
+    if split == SplitBy::Time {
         let mut order: Vec<usize> = (0..sessions.len()).collect();
         order.sort_by_key(|it| (sessions[*it].last_ms, *it));
         let mut is_held_out = vec![false; sessions.len()];
         order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
-        return (SplitBy::Time, is_held_out);
+        return is_held_out;
     }
+    let projects = part::projects(&sessions.iter().collect::<Vec<_>>());
     let stream = Seed(seed).stream(PURPOSE, 0);
     let mut drawn: Vec<(u64, &str)> =
         (0..).zip(&projects).map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), *it)).collect();
@@ -271,5 +290,5 @@ fn parted(sessions: &[TunedSession], seed: u64) -> (SplitBy, Vec<bool>) {
             held_out.push(project);
         }
     }
-    (SplitBy::Project, sessions.iter().map(|it| held_out.contains(&it.project.as_str())).collect())
+    sessions.iter().map(|it| held_out.contains(&it.project.as_str())).collect()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 37] = [
+const ELSEWHERE: [(&str, &str); 38] = [
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
@@ -26,6 +26,7 @@ const ELSEWHERE: [(&str, &str); 37] = [
     ("name-twice", "of two inputs built in code: tests/suite/face/failures.rs"),
     ("path-unclear", "of a text in memory: tests/suite/face/failures.rs"),
     ("price-invalid", "of a profile built in code: tests/suite/face/failures.rs"),
+    ("setting-broken", "of the files of agents, which tests/suite/advise.rs reads"),
     ("run-failed", "of own code, explained: tests/suite/face/failures.rs"),
     ("run-stopped", "by a caller in code: tests/suite/face/reports.rs"),
     ("min-evidence", "of a caller in code: tests/suite/face/reports.rs"),
@@ -50,6 +51,9 @@ const ELSEWHERE: [(&str, &str); 37] = [
     ("tools-too-many", "needs 65,535 tools: tests/suite/import/usage.rs"),
     ("unwritable", "of a report that cannot be written"),
 ];
+
+/// A recorded session.
+const SESSION: &str = "../../scenarios/recorded/claude-code-session.jsonl";
 
 /// The file that is sound where tokenizers are built, and what it shows elsewhere.
 const NOT_BUILT: &str = "scenario.tokenizer_not_built.toml";
@@ -295,6 +299,13 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["prices", "import", "prices_nan.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_twice.json", "--as-of", "2026-11-21"],
         vec!["prices", "import", "prices_negative.json", "--as-of", "2026-11-21"],
+        vec!["advise", SESSION, "--agent", "nobody"],
+        vec!["advise", SESSION, "--settings", "settings_cut.json"],
+        vec!["advise", SESSION, "--settings", "settings_other.json"],
+        vec!["advise", "unknown.jsonl"],
+        vec!["advise", "duckagent/plain_chat"],
+        vec!["realised", "forecast_cut.json", SESSION],
+        vec!["realised", "nowhere.json", SESSION],
         vec!["fit", "answers_careless.csv", "--policy", "aging/careful"],
         vec!["fit", "answers_columns.csv", "--policy", "aging/careful"],
         vec!["fit", "answers_none.csv", "--policy", "aging/careful"],

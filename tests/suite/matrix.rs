@@ -11,8 +11,20 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 11] =
-    ["run", "rows", "compare", "check", "sweep", "tune", "sensitivity", "explain", "import", "export", "fit"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "rows",
+    "compare",
+    "check",
+    "sweep",
+    "tune",
+    "sensitivity",
+    "explain",
+    "import",
+    "export",
+    "fit",
+    "advise",
+];
 
 /// A kind of load: small, with two policies for it.
 struct Kind {
@@ -148,6 +160,7 @@ impl Kind {
             }
             "explain" => [&["explain", "--policy", candidate, "--request", "2"][..], &scenario].concat(),
             "import" => vec!["import", self.scenario],
+            "advise" => vec!["advise", self.scenario],
             "export" => {
                 let [to, profile] = [["--format", "mooncake"], ["--profile", self.profile]];
                 [&["export", self.scenario, "--policy", candidate][..], &to, &profile].concat()
@@ -167,9 +180,9 @@ impl Kind {
             );
             fs::write(folder.join("suite.toml"), suite).unwrap();
         }
-        let takes_sets = !matches!(command, "check" | "import" | "fit");
+        let takes_sets = !matches!(command, "check" | "import" | "fit" | "advise");
         let sets = self.set.iter().filter(|_| takes_sets).flat_map(|it| ["--set", it]);
-        let runs_programs = self.name == "process" && !matches!(command, "import" | "fit");
+        let runs_programs = self.name == "process" && !matches!(command, "import" | "fit" | "advise");
         let programs = runs_programs.then_some("--allow-process");
         of.into_iter().chain(sets).chain(programs).map(str::to_owned).collect()
     }
@@ -200,6 +213,7 @@ impl Kind {
             "check" => "snapshot",
             "sweep" => "(knee)",
             "tune" => "Nothing is recommended",
+            "advise" => "Keep what you have",
             "sensitivity" => "B  ",
             _ => "",
         };

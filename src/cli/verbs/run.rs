@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Kind};
-use crate::compare::{Comparison, Plan};
+use crate::compare::advise::knows;
+use crate::compare::{Comparison, Plan, quoted_all};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::report::checkup::github;
@@ -15,7 +16,7 @@ use crate::report::sections::Detail;
 use crate::report::sections::columns::Column;
 use crate::report::table::Layout;
 use crate::report::tracer::Tracer;
-use crate::report::{Report, html, json, markdown, rows, runs, table};
+use crate::report::{Report, Session, html, json, markdown, rows, runs, table};
 use crate::row::Rows;
 use crate::take::{Cell, Load, RowsOf};
 use clap::ValueEnum as _;
@@ -76,6 +77,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
                 plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)
             })?;
             report.min_evidence = args.min_evidence;
+            report.next = next(args, &report.sessions);
             report.columns = columns;
             holds &= report.failures.is_empty();
             for failed in &report.failures {
@@ -109,6 +111,24 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     args.output.put(catalog.files(), format, text)?;
     output::print(&marks)?;
     Ok(holds)
+}
+
+/// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
+fn next(args: &RunArgs, sessions: &[Session]) -> Option<String> {
+    let RunArgs { paths, scenarios, policies, profiles, suite, select, .. } = args;
+    let is_first = policies.is_empty() && profiles.is_empty() && suite.is_none();
+    let is_known = |it: &Session| knows(it.format, it.model.as_deref().unwrap_or_default());
+    let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
+    let options = [
+        option("--since", select.since.clone()),
+        option("--limit", select.limit.map(|it| it.to_string())),
+        option("--model", select.model.clone()),
+    ];
+    let alone = select.alone.then(|| "--alone".to_owned());
+    let words =
+        ["ctxsim", "advise"].into_iter().map(str::to_owned).chain(paths.iter().chain(scenarios).cloned());
+    let words: Vec<String> = words.chain(options.into_iter().flatten().flatten()).chain(alone).collect();
+    (is_first && sessions.iter().any(is_known)).then(|| quoted_all(&words))
 }
 
 /// Returns the policies of a run, from its arguments or its suite.

@@ -65,7 +65,7 @@ impl Part {
     }
 
     /// Describes a variant's savings and retention.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let saved = self.spread.map_or_else(String::new, |it| {
             let ends =
                 it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
@@ -110,7 +110,7 @@ fn summed(pairs: impl Iterator<Item = Pair>) -> Pair {
 }
 
 /// Returns the projects of sessions, sorted.
-fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
+pub(super) fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
     let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
     all.sort_unstable();
     all.dedup();

@@ -5,6 +5,7 @@ mod record;
 use self::record::{InfoRecord, Record, UsageRecord};
 use super::assemble::{Assembler, Reply, Summary};
 use super::format::{Checked, Format};
+use super::harness::Version;
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
@@ -66,6 +67,10 @@ struct Open {
 #[derive(Debug, Default)]
 struct Rollout {
     assembler: Assembler,
+    /// The working folder at the start.
+    folder: String,
+    /// The version of the agent, as far as the log names it.
+    version: Version,
     open: Open,
     /// The last sum of everything billed.
     total: Option<Usage>,
@@ -84,7 +89,13 @@ impl Rollout {
             ("response_item", _) => self.item(line, at_ms, payload, losses),
             ("event_msg", "token_count") => self.count(line, payload.info, losses),
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
-            ("session_meta", _) => self.instructions(&payload),
+            ("session_meta", _) => {
+                if self.folder.is_empty() {
+                    payload.cwd.0.as_ref().clone_into(&mut self.folder);
+                }
+                self.version = self.version.max(Version::parse(&payload.cli_version.0));
+                self.instructions(&payload);
+            }
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
                 losses.never(line, &kind);
@@ -169,6 +180,7 @@ impl Rollout {
             self.assembler.replied(Reply {
                 parts: open.parts,
                 model: self.model.clone(),
+                version: self.version,
                 response_ms: open.first_ms,
                 end_ms: open.last_ms,
                 usage: usage.filter(|it| it.prompt > 0),
@@ -209,6 +221,7 @@ impl Rollout {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
         transcript.forgets_reasoning = true;
+        transcript.folder = self.folder;
         transcript
     }
 }

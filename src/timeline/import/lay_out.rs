@@ -4,8 +4,9 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::assumed::{Assumed, sentences};
-use super::harness::{Conduct, Leads};
+use super::harness::{Conduct, Leads, Version};
 use super::kept::Places;
+use super::places::{self, Places as Placed};
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
@@ -181,6 +182,10 @@ impl Transcript {
     /// Notes where the harness compacted the history, and from where on that is undone.
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
+        let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
+        recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
+        let Placed { user, project } = places::of(&self.folder);
+        recorded.project = if project.is_empty() { String::new() } else { format!("{user} {project}") };
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();

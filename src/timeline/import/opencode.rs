@@ -76,6 +76,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 struct Session {
     id: String,
     parent: String,
+    folder: String,
     messages: Vec<Message>,
 }
 
@@ -132,6 +133,7 @@ impl Session {
                 if let Some(info) = json::first::<InfoRecord<'_>>(text) {
                     self.id = info.id.0.into_owned();
                     self.parent = info.parent.0.into_owned();
+                    self.folder = info.directory.0.into_owned();
                 }
             }
             "messages[]" => {
@@ -175,6 +177,7 @@ impl Session {
         transcript.marks_compactions = true;
         transcript.forgets_reasoning = 2 * n_forgetful > transcript.exchanges.len();
         transcript.ttl = transcript.has_breakpoints.then_some(TtlClass::Short);
+        transcript.folder = self.folder;
         transcript.of_agent = (!self.parent.is_empty()).then_some([self.id, self.parent]);
         transcript
     }

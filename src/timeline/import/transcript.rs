@@ -22,6 +22,8 @@ pub(super) struct Transcript {
     pub(super) name: String,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
     pub(super) of_agent: Option<[String; 2]>,
+    /// The working folder; empty where the log names none, or where its index knows it.
+    pub(super) folder: String,
     /// The harness, as the rules call it; empty where none is known.
     pub(super) harness: &'static str,
     /// How long its harness asks entries to live, where no rule says so.

@@ -53,6 +53,10 @@ pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
     pub(super) info: Shaped<InfoRecord>,
+    /// Of a `session_meta`: the working folder.
+    pub(super) cwd: Text<'a>,
+    /// Of a `session_meta`: the version of the agent.
+    pub(super) cli_version: Text<'a>,
     /// Of a `session_meta`: the system prompt.
     pub(super) base_instructions: Option<Measured>,
     /// The same, of older versions.

@@ -12,6 +12,8 @@ use crate::timeline::import::values::{Count, Flag, Text};
 pub(super) struct InfoRecord<'a> {
     /// Its id.
     pub(super) id: Text<'a>,
+    /// The working folder.
+    pub(super) directory: Text<'a>,
     /// The session whose agent started it.
     #[serde(rename = "parentID")]
     pub(super) parent: Text<'a>,

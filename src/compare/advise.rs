@@ -1,0 +1,270 @@
+//! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
+
+pub mod agents;
+pub mod files;
+mod in_force;
+mod lifetimes;
+mod month;
+mod play;
+mod states;
+mod trial;
+
+use indexmap::IndexMap;
+
+use super::{Comparison, Progress};
+use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::report::advise::saved::Saved;
+use crate::report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
+use agents::{Agent, Setting, is_older};
+use in_force::Force;
+use month::Calendar;
+use play::Played;
+use states::ByLane;
+use trial::{Before, Trial};
+
+pub(super) use play::{Plays, Seen, Whose, played, seen};
+pub(super) use states::{Policies, State};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The agent by the name of its file, where formats do not tell.
+    pub agent: Option<String>,
+    /// A settings file: its name and its text.
+    pub settings: Option<(String, String)>,
+    /// The share of the needed evidence that must be kept.
+    pub min_evidence: f64,
+}
+
+/// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
+///
+/// # Errors
+/// Every problem of the inputs, or no session is one of a known agent.
+pub fn advise(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    asked: &Asked,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<(Advice, Option<Saved>), Error> {
+    let (all, skipped) = play::seen(catalog, comparison, threads, progress)?;
+    let Recognised { agents: known, unknown } = Recognised::new(&all, asked)?;
+    let mut agents = Vec::new();
+    let mut saved = Vec::new();
+    for agent in known {
+        let one = Advising { catalog, comparison, asked, agent, threads, progress };
+        let (advice, kept) = one.advice(&all)?;
+        agents.push(advice);
+        saved.extend(kept);
+    }
+    let saved = if agents.len() == 1 { saved.pop() } else { None };
+    let unknown = unknown.into_iter().collect();
+    Ok((Advice { schema: SCHEMA, agents, unknown, skipped }, saved))
+}
+
+/// The agents of some sessions, and by format how many sessions are of none that is known.
+struct Recognised {
+    agents: Vec<&'static Agent>,
+    unknown: IndexMap<String, usize>,
+}
+
+impl Recognised {
+    /// Finds the agents of some sessions.
+    fn new(all: &[Seen], asked: &Asked) -> Result<Self, Error> {
+        let known = Agent::all()?;
+        if let Some(name) = &asked.agent {
+            let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
+            return Ok(Self { agents: vec![agent], unknown: IndexMap::new() });
+        }
+        let is_of = |agent: &Agent, it: &Seen| agent.is_of(it.format, &it.model);
+        let agents: Vec<&Agent> =
+            known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
+        let mut unknown: IndexMap<String, usize> = IndexMap::new();
+        for it in all.iter().filter(|it| !agents.iter().any(|agent| is_of(agent, it))) {
+            *unknown.entry(it.format.to_owned()).or_default() += 1;
+        }
+        if agents.is_empty() { Err(no_agent(&unknown, known)) } else { Ok(Self { agents, unknown }) }
+    }
+}
+
+/// Says that no agent has this name.
+fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
+    let mut problem =
+        Diagnostic::at("agent-unknown", "", format!("no settings of an agent `{name}` are known"));
+    "--agent".clone_into(&mut problem.place.file);
+    vec![problem.help(format!("use one of {}", names(known)))]
+}
+
+/// Says that no session is one of a known agent.
+fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) -> Error {
+    let message = match formats.keys().next() {
+        None => "no recorded session is there to advise on".to_owned(),
+        Some(_) => format!(
+            "whose sessions these are cannot be told from their format: {}",
+            formats.keys().cloned().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let help = match formats.is_empty() {
+        true => "name recorded sessions: files, or folders of them".to_owned(),
+        false => format!("name the agent with `--agent`: {}", names(known)),
+    };
+    vec![Diagnostic::at("agent-unrecognised", "", message).help(help)].into()
+}
+
+fn names(known: &IndexMap<String, Agent>) -> String {
+    known.keys().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns whether the agent is known whose logs have a format and name a model.
+pub fn knows(format: &str, model: &str) -> bool {
+    Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format, model)))
+}
+
+impl Agent {
+    /// Returns whether recordings of a format and a model are its logs.
+    pub(super) fn is_of(&self, format: &str, model: &str) -> bool {
+        self.formats.iter().any(|it| it == format) && model.to_lowercase().contains(&self.needs_model)
+    }
+}
+
+/// Advice on one agent, on its way.
+struct Advising<'a> {
+    catalog: &'a Catalog,
+    comparison: &'a Comparison,
+    asked: &'a Asked,
+    agent: &'a Agent,
+    threads: Option<usize>,
+    progress: Progress<'a>,
+}
+
+/// Settings that are tried, with the policies that play them.
+pub(super) struct Variant {
+    /// Keys and values that differ from what is in force.
+    pub(super) set: Vec<(String, String)>,
+    pub(super) by_lane: ByLane,
+}
+
+impl Advising<'_> {
+    fn advice(&self, all: &[Seen]) -> Result<(AgentAdvice, Option<Saved>), Error> {
+        let whose = self.whose();
+        let file = self.asked.settings.as_ref().map(|(name, text)| files::values(self.agent, name, text));
+        let force = Force {
+            agent: self.agent,
+            seen: all.iter().filter(|it| whose.is_own(it)).collect(),
+            file: file.transpose()?.unwrap_or_default(),
+        };
+        let mut policies = Policies::new(self.catalog);
+        let base = policies.of_state(self.agent, &force.file)?;
+        let mut variants = self.variants(&force, &mut policies)?;
+        let wishes =
+            self.agent.wishes.iter().map(|it| policies.of_wish(it)).collect::<Result<Vec<_>, _>>()?;
+        let lives = lifetimes::Axis::new(self.agent, &mut policies)?;
+        let mut played = self.played(&policies, 0)?;
+        let n_played = policies.files.len();
+        for set in trial::joint(&variants, &played, base) {
+            variants.push(self.variant(set, &force, &mut policies)?);
+        }
+        if policies.files.len() > n_played {
+            let more = self.played(&policies, n_played)?;
+            played.iter_mut().zip(more).for_each(|(it, more)| it.runs.extend(more.runs));
+        }
+        let calendar = Calendar::new(&played);
+        let min_evidence = self.asked.min_evidence;
+        let trial = Trial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
+        let found = trial.found(&variants);
+        let wishes = self.agent.wishes.iter().zip(wishes).map(|(it, by_lane)| trial.wish(it, by_lane));
+        let keys = found.set.iter().map(|it| &it.0);
+        let before = force.playable(keys).filter(|it| !it.is_empty());
+        let before = before
+            .map(|it| Ok::<_, Error>(Before { by_lane: policies.of_state(self.agent, &it)?, state: it }));
+        let saved = trial.saved(&found, before.transpose()?.as_ref());
+        let new: Vec<&Setting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
+        let versions = force.versions();
+        let advice = AgentAdvice {
+            agent: self.agent.name.clone(),
+            sessions: played.len(),
+            sub_agents: force.seen.iter().filter(|it| it.is_of_agent).count(),
+            requests: force.seen.iter().map(|it| it.requests).sum(),
+            projects: trial.n_projects(),
+            month: trial.month(),
+            evidence_kept: trial.evidence_kept(),
+            in_force: force.all(),
+            paste: self.pastes(&force, &found),
+            heed: self.heed(&new, versions.as_ref()),
+            versions,
+            lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
+            wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
+            left_out: force.left_out(),
+            advised: found.advised,
+            reason: found.reason,
+            rejected: found.rejected,
+            tried: found.tried,
+        };
+        Ok((advice, saved))
+    }
+
+    fn whose(&self) -> Whose<'_> {
+        Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
+    }
+
+    fn played(&self, policies: &Policies<'_>, from: usize) -> Result<Vec<Played>, Error> {
+        let plays = Plays { whose: self.whose(), policies, from };
+        play::played(self.catalog, self.comparison, &plays, self.threads, self.progress)
+    }
+
+    /// Returns what is tried: each value of each setting that differs from what is in force.
+    fn variants(&self, force: &Force<'_>, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
+        let mut variants = Vec::new();
+        for setting in force.effective() {
+            let in_force = force.value(setting);
+            for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
+                variants.push(self.variant(vec![(setting.key.clone(), value.clone())], force, policies)?);
+            }
+        }
+        Ok(variants)
+    }
+
+    /// Returns settings over what is in force.
+    fn variant(
+        &self,
+        set: Vec<(String, String)>,
+        force: &Force<'_>,
+        policies: &mut Policies<'_>,
+    ) -> Result<Variant, Error> {
+        let mut state = force.file.clone();
+        state.extend(set.iter().cloned());
+        Ok(Variant { by_lane: policies.of_state(self.agent, &state)?, set })
+    }
+
+    /// Returns what to paste: what is advised, with what the file says already.
+    fn pastes(&self, force: &Force<'_>, found: &trial::Found) -> Vec<Paste> {
+        if found.set.is_empty() {
+            return Vec::new();
+        }
+        let mut whole = force.file.clone();
+        whole.extend(found.set.iter().cloned());
+        let chosen = whole.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1.as_str())));
+        files::pastes(&chosen.collect::<Vec<_>>())
+    }
+
+    /// Says what to check when pasting: which version has the settings, and what outranks them.
+    fn heed(&self, settings: &[&Setting], versions: Option<&[String; 2]>) -> Vec<String> {
+        if settings.is_empty() {
+            return Vec::new();
+        }
+        let name = &self.agent.name;
+        let exists = |setting: &&Setting| {
+            let (key, since) = (&setting.key, setting.since.as_ref()?);
+            let newest = versions.map(|it| &it[1]).filter(|it| is_older(it, since));
+            let update = newest.map_or_else(String::new, |it| {
+                format!(", and the newest version in these sessions is {it}: update first")
+            });
+            Some(format!("`{key}` exists since {name} {since}{update}."))
+        };
+        let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
+        let rest = [self.agent.outranks.clone(), not_tried.to_owned()];
+        settings.iter().filter_map(exists).chain(rest).collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! Short cache lifetimes against long ones: by lane, as they are played, with the closed form beside it.
+//!
+//! Of W tokens that are written with short lifetimes, S are written only because an entry expired that a long lifetime would have kept.
+//! With a long one, W − S tokens are written, at the long price, and S more are read: it costs (l − w) · W − (l − r) · S more, where w, l
+//! and r are the prices of a short write, a long write and a read. So a long lifetime is cheaper from S / W = (l − w) / (l − r) on.
+
+use super::agents::{Agent, ShownBy};
+use super::play::Played;
+use super::states::{ByLane, Policies, State};
+use super::trial::Trial;
+use crate::error::Error;
+use crate::measure::{Spread, Tally};
+use crate::report::advise::Lifetimes;
+
+/// The two values of an agent's lifetimes, as they are played.
+pub(super) struct Axis {
+    /// Sub-agents' sessions, or the agent's own.
+    is_of_agent: bool,
+    /// Short, long.
+    ends: [ByLane; 2],
+}
+
+impl Axis {
+    /// Finds the settings of lifetimes; of an agent that has none there is no axis.
+    ///
+    /// # Errors
+    /// A setting's policy is broken.
+    pub(super) fn new(agent: &Agent, policies: &mut Policies<'_>) -> Result<Vec<Self>, Error> {
+        let mut all = Vec::new();
+        let settings = agent.settings.iter().filter(|it| it.shown_by == Some(ShownBy::Lifetimes));
+        for setting in settings.filter(|it| it.values.len() == 2) {
+            let ends = [&setting.values[0], &setting.values[1]];
+            let of = |value: &String| State::from([(setting.key.clone(), value.clone())]);
+            let ends = ends.map(of);
+            let ends = [policies.of_state(agent, &ends[0])?, policies.of_state(agent, &ends[1])?];
+            all.extend(
+                [false, true]
+                    .into_iter()
+                    .filter(|it| setting.lane.include(*it))
+                    .map(|is_of_agent| Self { is_of_agent, ends }),
+            );
+        }
+        Ok(all)
+    }
+
+    /// Returns what both cost; none where no session of the lane writes to a cache.
+    pub(super) fn found(&self, trial: &Trial<'_>) -> Option<Lifetimes> {
+        let own: Vec<_> = trial.played.iter().filter(|it| it.seen.is_of_agent == self.is_of_agent).collect();
+        let written = |by_lane: ByLane| -> u64 {
+            own.iter().map(|it| it.run(by_lane).sums.main.tokens.write.iter().sum::<u64>()).sum()
+        };
+        let [short, long] = self.ends.map(written);
+        if short == 0 {
+            return None;
+        }
+        let pair = |it: &&Played| {
+            let [short, long] = self.ends.map(|by_lane| it.run(by_lane).costs.total());
+            long.zip(short)
+        };
+        let pairs: Vec<(f64, f64)> = own.iter().filter_map(pair).collect();
+        let spread = Spread::new(&pairs);
+        let is_lane = |it: &Played| it.seen.is_of_agent == self.is_of_agent;
+        let month = |by_lane: ByLane| {
+            trial
+                .calendar
+                .usd(trial.played, |it| if is_lane(it) { it.run(by_lane).costs.total() } else { Some(0.0) })
+        };
+        let rewritten = short.saturating_sub(long);
+        Some(Lifetimes {
+            lane: if self.is_of_agent { "sub-agents" } else { "main" },
+            sessions: own.len(),
+            usd_month: self.ends.map(month),
+            written_tokens: short,
+            rewritten_tokens: rewritten,
+            share: rewritten as f64 / short as f64,
+            break_even: self.break_even(&own),
+            change: spread.map(|it| it.change),
+            interval: spread.and_then(|it| it.interval),
+        })
+    }
+
+    /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
+    fn break_even(&self, own: &[&Played]) -> Option<f64> {
+        let sum = |by_lane: ByLane, part: fn(&Tally) -> (u64, f64)| {
+            let all = own.iter().map(|it| part(it.run(by_lane)));
+            let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+            (tokens > 0).then(|| usd / tokens as f64)
+        };
+        let write = |it: &Tally| (it.sums.main.tokens.write.iter().sum(), it.costs.main.write.usd());
+        let read = |it: &Tally| (it.sums.main.tokens.read, it.costs.main.read.usd());
+        let (short, long) = (sum(self.ends[0], write)?, sum(self.ends[1], write)?);
+        let read = sum(self.ends[1], read)?;
+        (long > read).then(|| (long - short) / (long - read))
+    }
+}

@@ -1,0 +1,113 @@
+//! Policies of settings: several settings of one agent are one policy for each lane.
+
+use indexmap::IndexMap;
+
+use super::agents::{Agent, Setting, Wish};
+use crate::catalog::Catalog;
+use crate::error::Error;
+use crate::input::PolicyFile;
+use crate::input::policy::Lanes;
+use crate::input::text::decode::{Format, decode, encode};
+
+/// The values of settings, by key; what is not there is as recorded.
+pub(in crate::floors::compare) type State = IndexMap<String, String>;
+
+/// The policies that are played: as recorded first, each once.
+pub(in crate::floors::compare) struct Policies<'c> {
+    catalog: &'c Catalog,
+    pub(in crate::floors::compare) files: Vec<PolicyFile>,
+}
+
+/// Which policies sessions have: those of the agent itself, and those of sub-agents.
+pub(in crate::floors::compare) type ByLane = [usize; 2];
+
+impl<'c> Policies<'c> {
+    /// Begins with what was recorded.
+    pub(in crate::floors::compare) fn new(catalog: &'c Catalog) -> Self {
+        Self { catalog, files: vec![PolicyFile::named("identity")] }
+    }
+
+    /// Adds the policies of a state.
+    ///
+    /// # Errors
+    /// A setting's policy is broken, or its base is unknown.
+    pub(in crate::floors::compare) fn of_state(
+        &mut self,
+        agent: &Agent,
+        state: &State,
+    ) -> Result<ByLane, Error> {
+        let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
+        let chosen: Vec<(&Setting, String)> = state.iter().filter_map(settings).collect();
+        let mut by_lane = ByLane::default();
+        for (of_agent, place) in [false, true].into_iter().zip(&mut by_lane) {
+            let own = chosen.iter().filter(|it| it.0.lane.include(of_agent));
+            let parts = own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
+            *place = self.place(parts)?;
+        }
+        Ok(by_lane)
+    }
+
+    /// Adds the policies of what only maintainers can change.
+    ///
+    /// # Errors
+    /// Its policy is broken, or its base is unknown.
+    pub(super) fn of_wish(&mut self, wish: &Wish) -> Result<ByLane, Error> {
+        let own = self.place(vec![wish.policy()?])?;
+        Ok([false, true].map(|it| if wish.lane.include(it) { own } else { 0 }))
+    }
+
+    /// Puts parts together and returns the place of the policy.
+    fn place(&mut self, parts: Vec<PolicyFile>) -> Result<usize, Error> {
+        if parts.is_empty() {
+            return Ok(0);
+        }
+        // Settings of one base are one policy.
+        let mut by_base: IndexMap<String, PolicyFile> = IndexMap::new();
+        for (nth, part) in parts.into_iter().enumerate() {
+            let key = part.base.clone().unwrap_or_else(|| format!("#{nth}"));
+            let base = match (by_base.shift_remove(&key), &part.base) {
+                (Some(before), _) => before,
+                (None, Some(base)) => self.catalog.policy(base)?.spec,
+                (None, None) => PolicyFile::named(""),
+            };
+            by_base.insert(key, part.over(base));
+        }
+        let mut whole = PolicyFile { recovery: None, ..PolicyFile::named("") };
+        for (nth, part) in by_base.into_values().enumerate() {
+            join(&mut whole, told_apart(&part, nth)?);
+        }
+        let place =
+            self.files.iter().position(|it| PolicyFile { name: String::new(), ..it.clone() } == whole);
+        Ok(place.unwrap_or_else(|| {
+            let name = format!("advise/{}", self.files.len());
+            self.files.push(PolicyFile { name, ..whole });
+            self.files.len() - 1
+        }))
+    }
+}
+
+/// Adds what a part does to a whole. Only one part may lay the prompt out: the first one that does.
+fn join(whole: &mut PolicyFile, part: PolicyFile) {
+    whole.params.extend(part.params);
+    whole.tables.extend(part.tables);
+    whole.ladders.extend(part.ladders);
+    whole.stages.extend(part.stages);
+    whole.layout = whole.layout.take().or(part.layout);
+    whole.recovery = whole.recovery.take().or(part.recovery);
+    whole.summariser = whole.summariser.take().or(part.summariser);
+    whole.counter = whole.counter.take().or(part.counter);
+    whole.applies_to = Some(Lanes::Both);
+}
+
+/// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
+fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
+    let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
+    // What a setting takes the place of is read by nothing any more.
+    let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>());
+    part.params.retain(|name, _| read.as_ref().is_none_or(|it| it.contains(name)));
+    let text = encode(&part, Format::Ron).map_err(|it| vec![*it])?;
+    let mut named: PolicyFile = decode(&text.replace("param(\"", &format!("param(\"{nth}_")), Format::Ron)?;
+    named.params = named.params.into_iter().map(|(name, size)| (format!("{nth}_{name}"), size)).collect();
+    named.stages.iter_mut().for_each(|it| it.name = format!("{nth}_{}", it.name));
+    Ok(named)
+}

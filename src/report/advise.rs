@@ -1,0 +1,223 @@
+//! What the users of an agent should set: what the settings in force cost, the best others, and how far that holds.
+
+pub mod saved;
+mod table;
+
+use serde::Serialize;
+
+use super::Skipped;
+use crate::quantity::Tokens;
+use crate::report::tune::Part;
+
+pub(super) use table::dollars;
+pub use table::{markdown, table};
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.advice/1";
+
+/// With fewer projects, sessions are held out by time alone: half of four projects would be two.
+pub const PROJECTS_MIN: usize = 5;
+
+/// Advice on the settings of each agent that recorded some sessions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The schema.
+    pub schema: &'static str,
+    /// By agent.
+    pub agents: Vec<AgentAdvice>,
+    /// Formats whose agent's settings are not known, with the number of sessions.
+    pub unknown: Vec<(String, usize)>,
+    /// What was named and takes no part.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Advice on the settings of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AgentAdvice {
+    /// The agent.
+    pub agent: String,
+    /// The oldest and the newest version in the logs; none where they name none.
+    pub versions: Option<[String; 2]>,
+    /// The number of sessions, of those the sub-agents', and of their requests.
+    pub sessions: usize,
+    /// The sessions of sub-agents among them.
+    pub sub_agents: usize,
+    /// The number of requests.
+    pub requests: u64,
+    /// The number of projects; 0 where they are not known.
+    pub projects: usize,
+    /// What a month costs.
+    pub month: Month,
+    /// The share of needed evidence that prompts hold as things are; none if nothing says what is needed.
+    pub evidence_kept: Option<f64>,
+    /// The settings in force.
+    pub in_force: Vec<InForce>,
+    /// The advice; none is to keep everything.
+    pub advised: Option<Candidate>,
+    /// Why nothing is advised, in a sentence.
+    pub reason: Option<String>,
+    /// The best that was rejected, where nothing is advised.
+    pub rejected: Option<Candidate>,
+    /// What to paste, and where.
+    pub paste: Vec<Paste>,
+    /// What to heed when pasting: what outranks it, and which version has it.
+    pub heed: Vec<String>,
+    /// Short and long cache lifetimes.
+    pub lifetimes: Vec<Lifetimes>,
+    /// Everything that was tried, the cheapest first.
+    pub tried: Vec<Candidate>,
+    /// Settings that were not tried, with the reasons.
+    pub left_out: Vec<LeftOut>,
+    /// What only the agent's maintainers can change.
+    pub wishes: Vec<Candidate>,
+}
+
+/// What a month of sessions costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Month {
+    /// US dollars with the settings in force; none if a price is unknown.
+    pub usd: Option<f64>,
+    /// How it comes about.
+    pub basis: Basis,
+    /// Days from the first request to the last.
+    pub days: Option<f64>,
+}
+
+/// How the costs of a month come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The sessions of the last 30 days.
+    Last30Days,
+    /// All sessions, scaled from their days to 30.
+    Scaled,
+    /// All sessions: their logs tell no times, so nothing is scaled.
+    #[default]
+    AllSessions,
+}
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InForce {
+    /// Its key.
+    pub key: String,
+    /// What it decides.
+    pub about: String,
+    /// The value.
+    pub value: String,
+    /// Who says so.
+    pub from: From,
+}
+
+/// Who says which value is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum From {
+    /// The logs show it; who set it is unknown.
+    Log,
+    /// The settings file that was given.
+    File,
+    /// Neither, so it is the agent's default.
+    Default,
+}
+
+/// Settings that were tried together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The settings: `key=value`; of a wish, what it would do.
+    pub set: Vec<String>,
+    /// US dollars a month.
+    pub usd_month: Option<f64>,
+    /// US dollars saved a month; negative if it costs more.
+    pub saved_month: Option<f64>,
+    /// The relative change in cost over all sessions.
+    pub change: Option<f64>,
+    /// Its 95% interval over sessions and projects.
+    pub interval: Option<[f64; 2]>,
+    /// The change at the lower and at the upper end of what is assumed of recovery.
+    pub ends: Option<[f64; 2]>,
+    /// By how much recovery may cost more than assumed until nothing is saved; none if it adds no recovery.
+    pub recovery_factor: Option<f64>,
+    /// The share of needed evidence that it keeps.
+    pub evidence_kept: Option<f64>,
+    /// The lower end of that share's interval.
+    pub evidence_low: Option<f64>,
+    /// Its results on the older and on the newer sessions.
+    pub by_time: Vec<Part>,
+    /// Its results on some projects and on the others.
+    pub by_project: Vec<Part>,
+    /// What else it changes.
+    pub effects: Vec<String>,
+    /// Why it is no advice.
+    pub why_not: Option<String>,
+}
+
+/// What to paste, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Paste {
+    /// The place.
+    pub at: String,
+    /// The place of one project, if there is one.
+    pub project: Option<String>,
+    /// The text.
+    pub text: String,
+}
+
+/// Cache entries of one lane, short-lived against long-lived.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Lifetimes {
+    /// Whose sessions.
+    pub lane: &'static str,
+    /// The number of sessions.
+    pub sessions: usize,
+    /// US dollars a month with short and with long lifetimes.
+    pub usd_month: [Option<f64>; 2],
+    /// Tokens that are written with short lifetimes.
+    pub written_tokens: Tokens,
+    /// Of these: tokens that are written again only because an entry expired that a long lifetime keeps.
+    pub rewritten_tokens: Tokens,
+    /// Their share.
+    pub share: f64,
+    /// The share from which a long lifetime is cheaper; none where prices do not tell.
+    pub break_even: Option<f64>,
+    /// The relative change in cost from short to long, and its 95% interval.
+    pub change: Option<f64>,
+    /// The interval.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// A setting that was not tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Its key.
+    pub key: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Advice {
+    /// Returns it as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn document(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|it| it + "\n")
+    }
+}
+
+/// Days of a week: fewer say little of a month.
+const WEEK: f64 = 7.0;
+
+impl Month {
+    /// Says how the costs of a month come about.
+    pub fn words(&self) -> String {
+        match (self.basis, self.days) {
+            (Basis::Last30Days, _) => "the sessions of the last 30 days".to_owned(),
+            (Basis::Scaled, Some(days)) => {
+                let guess = if days < WEEK { ", so a rough guess" } else { "" };
+                format!("scaled to 30 days from {days:.1} days of sessions{guess}")
+            }
+            _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Advice in words: totals first, then what to change, what that does, and what else was tried.
+
+use super::{Advice, AgentAdvice, Candidate, From, Lifetimes, PROJECTS_MIN};
+use crate::grid::numbers::{NONE, counted, interval, listed, percent, signed, thousands};
+use crate::grid::{Grid, Kind};
+use crate::report::Skipped;
+use crate::report::blocks::{Block, in_markdown, on_terminal};
+use crate::report::tune::Part;
+
+/// The most candidates that are shown by default.
+const SHOWN: usize = 10;
+
+/// Returns advice for a terminal.
+pub fn table(it: &Advice, is_detailed: bool, width: Option<usize>) -> String {
+    on_terminal(&blocks(it, is_detailed), width)
+}
+
+/// Returns advice as Markdown.
+pub fn markdown(it: &Advice, is_detailed: bool) -> String {
+    in_markdown(&blocks(it, is_detailed))
+}
+
+fn blocks(advice: &Advice, is_detailed: bool) -> Vec<Block> {
+    let mut blocks: Vec<Block> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).collect();
+    for (format, n) in &advice.unknown {
+        blocks.push(Block::text(format!(
+            "Not advised on: {} of the format {format}, which several agents write. Name the agent with `--agent`.",
+            counted(*n, "session")
+        )));
+    }
+    if !advice.skipped.is_empty() {
+        let n = thousands(advice.skipped.len() as u64);
+        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
+    }
+    blocks.push(Block::text(
+        "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.",
+    ));
+    blocks
+}
+
+fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
+    let mut blocks = vec![Block::Head(head(it)), Block::text(cost(it))];
+    match &it.advised {
+        Some(best) => blocks.extend(advised(it, best)),
+        None => blocks.extend(kept(it)),
+    }
+    blocks.push(Block::Table(in_force(it)));
+    if !it.lifetimes.is_empty() {
+        blocks.push(Block::Table(lifetimes(it)));
+        blocks.extend(it.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
+    }
+    if !it.tried.is_empty() {
+        blocks.push(Block::Table(tried(it, is_detailed)));
+        let more = it.tried.chunk_by(is_alike).skip(SHOWN).map(<[_]>::len).sum::<usize>();
+        if more > 0 && !is_detailed {
+            blocks.push(Block::text(format!("… and {more} more: see --details")));
+        }
+    }
+    for wish in &it.wishes {
+        blocks.push(Block::text(of_wish(it, wish)));
+    }
+    if is_detailed {
+        blocks.extend(
+            it.left_out
+                .iter()
+                .map(|it| Block::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
+        );
+    } else if !it.left_out.is_empty() {
+        let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).collect();
+        blocks.push(Block::text(format!("Not tried (--details says why): {}.", listed(&keys))));
+    }
+    blocks
+}
+
+fn head(it: &AgentAdvice) -> String {
+    let versions = match &it.versions {
+        Some([first, last]) if first == last => format!(" {first}"),
+        Some([first, last]) => format!(" {first} to {last}"),
+        None => String::new(),
+    };
+    let agents =
+        if it.sub_agents > 0 { format!(", {} of them sub-agents'", it.sub_agents) } else { String::new() };
+    let projects =
+        if it.projects > 0 { format!(" in {}", counted(it.projects, "project")) } else { String::new() };
+    format!(
+        "{}{versions}: {}{agents}, {} requests{projects}",
+        it.agent,
+        counted(it.sessions, "session"),
+        thousands(it.requests)
+    )
+}
+
+fn cost(it: &AgentAdvice) -> String {
+    let kept = it
+        .evidence_kept
+        .map_or_else(String::new, |it| format!("; prompts hold {} of the needed evidence", percent(it)));
+    match it.month.usd {
+        Some(usd) => format!("What you have costs {} a month ({}){kept}.", dollars(usd), it.month.words()),
+        None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
+    }
+}
+
+/// Says what to change, and what that does.
+fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
+    let set = listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
+    let saved = best.saved_month.map_or_else(|| NONE.to_owned(), dollars);
+    let mut blocks = vec![
+        Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best))),
+        Block::text(held_out(it, best)),
+        Block::text(forgets(it, best)),
+    ];
+    blocks.extend(hangs_on(best).map(Block::Text));
+    if !best.effects.is_empty() {
+        blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
+    }
+    for paste in &it.paste {
+        let project =
+            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
+        blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(Block::Code(paste.text.clone()));
+    }
+    blocks.extend(it.heed.iter().map(|it| Block::text(it.clone())));
+    blocks
+}
+
+/// Says to keep what there is, and what was rejected.
+fn kept(it: &AgentAdvice) -> Vec<Block> {
+    let reason = it.reason.clone().unwrap_or_default();
+    let mut blocks = vec![Block::text(format!("Keep what you have: {reason}."))];
+    if let Some(best) = &it.rejected {
+        blocks.push(Block::text(format!(
+            "The best that was rejected is {}: {}. {}",
+            listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>()),
+            changes(best),
+            forgets(it, best)
+        )));
+        blocks.push(Block::text(held_out(it, best)));
+        blocks.extend(hangs_on(best).map(Block::Text));
+    }
+    blocks
+}
+
+/// Says by how much costs change.
+fn changes(it: &Candidate) -> String {
+    let change = it.change.map_or_else(|| NONE.to_owned(), signed);
+    it.interval.map_or_else(|| change.clone(), |it| format!("{change}, 95% interval {}%", interval(it)))
+}
+
+/// Says how far it held on sessions that it was not chosen on.
+fn held_out(it: &AgentAdvice, best: &Candidate) -> String {
+    let out = |parts: &[Part]| {
+        parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()))
+    };
+    let time = match out(&best.by_time) {
+        Some(words) => format!("Chosen on the older half of the sessions; on the newer half, {words}."),
+        None => "There are too few sessions to hold any out.".to_owned(),
+    };
+    let project = match (out(&best.by_project), it.projects) {
+        (Some(words), _) => format!(" On the projects held out, {words}."),
+        (None, n) if n >= PROJECTS_MIN => String::new(),
+        (None, 0) => " No projects are known, so sessions are held out by time alone.".to_owned(),
+        (None, n) => format!(
+            " With {} (fewer than {PROJECTS_MIN}), sessions are held out by time alone.",
+            counted(n, "project")
+        ),
+    };
+    time + &project
+}
+
+/// Says what prompts no longer hold.
+fn forgets(it: &AgentAdvice, best: &Candidate) -> String {
+    match (best.evidence_kept, it.evidence_kept) {
+        (Some(kept), Some(base)) => {
+            let low = best.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
+            format!(
+                "Its prompts still hold {}{low} of the needed evidence, those of what you have {}.",
+                percent(kept),
+                percent(base)
+            )
+        }
+        _ => "What it forgets is unknown: nothing says which evidence is needed.".to_owned(),
+    }
+}
+
+/// Says what the saving hangs on.
+fn hangs_on(best: &Candidate) -> Option<String> {
+    let ends = best.ends.filter(|it| (it[0] - it[1]).abs() > 5e-4);
+    let ends = ends.map(|it| format!("Over what is assumed of recovery, the change is {}%.", interval(it)));
+    let factor = best
+        .recovery_factor
+        .map(|it| format!("The saving is gone if recovery costs {it:.1} times what is assumed."));
+    let all: Vec<String> = ends.into_iter().chain(factor).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+fn in_force(it: &AgentAdvice) -> Grid {
+    let from = |from: From| match from {
+        From::Log => "the logs",
+        From::File => "the file given",
+        From::Default => "the agent's default",
+    };
+    let row = |it: &super::InForce| {
+        vec![it.key.clone(), it.about.clone(), it.value.clone(), from(it.from).to_owned()]
+    };
+    let headings = ["setting", "decides", "in force", "says"];
+    Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(Kind::Text, &[1, 2, 3])
+}
+
+fn lifetimes(it: &AgentAdvice) -> Grid {
+    let cell = |usd: Option<f64>| usd.map_or_else(|| NONE.to_owned(), dollars);
+    let row = |it: &Lifetimes| {
+        vec![
+            it.lane.to_owned(),
+            it.sessions.to_string(),
+            cell(it.usd_month[0]),
+            cell(it.usd_month[1]),
+            it.change.map_or_else(|| NONE.to_owned(), signed),
+            it.interval.map_or_else(|| NONE.to_owned(), interval),
+            percent(it.share),
+            it.break_even.map_or_else(|| NONE.to_owned(), percent),
+        ]
+    };
+    let headings = [
+        "lane",
+        "sessions",
+        "5 min a month",
+        "1 h a month",
+        "5 min → 1 h",
+        "95% interval",
+        "written again",
+        "break-even",
+    ];
+    Grid::new("5 minutes or 1 hour", 1, &headings, it.lifetimes.iter().map(row))
+}
+
+/// Says which lifetime is cheaper.
+fn of_lifetimes(it: &Lifetimes) -> String {
+    let lane = it.lane;
+    let (cheaper, is_sure) = match (it.change, it.interval) {
+        (Some(change), ends) => {
+            let is_sure = ends.is_some_and(|it| it[0] * it[1] > 0.0);
+            (if change < 0.0 { "an hour is" } else { "five minutes are" }, is_sure)
+        }
+        _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
+    };
+    let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
+    format!(
+        "{lane}: {cheaper} cheaper{sure}. Of {} tokens written with five minutes, {} are written again after pauses of up to an hour.",
+        thousands(it.written_tokens),
+        thousands(it.rewritten_tokens)
+    )
+}
+
+fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
+    let groups: Vec<&[Candidate]> = it.tried.chunk_by(is_alike).collect();
+    let shown = if is_detailed { groups.len() } else { SHOWN };
+    let row = |group: &&[Candidate]| {
+        let it = &group[0];
+        let alike = match group.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {n} alike"),
+        };
+        vec![
+            it.set.join(", ") + &alike,
+            it.usd_month.map_or_else(|| NONE.to_owned(), dollars),
+            it.change.map_or_else(|| NONE.to_owned(), signed),
+            it.interval.map_or_else(|| NONE.to_owned(), interval),
+            it.ends.map_or_else(|| NONE.to_owned(), interval),
+            it.evidence_kept.map_or_else(|| NONE.to_owned(), percent),
+        ]
+    };
+    let headings = ["tried", "USD a month", "Δ cost", "95% interval", "by recovery", "kept"];
+    Grid::new("Tried", 1, &headings, groups.iter().take(shown).map(row))
+}
+
+/// Returns whether two candidates come to the same.
+fn is_alike(one: &Candidate, other: &Candidate) -> bool {
+    one.change == other.change && one.evidence_kept == other.evidence_kept
+}
+
+fn of_wish(it: &AgentAdvice, wish: &Candidate) -> String {
+    let kept =
+        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of the evidence kept", percent(it)));
+    format!(
+        "What only the maintainers of {} could change: {} ({}{kept}). {}.",
+        it.agent,
+        wish.set.join(", "),
+        changes(wish),
+        wish.why_not.as_deref().map(upper).unwrap_or_default()
+    )
+}
+
+/// Begins a sentence.
+fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+}
+
+/// Returns an amount of US dollars; small ones with more digits.
+pub(in crate::floors::report) fn dollars(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
+    format!("{sign}${}", crate::grid::numbers::fixed(usd.abs(), decimals))
+}

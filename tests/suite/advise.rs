@@ -1,0 +1,379 @@
+//! Advice on settings: what is tried of each agent, what is advised, and whether the pasted text gives the same numbers.
+
+mod logs;
+
+use std::fs;
+use std::path::Path;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::advise::agents::{Agent, Form};
+use ctxsim::compare::advise::files::{pastes, values};
+use ctxsim::compare::advise::{Asked, advise};
+use ctxsim::compare::{Comparison, forecast, realised};
+use ctxsim::input::Policy;
+use ctxsim::input::policy::matches_any;
+use ctxsim::report::advise::saved::{Bills, Kind, Saved};
+use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
+use ctxsim::report::realised::{Answer, Later, Realised};
+use ctxsim::rng::Seed;
+
+use crate::sweep::{ctxsim, out};
+use logs::{Recipe, Session, write};
+
+/// Nothing but what is in the logs: no session leaves anything to another, and no request is unrecorded.
+fn sessions(folder: &Path) -> Comparison {
+    Comparison {
+        scenarios: vec![folder.display().to_string()],
+        own_models: true,
+        alone: true,
+        set: vec!["scenario.load.recorded.assume.side_request=none".to_owned()],
+        ..Comparison::default()
+    }
+}
+
+fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Saved>) {
+    let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
+    let asked = Asked { settings, min_evidence: 0.9, agent: None };
+    let (mut advice, saved): (Advice, _) =
+        advise(&Catalog::bundled(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
+    (advice.agents.remove(0), saved)
+}
+
+/// Makes a folder of sessions and advises on it.
+fn advised(recipe: Recipe) -> (AgentAdvice, Vec<Session>) {
+    let folder = tempfile::tempdir().unwrap();
+    let all = recipe.sessions();
+    write(folder.path(), &all, "s");
+    (advice_on(folder.path(), None).0, all)
+}
+
+const SAVES: Recipe = Recipe { seed: 0, saving: 0.08, sessions: 36, first_day: 0 };
+
+/// Checks that every number that a user of an agent can set is varied or left out with the reason, and that nothing measured is varied.
+fn check_agent(name: &str) {
+    let agent = &Agent::all().unwrap()[name];
+    let catalog = Catalog::bundled();
+    let own: Vec<&str> =
+        catalog.names(ctxsim::catalog::Kind::Policy).filter(|it| matches_any(&agent.policies, it)).collect();
+    assert!(!own.is_empty(), "{name} has no policies");
+    let mut moved: Vec<(String, String)> = Vec::new();
+    for setting in &agent.settings {
+        assert!(
+            !setting.values.is_empty() && !setting.source.is_empty() && !setting.effects.is_empty(),
+            "{}",
+            setting.key
+        );
+        assert_eq!(setting.form == Form::Code, setting.write.is_some(), "{}", setting.key);
+        for value in &setting.values {
+            let part = setting.policy(value).unwrap();
+            let Some(base) = part.base.clone() else {
+                assert!(part.settable.is_none(), "{}", setting.key);
+                Policy::new(&part).unwrap();
+                continue;
+            };
+            let spec = catalog.policy(&base).unwrap().spec;
+            let settable = spec.settable.clone().unwrap_or_default();
+            for param in part.params.keys() {
+                let is_settable = settable.contains_key(param) || setting.follows.contains(param);
+                assert!(is_settable, "{}: `{param}` of {base} is measured", setting.key);
+                moved.push((base.clone(), param.clone()));
+            }
+            Policy::new(&part.over(spec)).unwrap();
+        }
+    }
+    for wish in &agent.wishes {
+        wish.policy().unwrap();
+    }
+    for policy in own {
+        let spec = catalog.policy(policy).unwrap().spec;
+        for param in spec.settable.iter().flatten().map(|it| it.0) {
+            let is_moved = moved.iter().any(|it| it.1 == *param);
+            let is_left_out =
+                agent.left_out.iter().any(|it| it.params.contains(param) && !it.reason.is_empty());
+            assert!(is_moved || is_left_out, "{name}: `{param}` of {policy} is neither varied nor left out");
+        }
+    }
+}
+
+macro_rules! agents {
+    ($($test:ident: $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                check_agent($name);
+            }
+        )*
+
+        #[test]
+        fn every_agent_has_a_test() {
+            let known: Vec<&str> = Agent::all().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(known, [$($name),*]);
+        }
+    };
+}
+
+agents! {
+    claude_api_varies_what_can_be_set: "claude-api",
+    claude_code_varies_what_can_be_set: "claude-code",
+    cline_varies_what_can_be_set: "cline",
+    codex_varies_what_can_be_set: "codex",
+    gemini_cli_varies_what_can_be_set: "gemini-cli",
+    langchain_varies_what_can_be_set: "langchain",
+    opencode_varies_what_can_be_set: "opencode",
+    openhands_varies_what_can_be_set: "openhands",
+    pi_varies_what_can_be_set: "pi",
+    qwen_code_varies_what_can_be_set: "qwen-code",
+}
+
+#[test]
+fn every_pasted_text_is_read_back_as_what_was_pasted() {
+    for agent in Agent::all().unwrap().values() {
+        for setting in &agent.settings {
+            for value in &setting.values {
+                let pastes = pastes(&[(setting, value)]);
+                let read = values(agent, "pasted", &pastes[0].text).unwrap();
+                assert_eq!(read.get(&setting.key), Some(value), "{}: {}", setting.key, pastes[0].text);
+            }
+        }
+    }
+    let agents = Agent::all().unwrap();
+    let two = ["compaction.reserveTokens", "compaction.keepRecentTokens"]
+        .map(|it| agents["pi"].setting(it).unwrap());
+    let text = &pastes(&[(two[0], "50000"), (two[1], "10000")])[0].text;
+    assert_eq!(
+        text,
+        "{\n  \"compaction\": {\n    \"keepRecentTokens\": 10000,\n    \"reserveTokens\": 50000\n  }\n}"
+    );
+    let toml = "model = \"gpt\"\n# a comment\nmodel_auto_compact_token_limit = 120_000\n[profiles.x]\n";
+    let read = values(&agents["codex"], "config.toml", toml).unwrap();
+    assert_eq!(read.get("model_auto_compact_token_limit").map(String::as_str), Some("120000"));
+    let code = "agent = create_agent(middleware=[ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=70000,\n  keep=3)])])";
+    let read = values(&agents["langchain"], "agent.py", code).unwrap();
+    assert_eq!(read.get("ClearToolUsesEdit trigger").map(String::as_str), Some("70000"));
+}
+
+#[test]
+fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_same_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = SAVES.sessions();
+    write(folder.path(), &all, "s");
+
+    let (found, saved) = advice_on(folder.path(), None);
+
+    let best = found.advised.as_ref().unwrap_or_else(|| panic!("{:?}", found.reason));
+    assert_eq!(best.set, ["promptCacheTtl=1h"]);
+    assert_eq!((found.projects, found.month.basis), (6, Basis::Last30Days));
+    assert_eq!(found.paste[0].text, "{\n  \"promptCacheTtl\": \"1h\"\n}");
+    assert!((best.change.unwrap() + 0.08).abs() < 0.01, "{best:?}");
+    assert!(best.by_time.len() == 2 && best.by_project.len() == 2);
+    let saved = saved.unwrap();
+    assert_eq!(saved.before, ["promptCacheTtl=5m"]);
+
+    let (again, _) = advice_on(folder.path(), Some(&found.paste[0].text));
+
+    assert_eq!(again.month.usd, best.usd_month, "what is in force is now what was advised");
+    assert_eq!(again.advised, None);
+    let in_force = again.in_force.iter().find(|it| it.key == "promptCacheTtl").unwrap();
+    assert_eq!((in_force.value.as_str(), in_force.from), ("1h", ctxsim::report::advise::From::File));
+    let back = again.tried.iter().find(|it| it.set == ["promptCacheTtl=5m"]).unwrap();
+    assert_eq!(back.usd_month, found.month.usd, "and five minutes cost what they did");
+}
+
+/// With W tokens written with five minutes, of which S are written again after pauses of up to an hour, an hour costs 0.75 W − 1.9 S more, in
+/// units of the input price.
+#[test]
+fn an_hour_against_five_minutes_costs_what_the_closed_form_says() {
+    for seed in [3, 4] {
+        let (found, all) =
+            advised(Recipe { seed, saving: if seed == 3 { 0.05 } else { -0.1 }, sessions: 12, first_day: 0 });
+
+        let [short, long] = [false, true].map(|it| all.iter().map(|one| one.written(it)).sum::<u64>());
+        let (w, s) = (short as f64, (short - long) as f64);
+        let more = (0.75 * w - 1.9 * s) * 5e-6;
+        let usd = |is_long| all.iter().map(|it| it.usd(is_long)).sum::<f64>();
+        assert!((usd(true) - usd(false) - more).abs() < 1e-9, "the bills are those of the closed form");
+        let lives = &found.lifetimes[0];
+        assert_eq!((lives.written_tokens, lives.rewritten_tokens), (short, short - long), "seed {seed}");
+        assert!((lives.break_even.unwrap() - 0.75 / 1.9).abs() < 1e-9);
+        assert!((lives.change.unwrap() - more / usd(false)).abs() < 1e-9, "{lives:?}");
+    }
+}
+
+/// Counts the folders in which something is advised.
+fn n_advised(seeds: std::ops::Range<u64>, saving: f64) -> usize {
+    seeds.filter(|seed| advised(Recipe { seed: *seed, saving, ..SAVES }).0.advised.is_some()).count()
+}
+
+#[test]
+fn what_saves_is_advised_and_what_does_not_is_not() {
+    assert_eq!(n_advised(100..103, 0.08), 3);
+    assert_eq!(n_advised(100..103, 0.0), 0);
+}
+
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn a_setting_that_saves_8_percent_is_advised_in_nine_folders_of_ten_and_one_that_saves_nothing_in_one_of_twenty()
+ {
+    let (with, without) = (n_advised(0..50, 0.08), n_advised(0..50, 0.0));
+
+    assert!(with >= 45, "advised in {with} of 50 folders with a saving");
+    assert!(without <= 2, "advised in {without} of 50 folders without one");
+}
+
+/// Plays a change of lifetimes: earlier sessions of five minutes, advice, and later sessions billed with an hour.
+fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realised; N]> {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &Recipe { seed, ..SAVES }.sessions(), "s");
+    let saved = advice_on(folder.path(), None).1?;
+    Some(cases.map(|(factor, n_later)| {
+        let mut saved = saved.clone();
+        saved.kinds.iter_mut().for_each(|it| it.change *= factor);
+        let folder = tempfile::tempdir().unwrap();
+        let later = Recipe { seed: seed + 1_000, sessions: n_later, first_day: 60, ..SAVES }.sessions();
+        let later: Vec<Session> = later.into_iter().map(|it| Session { is_long: true, ..it }).collect();
+        write(folder.path(), &later, "t");
+        realised(&Catalog::bundled(), &sessions(folder.path()), &saved, Some(1), &|_, _| {}).unwrap()
+    }))
+}
+
+#[test]
+fn a_right_forecast_is_confirmed_a_wrong_one_refuted_and_with_few_sessions_nothing_is_told() {
+    let [right, wrong, few] = became(7, [(1.0, 60), (2.0, 60), (1.0, 8)]).unwrap();
+    assert_eq!(right.answer, Answer::AsForecast, "{right:?}");
+    assert!(right.is_by_cost && right.sessions == 60);
+    assert_eq!(wrong.answer, Answer::Less, "{wrong:?}");
+    assert_eq!(few.answer, Answer::CannotTell, "{few:?}");
+    assert!(few.more_sessions.unwrap() >= 5, "{few:?}");
+}
+
+/// Draws sessions of one kind: their sizes, and bills at a rate of 1 in the mean that vary by 20%.
+fn drawn(seed: u64, part: u64, n: usize, factor: f64) -> Vec<(f64, f64)> {
+    let stream = Seed(seed).stream("bills", part);
+    let one = |nth: u64| {
+        let mut draw = stream.nth(0, nth);
+        let size = 10.0 + draw.next_between(0, 40) as f64;
+        let noise: f64 = (0..12).map(|_| draw.next_between(0, 1_000_000) as f64 / 1e6).sum::<f64>() - 6.0;
+        (size, size * factor * (1.0 + 0.2 * noise))
+    };
+    (0..n as u64).map(one).collect()
+}
+
+/// Holds a forecast of −8% against later bills that changed by another share.
+fn held(seed: u64, n_later: usize, change: f64) -> Realised {
+    let bills = Bills::new(&drawn(seed, 0, 2_000, 1.0));
+    let kind = Kind { name: "main".to_owned(), bills, change: -0.08 };
+    let saved = Saved {
+        schema: String::new(),
+        agent: "an agent".to_owned(),
+        set: vec!["key=1".to_owned()],
+        until_ms: None,
+        versions: Vec::new(),
+        change: -0.08,
+        interval: [-0.081, -0.079],
+        before: Vec::new(),
+        kinds: vec![kind],
+    };
+    let later = drawn(seed, 1, n_later, 1.0 + change).into_iter();
+    let later: Vec<Later> = later.map(|(size, usd)| Later { kind: "main".to_owned(), size, usd }).collect();
+    Realised::new(&saved, &later)
+}
+
+#[test]
+fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_nothing_is_told() {
+    let count = |n_later: usize, change: f64, answer: Answer| {
+        (0..50).filter(|seed| held(*seed, n_later, change).answer == answer).count()
+    };
+    // As many as the answer asks for, and some more for its own error.
+    let more = held(0, 30, -0.08).more_sessions.unwrap();
+    assert!((200..1_000).contains(&more), "{more}");
+    let enough = (more as usize + 30) * 5 / 4;
+    assert!(
+        count(enough, -0.08, Answer::AsForecast) >= 45,
+        "right: {}",
+        count(enough, -0.08, Answer::AsForecast)
+    );
+    assert!(
+        count(enough, -0.04, Answer::Less) >= 45,
+        "wrong by half: {}",
+        count(enough, -0.04, Answer::Less)
+    );
+    assert!(count(enough, -0.12, Answer::More) >= 45, "too little: {}", count(enough, -0.12, Answer::More));
+    let few = enough / 4;
+    assert!(count(few, -0.08, Answer::CannotTell) >= 45, "few: {}", count(few, -0.08, Answer::CannotTell));
+}
+
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
+    let mut n = [0; 3];
+    let mut told = Vec::new();
+    let seeds: Vec<u64> = (0..50).collect();
+    for seed in &seeds {
+        let Some(all) = became(*seed, [(1.0, 120), (2.0, 120), (1.0, 8)]) else { continue };
+        told.push(all.each_ref().map(|it| (it.answer, it.more_sessions)));
+        let right = [Answer::AsForecast, Answer::Less, Answer::CannotTell];
+        all.iter().zip(right).zip(&mut n).for_each(|((it, right), n)| *n += usize::from(it.answer == right));
+    }
+    assert!(n.iter().all(|it| *it >= 45), "confirmed, refuted, not told: {n:?} of 50: {told:?}");
+}
+
+/// What a log of each format shows without being played: the agent, its version, its project.
+#[test]
+fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a_format() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let head = |args: &[&str]| {
+        let text = out(&ctxsim(root, &[&["advise"], args].concat()));
+        assert!(text.contains("Keep what you have") && text.contains("In force"), "{args:?}: {text}");
+        text.lines().next().unwrap().to_owned()
+    };
+    let data = |name: &str| format!("tests/data/recorded/{name}");
+    let cases = [
+        ("codex-rollout.jsonl", "Codex 0.140.0: 1 session, "),
+        ("pi-session.jsonl", "pi: 1 session, "),
+        ("opencode-part.json", "opencode: 1 session, "),
+        ("gemini-part.jsonl", "Gemini CLI: 1 session, "),
+    ];
+    for (file, begins) in cases {
+        let head = head(&[&data(file)]);
+        assert!(head.starts_with(begins), "{head}");
+    }
+    let model = ["--profile", "deepseek/deepseek-v4-flash"];
+    let others = [
+        ("openhands-completions.jsonl", "openhands", "OpenHands: "),
+        ("messages-calls.json", "langchain", "LangChain: "),
+        ("messages-calls.json", "claude-api", "Claude API: "),
+        ("atif-agents.json", "cline", "Cline: "),
+        ("qwen-session.jsonl", "qwen-code", "Qwen Code: "),
+    ];
+    for (file, agent, begins) in others {
+        let head = head(&[&[data(file).as_str(), "--agent", agent], &model[..]].concat());
+        assert!(head.starts_with(begins), "{head}");
+    }
+}
+
+#[test]
+fn the_command_line_writes_advice_and_reads_the_forecast_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    write(&logs, &SAVES.sessions(), "s");
+
+    let text = out(&ctxsim(folder.path(), &["advise", "logs", "--save", "advice.json"]));
+
+    assert!(text.contains("Change `promptCacheTtl=1h`: it saves $"), "{text}");
+    assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
+    let saved = fs::read_to_string(folder.path().join("advice.json")).unwrap();
+    assert!(saved.len() < 4_000 && forecast("advice.json", &saved).is_ok());
+    let later: Vec<Session> = Recipe { seed: 9, first_day: 60, ..SAVES }
+        .sessions()
+        .into_iter()
+        .map(|it| Session { is_long: true, ..it })
+        .collect();
+    write(&logs, &later, "t");
+    let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
+    assert!(text.starts_with("Claude Code, `promptCacheTtl=1h`: "), "{text}");
+    let json = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["sessions"], 36);
+    assert_eq!(json["left_out"][0][1], 36, "those that the advice was made of");
+}
