@@ -475,6 +475,68 @@ fn a_folder_costs_what_its_logs_say_and_a_memory_that_nobody_trusts_its_tokens_m
     assert_eq!(picodollars(told["net_usd"].as_f64().unwrap()), i128::from(shown * INPUT));
 }
 
+/// A folder of sessions of one project that read the same two files, each of which says the same for so many sessions.
+fn reads(sessions: u32, same_for: u32) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for nth in 0..sessions {
+        let says = |file: &str| -> &'static str { format!("{file} says {}", nth / same_for).leak() };
+        let read =
+            |file: &str| -> &'static str { format!(r#"{{"file_path":"/Users/ann/cli/{file}"}}"#).leak() };
+        let steps = ["one.rs", "two.rs"].map(|it| Step("Read", read(it), says(it)));
+        let id = ["a", "b", "c", "d", "e", "f"][nth as usize];
+        fs::write(folder.path().join(format!("{id}.jsonl")), log(id, "/Users/ann/cli", nth + 1, &steps))
+            .unwrap();
+    }
+    let policy = "(name: \"whole\", about: \"Whole files.\", layout: (memory: behind_system), memory: \
+        sources(write: (keeps: whole, by: harness), store: file()))";
+    fs::write(folder.path().join("whole.ron"), policy).unwrap();
+    folder
+}
+
+/// Returns what a memory of whole sources that everybody trusts came to in such a folder.
+fn whole(folder: &Path) -> Value {
+    let args = [
+        ".",
+        "--policy",
+        "histories/none",
+        "whole.ron",
+        "--set",
+        "history.use.trusts_whole=1",
+        "--format",
+        "json",
+    ];
+    let report: Value = serde_json::from_str(&memory(folder, &args)).unwrap();
+    let mine = report["runs"].as_array().unwrap().iter().find(|it| it["policy"] == "whole").unwrap();
+    mine["history"]["memory"].clone()
+}
+
+#[test]
+fn in_a_folder_of_logs_a_perfect_memory_spares_every_fetch_but_the_first_and_one_of_changing_sources_none() {
+    // A session has three requests: the first writes 10,000 tokens, each later one 500 more, of a call and its result. Four sessions
+    // begin with two files that are known.
+    let fetch = |later: u64| 500 * (WRITE + later * READ) + 40 * OUTPUT + 10_000 * READ;
+    let fetched = 4 * (fetch(1) + fetch(0));
+    let usd = |told: &Value, field: &str| picodollars(told[field].as_f64().unwrap());
+
+    let same = whole(reads(5, 6).path());
+    let shown = same["shown_max"].as_u64().unwrap();
+    let carried = 4 * shown * (WRITE + 2 * READ);
+    assert_eq!((&same["fresh"], &same["stale"], &same["writes"]), (&8.into(), &0.into(), &1.into()));
+    assert!(shown > 0);
+    assert_eq!(usd(&same, "spared_usd"), i128::from(fetched));
+    assert_eq!(usd(&same, "carried_usd"), i128::from(carried));
+    assert_eq!(usd(&same, "net_usd"), i128::from(carried) - i128::from(fetched));
+
+    // What everybody trusts and nothing holds any more is fetched twice, by the declared cost of a stale note.
+    let changing = whole(reads(5, 1).path());
+    assert_eq!(
+        (&changing["fresh"], &changing["stale"], &changing["writes"]),
+        (&0.into(), &8.into(), &5.into())
+    );
+    assert_eq!((usd(&changing, "spared_usd"), usd(&changing, "stale_usd")), (0, i128::from(fetched)));
+    assert_eq!(usd(&changing, "net_usd"), i128::from(carried + fetched));
+}
+
 #[test]
 fn a_user_is_one_history_if_asked_for_and_neither_order_nor_threads_change_a_byte() {
     let folder = folder();
