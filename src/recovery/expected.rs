@@ -59,8 +59,8 @@ pub struct Carried {
     tokens: u64,
     /// Of these, what was looked up anew.
     explored: u64,
-    /// Of these, what is looked up for the request that comes: no edit was made while that stood.
-    fresh: u64,
+    /// Whether anything was carried before things were looked up for the request that comes: no edit was made while those stood.
+    had_any: Option<bool>,
     /// The variance of the tokens.
     variance: u64,
     n_edits: usize,
@@ -118,7 +118,7 @@ impl Carried {
             unsettled_from: None,
             tokens: 0,
             explored: 0,
-            fresh: 0,
+            had_any: None,
             variance: 0,
             n_edits: 0,
             last_sent: (0, 0),
@@ -140,7 +140,7 @@ impl Carried {
     /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns what is carried in it.
     pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> Standing {
         self.stand(prompt);
-        self.fresh = 0;
+        self.had_any = None;
         let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
         let mut anew = [0_u64; 2];
         if let Some(broke_at) = broke_at.filter(|it| *it < end) {
@@ -166,7 +166,7 @@ impl Carried {
 
     /// Returns whether anything was carried when the prompt was last looked at, beside what is looked up for the request that comes.
     pub fn has_any(&self) -> bool {
-        self.tokens > self.fresh
+        self.had_any.unwrap_or(self.tokens > 0)
     }
 
     /// Follows the edits since the last look: what is beside a result goes and comes with it.
@@ -257,6 +257,7 @@ impl Carried {
     /// Returns what is expected to be looked up anew before a request, of the tokens that were removed; nothing where nothing is.
     pub fn explored(&mut self, removed: f64, billed: Billed, prompt: &Prompt<'_>) -> Option<ExploredRow> {
         let explores = self.terms.explores?;
+        self.had_any = Some(self.tokens > 0);
         let carried = self.stand(prompt);
         let working = (prompt.tokens() - prompt.stable_tokens()) as f64 + carried;
         let calls = explores.calls(removed, working);
@@ -272,7 +273,6 @@ impl Carried {
             is_explored: true,
             ..Expected::beside(host(prompt), prompt)
         };
-        self.fresh = call.tokens;
         self.carry(call, prompt);
         Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
     }
