@@ -23,7 +23,7 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
     };
-    let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column())));
+    let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
     let saved: Saved = serde_json::from_str(text).map_err(read)?;
     if saved.schema == SCHEMA {
         Ok(saved)

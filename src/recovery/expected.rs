@@ -47,6 +47,8 @@ impl Source {
 #[derive(Clone, Debug)]
 pub struct Carried {
     terms: Terms,
+    /// The mean size of what is looked up anew, and the mean of its square.
+    moments: [f64; 2],
     calls: Vec<Expected>,
     /// By source: its calls.
     by_source: BTreeMap<Source, Vec<usize>>,
@@ -111,6 +113,7 @@ impl Carried {
     pub fn new(terms: Terms) -> Self {
         Self {
             terms,
+            moments: terms.explores.map_or([0.0; 2], |it| it.moments()),
             calls: Vec::new(),
             by_source: BTreeMap::new(),
             by_host: BTreeMap::new(),
@@ -264,7 +267,7 @@ impl Carried {
         if calls <= 0.0 {
             return None;
         }
-        let [mean, square] = explores.moments();
+        let [mean, square] = self.moments;
         let brought = mean + f64::from(self.terms.call_tokens);
         let tokens = self.asked(calls, brought, billed, prompt.tokens() as f64 + carried);
         let call = Expected {

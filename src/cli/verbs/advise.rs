@@ -92,10 +92,10 @@ pub(crate) fn sessions(
 /// Advises, writes, and saves the forecast.
 pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.format, &args.output)?;
-    let settings = args.settings.as_ref().map(|it| Ok((it.display().to_string(), read_text(it)?)));
+    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_text(it)?));
     let asked = Asked {
         agent: args.agent.clone(),
-        settings: settings.transpose().map_err(|it: Error| it)?,
+        settings: args.settings.as_ref().map(settings).transpose()?,
         min_evidence: args.min_evidence,
     };
     args.settings.iter().for_each(|it| catalog.files().note(it));

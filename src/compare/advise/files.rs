@@ -116,7 +116,7 @@ fn within(text: &str, template: &str) -> Option<String> {
 fn broken(file: &str, error: &serde_json::Error) -> Error {
     let mut problem = Diagnostic::at("settings-syntax", "", format!("this is not JSON: {error}"));
     file.clone_into(&mut problem.place.file);
-    problem.place.line_column = Some((error.line(), error.column()));
+    problem.place.line_column = Some((error.line(), error.column().max(1)));
     vec![
         problem
             .help("give the agent's own settings file; JSON has no comments and no comma before a bracket"),
