@@ -99,18 +99,20 @@ fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic>
 
 /// Says that no session is one of a known agent.
 fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) -> Error {
-    let message = match formats.keys().next() {
-        None => "no recorded session is there to advise on".to_owned(),
-        Some(_) => format!(
-            "whose sessions these are cannot be told from their format: {}",
-            formats.keys().cloned().collect::<Vec<_>>().join(", ")
-        ),
-    };
-    let help = match formats.is_empty() {
-        true => "name recorded sessions: files, or folders of them".to_owned(),
-        false => format!("name the agent with `--agent`: {}", names(known)),
-    };
+    if formats.is_empty() {
+        return no_recording("advise on");
+    }
+    let formats: Vec<&str> = formats.keys().map(String::as_str).collect();
+    let message =
+        format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
+    let help = format!("name the agent with `--agent`: {}", names(known));
     vec![Diagnostic::at("agent-unrecognised", "", message).help(help)].into()
+}
+
+/// Says that nothing recorded is there to do something with.
+pub(super) fn no_recording(what: &str) -> Error {
+    let problem = Diagnostic::at("agent-unrecognised", "", format!("no recorded session is there to {what}"));
+    vec![problem.help("name recorded sessions: files, or folders of them")].into()
 }
 
 fn names(known: &IndexMap<String, Agent>) -> String {

@@ -1,12 +1,12 @@
 //! A forecast held against later sessions: which of them count, and what they were billed.
 
 use super::advise::agents::{Agent, ShownBy};
-use super::advise::{Plays, Policies, Seen, State, Whose, played, seen};
+use super::advise::{Plays, Policies, Seen, State, Whose, no_recording, played, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::report::advise::saved::{SCHEMA, Saved};
+use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
 use crate::report::realised::{Later, Realised};
 
 /// With so many sessions of an earlier version, others take no part.
@@ -25,11 +25,22 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
     let saved: Saved = serde_json::from_str(text).map_err(read)?;
-    if saved.schema == SCHEMA {
-        Ok(saved)
-    } else {
-        Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None))
+    if saved.schema != SCHEMA {
+        return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
+    match saved.kinds.iter().find(|it| !is_possible(it)) {
+        Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
+        None if saved.interval[0] > saved.interval[1] => {
+            Err(broken("the ends of `interval` are out of order".to_owned(), None))
+        }
+        None => Ok(saved),
+    }
+}
+
+/// Returns whether sessions of a kind can have been billed so, and can be forecast to change so.
+fn is_possible(kind: &Kind) -> bool {
+    let Bills { sessions, size, usd, residual } = kind.bills;
+    sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && kind.change >= -1.0
 }
 
 /// Holds a forecast against the sessions that came after it.
@@ -45,6 +56,9 @@ pub fn realised(
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
     let (mut all, _) = seen(catalog, comparison, threads, progress)?;
+    if all.is_empty() {
+        return Err(no_recording("hold the forecast against"));
+    }
     let before: State = saved
         .before
         .iter()

@@ -9,6 +9,7 @@ mod table;
 
 use serde::Serialize;
 
+use crate::measure::student;
 use crate::report::advise::saved::Saved;
 
 pub use table::{markdown, table};
@@ -182,12 +183,9 @@ impl Sum {
         }
     }
 
-    /// Returns how many standard errors 95% of sessions are within: more where few sessions tell the error (Cornish and Fisher's
-    /// expansion of Student's t, to within 2% from 4 degrees of freedom on).
+    /// Returns how many standard errors 95% of sessions are within.
     fn t(&self) -> f64 {
-        let degrees = (self.n as f64 - 1.0).max(1.0);
-        let [z, z3, z5] = [1, 3, 5].map(|it| Z.powi(it));
-        z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees.powi(2))
+        student(self.n.saturating_sub(1).max(1))
     }
 
     /// Returns half the width of the interval of the realised change.

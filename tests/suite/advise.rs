@@ -377,3 +377,30 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     assert_eq!(json["sessions"], 36);
     assert_eq!(json["left_out"][0][1], 36, "those that the advice was made of");
 }
+
+#[test]
+fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_recorded() {
+    let text = |interval: &str, bills: &str, change: &str| {
+        format!(
+            r#"{{"schema":"ctxsim.forecast/1","agent":"pi","set":[],"until_ms":0,"versions":[],"change":-0.1,"interval":{interval},"before":[],"kinds":[{{"name":"main","bills":{bills},"change":{change}}}]}}"#
+        )
+    };
+    let billed = r#"{"sessions":9,"size":90,"usd":9.0,"residual":1.0}"#;
+    let said = |text: &str| forecast("f.json", text).map_err(|it| it.to_string());
+
+    let fine = said(&text("[-0.2,-0.05]", billed, "-0.1")).unwrap();
+    for (wrong, why) in [
+        (text("[0.2,-0.05]", billed, "-0.1"), "out of order"),
+        (text("[-0.2,-0.05]", billed, "-3"), "`main`"),
+        (text("[-0.2,-0.05]", &billed.replace("90", "0"), "-0.1"), "`main`"),
+        (text("[-0.2,-0.05]", &billed.replace("1.0", "-1.0"), "-0.1"), "`main`"),
+        (text("[-0.2,-0.05]", billed, "-0.1").replace("forecast/1", "forecast/9"), "schema"),
+    ] {
+        let told = said(&wrong).unwrap_err();
+        assert!(told.contains("forecast-broken") && told.contains(why), "{told}");
+    }
+    let generated =
+        Comparison { scenarios: vec!["duckagent/fix_test_loop".to_owned()], ..Comparison::default() };
+    let told = realised(&Catalog::bundled(), &generated, &fine, Some(1), &|_, _| {}).unwrap_err().to_string();
+    assert!(told.contains("no recorded session is there to hold the forecast against"), "{told}");
+}

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "rows",
     "compare",
@@ -24,6 +24,8 @@ const COMMANDS: [&str; 12] = [
     "export",
     "fit",
     "advise",
+    "realised",
+    "memory",
 ];
 
 /// A kind of load: small, with two policies for it.
@@ -131,6 +133,8 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("program.sh"), script).unwrap();
     let policy = "(name: \"program\", about: \"A script.\", process: (command: [\"sh\", \"program.sh\"]))";
     fs::write(folder.path().join("program.ron"), policy).unwrap();
+    let forecast = r#"{"schema":"ctxsim.forecast/1","agent":"pi","set":["compaction.reserveTokens=120000"],"until_ms":0,"versions":[],"change":-0.1,"interval":[-0.2,-0.05],"before":[],"kinds":[{"name":"main","bills":{"sessions":9,"size":90,"usd":9.0,"residual":1.0},"change":-0.1}]}"#;
+    fs::write(folder.path().join("forecast.json"), forecast).unwrap();
     folder
 }
 
@@ -161,6 +165,8 @@ impl Kind {
             "explain" => [&["explain", "--policy", candidate, "--request", "2"][..], &scenario].concat(),
             "import" => vec!["import", self.scenario],
             "advise" => vec!["advise", self.scenario],
+            "realised" => vec!["realised", "forecast.json", self.scenario],
+            "memory" => vec!["memory", self.scenario],
             "export" => {
                 let [to, profile] = [["--format", "mooncake"], ["--profile", self.profile]];
                 [&["export", self.scenario, "--policy", candidate][..], &to, &profile].concat()
@@ -180,9 +186,10 @@ impl Kind {
             );
             fs::write(folder.join("suite.toml"), suite).unwrap();
         }
-        let takes_sets = !matches!(command, "check" | "import" | "fit" | "advise");
+        let reads_sessions = matches!(command, "import" | "fit" | "advise" | "realised" | "memory");
+        let takes_sets = command != "check" && !reads_sessions;
         let sets = self.set.iter().filter(|_| takes_sets).flat_map(|it| ["--set", it]);
-        let runs_programs = self.name == "process" && !matches!(command, "import" | "fit" | "advise");
+        let runs_programs = self.name == "process" && !reads_sessions;
         let programs = runs_programs.then_some("--allow-process");
         of.into_iter().chain(sets).chain(programs).map(str::to_owned).collect()
     }
@@ -214,6 +221,7 @@ impl Kind {
             "sweep" => "(knee)",
             "tune" => "Nothing is recommended",
             "advise" => "Keep what you have",
+            "memory" => "Verdict:",
             "sensitivity" => "B  ",
             _ => "",
         };
