@@ -1,5 +1,7 @@
 //! A report as JSON: the contract that programs read.
 
+mod totals;
+
 use std::cell::OnceCell;
 
 use serde::Serialize;
@@ -11,6 +13,8 @@ use super::{BillCheck, FailedRun, FigureLine, Report, Run, Session, Skipped, Tot
 use crate::input::suite::Reference;
 use crate::measure::{Label, Spread};
 use crate::row::{self, Rows, fields};
+
+pub use totals::totals;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";

@@ -1,7 +1,7 @@
 //! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Report, Skipped};
 use crate::calibrate::first::FirstRequests;
@@ -11,14 +11,19 @@ use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
 use crate::quantity::{Tokens, sums};
 use crate::timeline::Timeline;
+use crate::timeline::import::formats;
+
+/// The name of a format; an alias, since serde would read a reference from the text itself.
+type FormatName = &'static str;
 
 /// A recorded session that was run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its name: that of its runs' scenario.
     pub name: String,
     /// The format of its log, as `list formats` calls it.
-    pub format: &'static str,
+    #[serde(deserialize_with = "known_format")]
+    pub format: FormatName,
     /// The model that was billed for most of its input; `None` if the recording names none.
     pub model: Option<String>,
     /// The session whose agent started it, if it is a sub-agent's.
@@ -45,8 +50,15 @@ pub struct Session {
     pub shared: Option<SharedFront>,
 }
 
+/// Reads the name of a format, which must be one that can be read.
+fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = formats().into_iter().map(|it| it.name).find(|it| *it == name);
+    known.ok_or_else(|| de::Error::custom(format!("there is no format `{name}`")))
+}
+
 /// The front of a session's prompts that other sessions send, too.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedFront {
     /// Its tokens.
     pub tokens: Tokens,
@@ -72,7 +84,7 @@ impl SharedFront {
 }
 
 /// How well recorded bills are reproduced when everything is kept as the harness kept it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BillCheck {
     /// The number of requests compared: all except a session's first.
     pub requests: usize,

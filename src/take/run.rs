@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Findings;
 use crate::grid::numbers;
 use crate::input::Profile;
@@ -73,7 +75,7 @@ pub struct LoadFacts<'a> {
 }
 
 /// The basis of a run's numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Assumed {
     /// The date of the profile's sources.
     pub as_of: String,
@@ -84,7 +86,7 @@ pub struct Assumed {
 }
 
 /// A stage in a report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageFacts {
     /// Its name.
     pub name: String,
