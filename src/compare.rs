@@ -42,6 +42,8 @@ mod watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::guard::{self, NamedGuard};
@@ -50,12 +52,13 @@ use crate::input::{Limits, Policy, Profile};
 use crate::report::{Report, Skipped, verdict};
 
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
-use assembled::Came;
+use assembled::{Came, Gathered};
 pub use convert::{convert, show, show_merged};
 pub use entry::{Entry, quoted_all};
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
+use parts::tickets::Held;
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;
@@ -66,7 +69,8 @@ use watch::Watch;
 pub use watch::never_stops;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Comparison {
     /// The suite; the one called `default`, when silent and needed.
     pub suite: Option<String>,
@@ -74,6 +78,9 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// Scenarios, by name or path.
     pub scenarios: Vec<String>,
+    /// Recordings whose names and neighbours are known: they stand for the scenarios.
+    #[serde(skip)]
+    pub tickets: Vec<Held>,
     /// Profiles, by name or path.
     pub profiles: Vec<String>,
     /// Whether a recorded session runs under the profile of its own model, whatever else is named; where no profiles are, the
@@ -393,8 +400,14 @@ impl Plan {
             (Came::of(load, taken.into_runs(), session), made)
         };
         let (loads, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
-        let (loads, made): (Vec<_>, Vec<T>) = loads.into_iter().unzip();
-        let mut report = self.head(verdict::MIN_EVIDENCE).report(loads, Vec::new(), skipped);
+        let mut gathered = Gathered::default();
+        gathered.skipped = skipped;
+        let mut made = Vec::with_capacity(loads.len());
+        for (load, one) in loads {
+            gathered.add(load);
+            made.push(one);
+        }
+        let mut report = self.head(verdict::MIN_EVIDENCE).report(gathered);
         report.figures.clone_from(&self.figures);
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok((report, made))

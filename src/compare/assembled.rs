@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::{Load, Plan, notes, unpriced};
+use super::{Load, Plan, unpriced};
 use crate::input::policy::Code;
 use crate::report::part::{Head, MissingPrice, OfLoad, OfRun};
 use crate::report::{Losses, Report, Session, Skipped, distinct};
@@ -66,19 +66,38 @@ impl Plan {
     }
 }
 
+/// What loads came to, gathered one by one in the order of their plan.
+#[derive(Default)]
+pub(super) struct Gathered {
+    runs: Vec<Run>,
+    sessions: Vec<Session>,
+    losses: Losses,
+    notes: IndexSet<String>,
+    unpriced: IndexSet<MissingPrice>,
+    pub(super) failures: Vec<FailedRun>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+impl Gathered {
+    pub(super) fn add(&mut self, load: Came) {
+        self.losses.add(&load.losses);
+        self.unpriced.extend(load.unpriced);
+        self.runs.extend(load.runs);
+        self.notes.extend(load.notes);
+        self.sessions.extend(load.session);
+    }
+
+    /// Returns whether no load takes part, or none of the sessions that were asked for.
+    pub(super) fn has_none(&self, is_selected: bool) -> bool {
+        self.runs.is_empty() && self.failures.is_empty() || is_selected && self.sessions.is_empty()
+    }
+}
+
 impl Head {
-    /// Puts a report together, of loads in the order of their plan and the runs that were found before to have failed.
-    pub(super) fn report(&self, loads: Vec<Came>, failures: Vec<FailedRun>, skipped: Vec<Skipped>) -> Report {
-        let (mut runs, mut sessions, mut losses) = (Vec::new(), Vec::new(), Losses::default());
-        let (mut of_loads, mut unpriced) = (IndexSet::new(), IndexSet::new());
-        for load in loads {
-            losses.add(&load.losses);
-            unpriced.extend(load.unpriced);
-            runs.extend(load.runs);
-            of_loads.extend(load.notes);
-            sessions.extend(load.session);
-        }
-        let told = self.notes.iter().cloned().chain(of_loads).collect();
+    /// Puts a report together.
+    pub(super) fn report(&self, gathered: Gathered) -> Report {
+        let Gathered { runs, sessions, losses, notes, unpriced, failures, skipped } = gathered;
+        let told = self.notes.iter().cloned().chain(notes).collect();
         let mut report = Report {
             references: self.references.clone(),
             skipped,
@@ -90,13 +109,13 @@ impl Head {
             ..Report::new(self.suite.clone(), told, runs, self.has_sum)
         };
         report.failures.extend(failures);
-        report.notes.extend(notes::on_recovery(&report));
+        report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_summarisers());
         if !self.is_ranked {
             report.notes.extend(report.notes_on_stages());
         }
-        report.notes.extend(notes::on_hindsight(&report, &self.schedules));
+        report.notes.extend(super::notes::on_hindsight(&report, &self.schedules));
         report.notes.extend(distinct(unpriced::notes(&report, unpriced.iter()).into_iter()));
         report.notes.extend(report.notes_on_failures(&self.baseline));
         report

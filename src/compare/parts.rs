@@ -1,21 +1,24 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
 mod job;
+pub mod tickets;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indexmap::IndexMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::assembled::Came;
+use super::assembled::{Came, Gathered};
 use super::found::Found;
 use super::watch::Watch;
 use super::{Entry, Load, Plan, Told, selection};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario;
-use crate::report::part::{Excluded, Head, OfLoad, Part, SCHEMA, VERSION};
+use crate::report::part::{Excluded, Head, OfLoad, OfRun, Part, SCHEMA, VERSION};
 use crate::report::{Report, Skipped};
-use crate::take::{in_order, with_threads};
+use crate::take::{Run, in_order, with_threads};
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,23 +203,47 @@ fn without_parts(name: &str) -> Diagnostic {
 /// # Errors
 /// A part cannot be read, or no session is left.
 pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<Part, Error>) -> Result<Report, Error> {
-    let (mut loads, mut skipped, mut head) = (Vec::new(), Vec::new(), None);
+    let (mut gathered, mut head) = (Gathered::default(), None);
+    let mut shared = Shared::default();
     for number in order {
         let part = read(*number)?;
         head.get_or_insert(part.head);
-        skipped.extend(part.skipped.into_iter().map(Skipped::from));
-        for load in part.loads {
-            let is_recorded = load.session.is_some();
-            let runs = load.runs.into_iter().map(|it| it.run(&load.name, is_recorded)).collect();
-            let OfLoad { notes, session, left_out: losses, unpriced, .. } = load;
-            loads.push((Came { runs, notes, session, losses, unpriced }, load.failures));
+        gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
+        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
+            let is_recorded = session.is_some();
+            let runs = runs.into_iter().map(|it| shared.run(it, &name, is_recorded)).collect();
+            gathered.failures.extend(failures);
+            gathered.add(Came { runs, notes, session, losses, unpriced });
         }
     }
-    let Some(head) = head else { return Err(selection::none_left(&skipped)) };
-    let has_session = loads.iter().any(|it| it.0.session.is_some());
-    if loads.is_empty() || head.is_selected && !has_session {
-        return Err(selection::none_left(&skipped));
+    let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
+        return Err(selection::none_left(&gathered.skipped));
+    };
+    Ok(head.report(gathered))
+}
+
+/// What runs of many sessions have in common, kept once.
+#[derive(Default)]
+struct Shared(IndexMap<(String, String), Run>);
+
+impl Shared {
+    /// Makes a run that shares what the last one of its policy and profile has, too.
+    fn run(&mut self, it: OfRun, scenario: &str, is_recorded: bool) -> Run {
+        let mut run = it.run(scenario, is_recorded);
+        let key = (run.policy.clone(), run.profile.clone());
+        let Some(last) = self.0.get(&key) else {
+            self.0.insert(key, run.clone());
+            return run;
+        };
+        if run.assumed == last.assumed {
+            run.assumed = Arc::clone(&last.assumed);
+        }
+        if run.stages == last.stages {
+            run.stages = Arc::clone(&last.stages);
+        }
+        if run.apply == last.apply {
+            run.apply.clone_from(&last.apply);
+        }
+        run
     }
-    let (loads, failures): (Vec<_>, Vec<_>) = loads.into_iter().unzip();
-    Ok(head.report(loads, failures.concat(), skipped))
 }

@@ -107,7 +107,7 @@ pub(crate) fn run_value(run: &Run) -> Value {
 /// A value that JSON cannot hold.
 pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let verdicts = report.verdicts().into_iter();
+    let verdicts = report.verdicts_of(&sections).into_iter();
     let document = ReportJson {
         schema: SCHEMA,
         suite: report.suite.as_deref(),

@@ -1,6 +1,6 @@
 //! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Report, Skipped};
@@ -258,7 +258,8 @@ impl Report {
     /// Returns the sessions' profiles with the number of sessions, most frequent first.
     fn profiles_of_sessions(&self) -> String {
         const SHOWN: usize = 4;
-        let is_session = |name: &str| self.sessions.iter().any(|it| it.name == name);
+        let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let is_session = |name: &str| sessions.contains(name);
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
         for run in &self.runs {

@@ -49,21 +49,15 @@ impl Plan {
 impl Entry {
     /// Returns the digest of its recording's bytes; 0 where it is none, or cannot be read.
     fn digest(&self) -> u64 {
+        if let Some(known) = self.indexing.content {
+            return known;
+        }
         let Load::Recorded { path, .. } = &self.spec.load else { return 0 };
         let origin = match &self.loaded.origin {
             Origin::Built(_) => return 0,
             _ => load::origin_of(&self.loaded, path, load::RECORDED),
         };
-        let Ok(mut reader) = origin.and_then(|it| it.reader()) else { return 0 };
-        let mut digest = Xxh3Default::new();
-        while let Ok(bytes) = reader.fill_buf()
-            && !bytes.is_empty()
-        {
-            digest.update(bytes);
-            let n = bytes.len();
-            reader.consume(n);
-        }
-        digest.digest()
+        origin.map_or(0, |it| content(&it))
     }
 
     /// Returns what is said of it and what others tell of it, wherever it lies.
@@ -75,4 +69,18 @@ impl Entry {
         let indexing = (&self.indexing.twins, &self.indexing.beside);
         format!("{spec:?} {} {} {indexing:?}", self.is_searched, self.under_own_model)
     }
+}
+
+/// Returns the digest of a recording's bytes; 0 where it cannot be read.
+pub(super) fn content(origin: &Origin) -> u64 {
+    let Ok(mut reader) = origin.reader() else { return 0 };
+    let mut digest = Xxh3Default::new();
+    while let Ok(bytes) = reader.fill_buf()
+        && !bytes.is_empty()
+    {
+        digest.update(bytes);
+        let n = bytes.len();
+        reader.consume(n);
+    }
+    digest.digest()
 }

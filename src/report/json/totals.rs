@@ -48,7 +48,7 @@ struct SessionsJson<'a> {
 /// A value that JSON cannot hold.
 pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let verdicts = report.verdicts().into_iter();
+    let verdicts = report.verdicts_of(&sections).into_iter();
     let left_out = report.losses.kinds().iter().map(|(what, it)| (what.as_str(), *it)).collect();
     let mut sessions = SessionsJson { left_out, ..SessionsJson::default() };
     for session in &report.sessions {
