@@ -15,7 +15,8 @@ import ctxsim
 
 
 def paths(folders):
-    return sorted(str(path) for folder in folders for path in pathlib.Path(folder).rglob("*.jsonl"))
+    # In the order in which the command line takes them, which is that of the plan.
+    return [str(path) for folder in folders for path in sorted(pathlib.Path(folder).rglob("*.jsonl"))]
 
 
 def alone(folders):
@@ -55,6 +56,7 @@ def busy_worker():
 
 def with_ray(folders, disturb=None):
     import ctxsim.ray
+    import ray
 
     once, seconds_alone = alone(folders)
     cluster, nodes = ray_started()
@@ -79,6 +81,7 @@ def with_ray(folders, disturb=None):
         done.append("nothing happened")
         happened = "; NOTHING HAPPENED" if disturb else ""
     ok = told("ray", text, once, seconds, seconds_alone, happened)
+    ray.shutdown()
     cluster.shutdown()
     return ok and ("NOTHING" not in happened)
 
@@ -105,20 +108,20 @@ def s3(folders):
     at = f"http://{host}:{port}"
     keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-1"}
     client = boto3.client("s3", endpoint_url=at, **keys)
-    client.create_bucket(Bucket="b")
+    client.create_bucket(Bucket="sessions")
     files = paths(folders)
     for path in files:
-        client.upload_file(path, "b", path.lstrip("/"))
+        client.upload_file(path, "sessions", path.lstrip("/"))
     once, seconds_alone = alone(folders)
     ok = True
     for how in ["pyarrow", "obstore"]:
         begin = time.monotonic()
         if how == "pyarrow":
             store = pyarrow.fs.S3FileSystem(access_key="x", secret_key="x", region="us-east-1", endpoint_override=at)
-            read = lambda path: store.open_input_file(f"b{path}").readall()
+            read = lambda path: store.open_input_file(f"sessions{path}").readall()
         else:
             store = obstore.store.S3Store(
-                "b", endpoint=at, access_key_id="x", secret_access_key="x", region="us-east-1", client_options={"allow_http": True}
+                "sessions", endpoint=at, access_key_id="x", secret_access_key="x", region="us-east-1", client_options={"allow_http": True}
             )
             read = lambda path: bytes(store.get(path.lstrip("/")).bytes())
         job = ctxsim.plan({path: read(path) for path in files})
@@ -131,6 +134,7 @@ def s3(folders):
 def spark(folders):
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     once, seconds_alone = alone(folders)
     begin = time.monotonic()
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()

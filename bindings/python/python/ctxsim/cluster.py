@@ -14,6 +14,8 @@ BATCH = 16
 class Job:
     """What every machine must know, and a table with the path and the ticket of each session."""
 
+    __slots__ = ("rows", "text")
+
     def __init__(self, text, rows):
         self.text = text
         self.rows = rows
