@@ -54,7 +54,7 @@ use crate::report::{Report, Skipped, verdict};
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
 use assembled::{Came, Gathered};
 pub use convert::{convert, show, show_merged};
-pub use entry::{Entry, quoted_all};
+pub use entry::Entry;
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;

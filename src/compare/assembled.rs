@@ -38,7 +38,7 @@ impl Came {
             runs: runs.into_iter().map(OfRun::new).collect(),
             failures,
             notes: self.notes,
-            session: self.session,
+            session: self.session.map(|it| Session { filled: None, ..it }),
             left_out: self.losses,
             unpriced: self.unpriced,
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{FailedRun, Run, Session, Skipped};
 use crate::diag::Diagnostic;
 use crate::input::policy::Apply;
+use crate::input::profile::Counting;
 use crate::input::suite::Reference;
 use crate::measure::Tally;
 use crate::take::{Assumed, StageFacts};
@@ -137,6 +138,9 @@ pub struct OfRun {
     /// Whether the policy knows later needs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub looks_ahead: bool,
+    /// Whether nobody has published how the profile's models count tokens that others counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_counting_unknown: bool,
     /// The numbers.
     pub tally: Tally,
     /// The stages of the policy.
@@ -180,6 +184,7 @@ impl OfRun {
             seed: run.seed,
             trials: run.trials,
             looks_ahead: run.looks_ahead,
+            is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
             tally: run.tally,
             stages: run.stages.to_vec(),
             apply: run.apply.as_deref().cloned(),
@@ -188,6 +193,7 @@ impl OfRun {
 
     /// Returns the run, whose assumptions are not among what totals need.
     pub fn run(self, scenario: &str, is_recorded: bool) -> Run {
+        let counting = self.is_counting_unknown.then_some(Counting::Unknown);
         Run {
             policy: self.policy,
             scenario: scenario.to_owned(),
@@ -197,7 +203,7 @@ impl OfRun {
             findings: None,
             looks_ahead: self.looks_ahead,
             tally: self.tally,
-            assumed: Arc::new(Assumed { as_of: self.as_of, is_recorded, sentences: Vec::new() }),
+            assumed: Arc::new(Assumed { as_of: self.as_of, is_recorded, counting, sentences: Vec::new() }),
             stages: self.stages.into(),
             apply: self.apply.map(Arc::new),
         }
