@@ -1,5 +1,4 @@
-//! Jobs for machines that have no folder in common: who has seen all recordings gives each a ticket, and whoever has the ticket and the bytes
-//! makes the part that a process with the whole folder would have made.
+//! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
 
 use std::collections::BTreeSet;
 use std::path::Path;
