@@ -46,6 +46,7 @@ use crate::guard::{self, NamedGuard};
 use crate::input::policy::Code;
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
+use crate::report::explains::Explains;
 use crate::report::{Report, Skipped, distinct};
 
 use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
@@ -392,10 +393,11 @@ impl Plan {
             let runs = taken.into_runs();
             let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
             let profiles = if is_unpriced { load.profiles.clone() } else { Vec::new() };
-            ((runs, load.notes(), session, profiles), made)
+            ((runs, load.notes(), session, profiles), (contrast::explained(load), made))
         };
         let (parts, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
-        let (parts, made): (Vec<_>, Vec<T>) = parts.into_iter().unzip();
+        let (parts, made): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let (explained, made): (Vec<_>, Vec<T>) = made.into_iter().unzip();
         let (mut runs, mut notes, mut sessions) = (Vec::new(), self.notes.clone(), Vec::new());
         let (mut of_loads, mut unpriced) = (Vec::new(), Vec::new());
         for (of_load, noted, session, profiles) in parts {
@@ -423,6 +425,10 @@ impl Plan {
             sessions,
             oracles,
             is_ranked,
+            explains: Explains {
+                policies: self.policies.iter().cloned().zip(self.arguments.iter().cloned()).collect(),
+                loads: explained.into_iter().flatten().collect(),
+            },
             ..report
         };
         report.notes.extend(notes::on_recovery(&report));

@@ -11,6 +11,7 @@ pub mod checkup;
 pub mod contrast;
 mod estimated;
 pub mod explain;
+pub mod explains;
 mod failures;
 pub mod firings;
 mod figures;
@@ -20,6 +21,7 @@ pub mod json;
 pub mod markdown;
 pub mod metric;
 mod names;
+mod page;
 pub mod places;
 pub mod ratchet;
 mod reasons;
@@ -98,6 +100,8 @@ pub struct Report {
     pub is_ranked: bool,
     /// The command that goes on from here, if there is one.
     pub next: Option<String>,
+    /// What names its runs on the command line of `explain`.
+    pub explains: explains::Explains,
 }
 
 /// A file that was named or found, but is not in a report.
@@ -194,6 +198,7 @@ impl Report {
             skipped: Vec::new(),
             sessions: Vec::new(),
             next: None,
+            explains: explains::Explains::default(),
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
             columns: Vec::new(),
