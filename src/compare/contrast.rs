@@ -47,7 +47,7 @@ pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
         let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
         ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
     };
-    load.profiles.iter().map(|it| of(it)).collect()
+    load.profiles.iter().map(of).collect()
 }
 
 impl Plan {

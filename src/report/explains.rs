@@ -19,11 +19,14 @@ impl Explains {
     pub fn command(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
         let of = |policy: &str| -> Vec<&Run> {
             let runs = report.runs.iter().filter(|it| it.policy == policy);
-            runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile)).collect()
+            runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile))
+                .collect()
         };
         let first = of(&section.lines.first()?.policy);
         let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();
-        let change = |run: &&Run| first.iter().find(|it| it.is_beside(run)).map_or(0.0, |it| (usd(run) - usd(it)).abs());
+        let change = |run: &&Run| {
+            first.iter().find(|it| it.is_beside(run)).map_or(0.0, |it| (usd(run) - usd(it)).abs())
+        };
         let runs = of(policy);
         // The first policy changes nothing, so that its dearest run is the one to look at.
         let is_first = section.lines.first().is_some_and(|it| it.policy == policy);

@@ -21,6 +21,9 @@ pub struct Traces {
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
 const CARRIES: [&str; 5] = ["frontier", "depth", "length", "aging", "history"];
 
+/// The suite that supplies what nobody named, so that nobody asked for it.
+const DEFAULT: &str = "default";
+
 /// Returns the report as a page.
 ///
 /// # Errors
@@ -46,7 +49,9 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
 
 /// Returns whether a picture carries a verdict.
 fn carries(it: &Figure) -> bool {
-    CARRIES.iter().any(|kind| it.name.strip_prefix(kind).is_some_and(|it| it.is_empty() || it.starts_with('-')))
+    CARRIES
+        .iter()
+        .any(|kind| it.name.strip_prefix(kind).is_some_and(|it| it.is_empty() || it.starts_with('-')))
 }
 
 /// Returns the tables; a row of policies has the command that explains what costs the change.
@@ -62,30 +67,17 @@ fn tables(report: &Report, detail: Detail) -> Vec<Piece> {
 /// Returns what brings the numbers about. A section more is a line more.
 fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<Figure>) -> Vec<Piece> {
     let guards = report.guards_heading().map(|it| Piece::list(&it, report.guard_lines(detail)));
-    [
-        guards.unwrap_or_default(),
-        left_out.into_iter().map(Piece::Text).collect(),
-        Piece::charts(figures),
-    ]
-    .concat_pieces()
+    let sections =
+        [guards.unwrap_or_default(), left_out.into_iter().map(Piece::Text).collect(), Piece::charts(figures)];
+    sections.into_iter().flatten().collect()
 }
 
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<Piece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes = report.all_notes().into_iter().chain(references).collect();
-    [Piece::list("Notes", notes), Piece::list("Assumed", report.assumptions())].concat_pieces()
-}
-
-/// Joins lists of pieces.
-trait Concat {
-    fn concat_pieces(self) -> Vec<Piece>;
-}
-
-impl<const N: usize> Concat for [Vec<Piece>; N] {
-    fn concat_pieces(self) -> Vec<Piece> {
-        self.into_iter().flatten().collect()
-    }
+    let lists = [Piece::list("Notes", notes), Piece::list("Assumed", report.assumptions())];
+    lists.into_iter().flatten().collect()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
@@ -93,7 +85,8 @@ fn answers(report: &Report) -> Vec<Answer> {
     let verdicts = report.verdicts();
     let is_several = verdicts.len() > 1;
     let of_tables = verdicts.iter().map(|it| Answer {
-        of: is_several.then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
+        of: is_several
+            .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
         ..Answer::from(it)
     });
     let all: Vec<Answer> = published(report).into_iter().chain(remembered(report)).chain(of_tables).collect();
@@ -106,7 +99,10 @@ fn numbers_only(report: &Report) -> Answer {
     let costs: Vec<f64> = report.runs.iter().filter_map(|it| it.tally.costs.total()).collect();
     let usd = (costs.len() == n_runs && n_policies == 1).then(|| costs.iter().sum::<f64>());
     Answer {
-        number: usd.map_or_else(|| "No verdict".to_owned(), |it| format!("${}", numbers::fixed(it, numbers::decimals(it)))),
+        number: usd.map_or_else(
+            || "No verdict".to_owned(),
+            |it| format!("${}", numbers::fixed(it, numbers::decimals(it))),
+        ),
         what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
         ..Answer::default()
     }
@@ -121,15 +117,22 @@ impl From<&Verdict> for Answer {
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
         let mut words: Vec<String> = doubts.into_iter().collect();
         words.extend(
-            [it.on_compactions(best), it.but(best)].iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()),
+            [it.on_compactions(best), it.but(best)]
+                .iter()
+                .map(|it| it.trim().to_owned())
+                .filter(|it| !it.is_empty()),
         );
         let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
         words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
-        let plain = Self { words, code: apply.map(|it| it.write.clone()), sure: it.sure(best), ..Self::default() };
+        let plain =
+            Self { words, code: apply.map(|it| it.write.clone()), sure: it.sure(best), ..Self::default() };
         if !it.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
-                what: format!("{} costs least, but what it forgets is unknown: no recommendation", best.shown),
+                what: format!(
+                    "{} costs least, but what it forgets is unknown: no recommendation",
+                    best.shown
+                ),
                 ..plain
             };
         }
@@ -144,7 +147,10 @@ impl From<&Verdict> for Answer {
             },
             Some(change) => Self {
                 number: signed(change),
-                what: format!("with {}, the cheapest that keeps at least {kept} of the evidence{holds}", best.shown),
+                what: format!(
+                    "with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
+                    best.shown
+                ),
                 tone: if is_sure(best) { Tone::Better } else { Tone::Plain },
                 ..plain
             },
@@ -183,9 +189,14 @@ fn remembered(report: &Report) -> Vec<Answer> {
             None => loads.push(vec![run]),
         }
     }
+    if loads.len() > 1 && loads.iter().flatten().all(|it| it.is_of_memory()) {
+        return of_all(&loads).into_iter().collect();
+    }
     let mut answers: Vec<(String, Answer)> = Vec::new();
     for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
-        let is_said = answers.iter().any(|(of, it)| *of == scenario && it.number == answer.number && it.what == answer.what);
+        let is_said = answers
+            .iter()
+            .any(|(of, it)| *of == scenario && it.number == answer.number && it.what == answer.what);
         if !is_said {
             answers.push((scenario, answer));
         }
@@ -194,12 +205,34 @@ fn remembered(report: &Report) -> Vec<Answer> {
     answers.into_iter().map(|(of, it)| Answer { of: is_several.then_some(of), ..it }).collect()
 }
 
+/// Says which memory costs least over all loads.
+fn of_all(loads: &[Vec<&Run>]) -> Option<Answer> {
+    let total = |policy: &str| {
+        let of = |it: &Vec<&Run>| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
+        loads.iter().map(of).sum::<Option<f64>>()
+    };
+    let base = &loads.first()?.first()?.policy;
+    let usd = total(base).filter(|it| *it > 0.0)?;
+    let others =
+        distinct(loads.iter().flatten().map(|it| it.policy.as_str()).filter(|it| *it != base.as_str()));
+    let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
+    let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let over = format!("over {} loads that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
+    Some(if change < 0.0 {
+        Answer { number: signed(change), what: format!("with {best}, {over}"), ..Answer::default() }
+    } else {
+        let what = format!("no other memory costs less {over}; the next, {best}, costs {}", signed(change));
+        Answer { number: format!("Keep {base}"), what, ..Answer::default() }
+    })
+}
+
 /// Says of a load who remembers most.
 fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
     let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).collect();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
     let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
-    let in_order = |one: &&(&Run, crate::measure::Remembered), other: &&(&Run, crate::measure::Remembered)| {
+    let in_order = |one: &&(&Run, crate::measure::Remembered),
+                    other: &&(&Run, crate::measure::Remembered)| {
         let of = |it: &(&Run, crate::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
         of(one).total_cmp(&of(other)).then(usd(one.0).total_cmp(&usd(other.0)))
     };
@@ -211,19 +244,35 @@ fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
         super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
     };
     let trials = numbers::thousands(most.number.n);
-    let sure = most.number.ci95.map(|[low, high]| format!("95% interval {} to {}, {trials} trials", written(low), written(high)));
+    let sure = most
+        .number
+        .ci95
+        .map(|[low, high]| format!("95% interval {} to {}, {trials} trials", written(low), written(high)));
     let cost = |run: &Run| {
-        let decimals = numbers::decimals(runs.iter().map(|it| usd(it)).filter(|it| it.is_finite()).fold(0.0, f64::max));
+        let decimals =
+            numbers::decimals(runs.iter().map(|it| usd(it)).filter(|it| it.is_finite()).fold(0.0, f64::max));
         run.tally.costs.total().map_or_else(String::new, |it| format!("${}", numbers::fixed(it, decimals)))
     };
-    let cheapest = known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
-    let cheapest = cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
-        format!("Cheapest is {} at {}, with {} {}.", shown(&run.policy), cost(run), it.heading, written(it.number.mean))
-    });
+    let cheapest =
+        known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
+    let cheapest =
+        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
+            format!(
+                "Cheapest is {} at {}, with {} {}.",
+                shown(&run.policy),
+                cost(run),
+                it.heading,
+                written(it.number.mean)
+            )
+        });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
-    let alike = if alike == 0 { String::new() } else { format!(", as {} do; the cheapest of them", counted(alike, "other")) };
-    let is_priced = |it: &&Run| usd(it) > 0.0 && usd(it).is_finite();
-    let price = Some(*best).filter(|it| is_priced(&it)).map(|it| format!("It costs {} under {}.", cost(it), it.profile));
+    let alike = if alike == 0 {
+        String::new()
+    } else {
+        format!(", as {} do; the cheapest of them", counted(alike, "other"))
+    };
+    let is_priced = usd(best) > 0.0 && usd(best).is_finite();
+    let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));
     let answer = Answer {
         number: written(most.number.mean),
         what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
@@ -250,8 +299,8 @@ fn title(report: &Report) -> String {
         ([only], _) if is_recorded => format!("recorded session {only}"),
         ([only], _) => (*only).to_owned(),
         (all, _) if is_recorded => format!("{} recorded sessions", numbers::thousands(all.len() as u64)),
-        (_, Some(suite)) => format!("suite {suite}"),
-        (all, None) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
+        (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
+        (all, _) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
     };
     format!("Context policies compared: {subject}")
 }

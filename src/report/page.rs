@@ -88,7 +88,7 @@ pub(super) enum Piece {
     /// A table.
     Table(Table),
     /// A picture with its numbers beside it.
-    Lead(Drawn),
+    Lead(Box<Drawn>),
     /// Pictures side by side.
     Charts(Vec<Drawn>),
 }
@@ -165,7 +165,7 @@ impl Piece {
 
     /// A picture with its numbers beside it.
     pub(super) fn lead(figure: Figure) -> Self {
-        Self::Lead(Drawn::new(figure))
+        Self::Lead(Box::new(Drawn::new(figure)))
     }
 
     /// Lists sentences under a heading, if there are any.
@@ -184,7 +184,11 @@ impl Piece {
 
     /// Pictures side by side.
     pub(super) fn charts(figures: Vec<Figure>) -> Vec<Self> {
-        if figures.is_empty() { Vec::new() } else { vec![Self::Charts(figures.into_iter().map(Drawn::new).collect())] }
+        if figures.is_empty() {
+            Vec::new()
+        } else {
+            vec![Self::Charts(figures.into_iter().map(Drawn::new).collect())]
+        }
     }
 
     fn tables_mut(&mut self) -> Vec<&mut Table> {
@@ -196,7 +200,7 @@ impl Piece {
 
     fn drawn_mut(&mut self) -> Vec<&mut Drawn> {
         match self {
-            Self::Lead(it) => vec![it],
+            Self::Lead(it) => vec![&mut **it],
             Self::Charts(figures) => figures.iter_mut().collect(),
             _ => Vec::new(),
         }
@@ -281,7 +285,8 @@ impl Page {
         for (table, nth) in tables.zip(1..) {
             table.name(format!("t{nth}"));
         }
-        let tables: Vec<Table> = pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|it| it.clone()).collect();
+        let tables: Vec<Table> =
+            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|it| it.clone()).collect();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;
         }

@@ -183,7 +183,9 @@ impl Verdict {
             }
         };
         let more = self.on_compactions(best) + &self.but(best);
-        let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else { return words + &more };
+        let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
+            return words + &more;
+        };
         let gap = if write.contains('\n') { '\n' } else { ' ' };
         format!("{words}{more} To apply {name}, put this in {at}:{gap}{write}")
     }

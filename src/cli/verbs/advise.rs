@@ -33,8 +33,10 @@ best that was rejected is named with its numbers.
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
-pub(crate) const FORMATS: Formats<'_> =
-    Formats { of: "`advise`", known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON] };
+pub(crate) const FORMATS: Formats<'_> = Formats {
+    of: "`advise`",
+    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
+};
 
 /// The arguments of `advise`.
 #[derive(Debug, Args)]

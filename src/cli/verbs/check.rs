@@ -42,7 +42,14 @@ not be run.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`check`",
-    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::HTML, FormatArg::GITHUB, FormatArg::JUNIT, FormatArg::SARIF],
+    known: &[
+        FormatArg::TABLE,
+        FormatArg::JSON,
+        FormatArg::HTML,
+        FormatArg::GITHUB,
+        FormatArg::JUNIT,
+        FormatArg::SARIF,
+    ],
 };
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.

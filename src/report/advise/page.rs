@@ -22,10 +22,13 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
     let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).collect();
     let page = Page {
         command: "advise",
-        title: format!("Settings of {}", if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }),
+        title: format!(
+            "Settings of {}",
+            if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
+        ),
         about: it.agents.iter().map(words).collect::<Vec<_>>().join(" "),
         answers: it.agents.iter().map(answer).collect(),
-        rests_on: it.agents.iter().flat_map(|it| rests_on(it)).collect(),
+        rests_on: it.agents.iter().flat_map(rests_on).collect(),
         parts: vec![
             Part::picture(Piece::pictures(figures.collect())),
             Part::tables(tables.into_iter().map(Piece::from).collect()),
@@ -65,7 +68,9 @@ fn answer(it: &AgentAdvice) -> Answer {
             words: it
                 .rejected
                 .iter()
-                .map(|it| format!("The best that was rejected is {}: {}.", set(it), sure(it).unwrap_or_default()))
+                .map(|it| {
+                    format!("The best that was rejected is {}: {}.", set(it), sure(it).unwrap_or_default())
+                })
                 .collect(),
             ..Answer::default()
         },
@@ -76,7 +81,8 @@ fn answer(it: &AgentAdvice) -> Answer {
 fn rests_on(it: &AgentAdvice) -> Vec<String> {
     let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) else { return Vec::new() };
     let of = |names: [&str; 2], parts: &[crate::report::tune::Part]| {
-        let all = names.iter().zip(parts).map(|(name, it)| format!("{name} ({}): {}.", it.sessions, it.words()));
+        let all =
+            names.iter().zip(parts).map(|(name, it)| format!("{name} ({}): {}.", it.sessions, it.words()));
         all.collect::<Vec<_>>()
     };
     let by_time = of(["Older sessions", "Newer sessions, held out"], &best.by_time);

@@ -161,7 +161,11 @@ impl Lines {
                 Path::drawn(d, ink::policy(nth), 5.0).faded(0.3).into()
             });
             let label = format!("{}, {}: {}", line_of.name, self.places[place], said(Some(&number)));
-            let dot = if line_of.is_beside { Path::filled(shape(0, at, 2.0), ink::policy(nth)) } else { legend::point(nth, at, 3.5) };
+            let dot = if line_of.is_beside {
+                Path::filled(shape(0, at, 2.0), ink::policy(nth))
+            } else {
+                legend::point(nth, at, 3.5)
+            };
             let marks = bounds.into_iter().chain([dot.into()]);
             scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.collect());
         }
@@ -294,7 +298,9 @@ impl Picture for Lines {
         self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
         let foot = self.lines.iter().find(|it| it.is_beside).map_or(foot, |it| {
             let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
-            scene.add(Text::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left)).faint());
+            scene.add(
+                Text::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left)).faint(),
+            );
             foot + LINE
         });
         scene.height = foot + LINE + 29.0;

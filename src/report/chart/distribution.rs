@@ -88,10 +88,17 @@ impl Distribution {
                 );
             }
         }
-        let lines =
-            changes.into_iter().filter(|(_, sessions)| sessions.len() > 1).map(|(policy, sessions)| Line::new(source.names.of(policy), sessions));
+        let lines = changes
+            .into_iter()
+            .filter(|(_, sessions)| sessions.len() > 1)
+            .map(|(policy, sessions)| Line::new(source.names.of(policy), sessions));
         let lines: Vec<Line> = lines.collect();
-        (!lines.is_empty()).then(|| Self { of: "session", subject, baseline: source.names.of(&baseline).label, lines })
+        (!lines.is_empty()).then(|| Self {
+            of: "session",
+            subject,
+            baseline: source.names.of(&baseline).label,
+            lines,
+        })
     }
 
     /// Returns the least and the largest change, the same included.
@@ -159,7 +166,7 @@ impl Line {
 
 impl Picture for Distribution {
     fn title(&self) -> String {
-        format!("Change in cost of each {} against {}", self.of, self.baseline)
+        format!("Change in cost by {}, against {}", self.of, self.baseline)
     }
 
     fn subject(&self) -> String {
@@ -170,10 +177,7 @@ impl Picture for Distribution {
         let said = self.lines.iter().map(|it| {
             let ([cheaper, dearer], n) = (it.counts(), it.sessions.len());
             let [_, median, _] = it.quartiles.map(percent);
-            format!(
-                "{}: median {median}, {cheaper} of {n} cheaper, {dearer} more expensive",
-                it.policy.label
-            )
+            format!("{}: median {median}, {cheaper} of {n} cheaper, {dearer} more expensive", it.policy.label)
         });
         format!("{}.", said.collect::<Vec<_>>().join("; "))
     }
@@ -187,8 +191,8 @@ impl Picture for Distribution {
             let counts = [it.sessions.len().to_string(), cheaper, dearer];
             [it.policy.label.clone()].into_iter().chain(counts).chain(changes).collect::<Vec<_>>()
         });
-        let columns =
-            ["policy", "sessions", "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
+        let of = format!("{}s", self.of);
+        let columns = ["policy", &of, "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
         Grid::new("", 1, &columns, rows)
     }
 
@@ -211,7 +215,11 @@ impl Picture for Distribution {
             scene.add(Text::new(right, y + 14.0, median.clone()).anchored(Anchor::End).bold());
             let ([cheaper, _], n) = (line.counts(), line.sessions.len());
             let label = format!("median {median}, half from {low} to {high}; {cheaper} of {n} cheaper");
-            scene.spot_of(policy.keys(), format!("{}: {label}", policy.label), line.marks(at, y + LINE + 4.0));
+            scene.spot_of(
+                policy.keys(),
+                format!("{}: {label}", policy.label),
+                line.marks(at, y + LINE + 4.0),
+            );
         }
         if let Some(more) = more {
             scene.add(Text::new(left, bottom + 52.0, more).faint());
@@ -227,7 +235,13 @@ fn ratio(change: f64) -> f64 {
 }
 
 /// Draws the axis below the lines.
-fn draw_axis(scene: &mut Scene, of: &str, at: impl Fn(f64) -> f64, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
+fn draw_axis(
+    scene: &mut Scene,
+    of: &str,
+    at: impl Fn(f64) -> f64,
+    [left, right]: [f64; 2],
+    [top, bottom]: [f64; 2],
+) {
     let mut last = f64::NEG_INFINITY;
     for tick in TICKS.into_iter().filter(|it| (left - 1.0..=right + 1.0).contains(&at(*it))) {
         let x = at(tick);

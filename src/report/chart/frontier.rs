@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Sample, name_beside};
 use super::names::Policy;
-use super::scene::{Mark, Path, Scene, WIDTH, line, shape};
+use super::scene::{Mark, Path, Scene, WIDTH, fit, line, shape};
 use super::{Picture, Source};
 use crate::grid::numbers::{self, NONE};
 use crate::grid::{Grid, Row};
@@ -16,6 +16,8 @@ use crate::take::Run;
 pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";
 /// How high the frame is.
 const HEIGHT: f64 = 280.0;
+/// Names are shortened to this where there is no room for all of them.
+const SHORT: f64 = 190.0;
 /// Points nearer than this are one to the eye.
 const NEAR: f64 = 4.0;
 /// Of more points, only those that no other beats, and the marked ones, have colours and names.
@@ -76,7 +78,11 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
                 Some((usd, kept)) => {
                     let is_best = best.is_some_and(|it| it.policy == line.policy);
                     let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
-                    points.push(Point { usd_interval: line.tally.cost_interval(), mark, ..Point::new(policy, usd, kept) });
+                    points.push(Point {
+                        usd_interval: line.tally.cost_interval(),
+                        mark,
+                        ..Point::new(policy, usd, kept)
+                    });
                 }
                 None => left_out.push(policy.name),
             }
@@ -109,7 +115,11 @@ fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + '
                 Some((usd, it)) => {
                     kept_name = it.heading;
                     let mark = (nth == 0).then_some(BASE);
-                    points.push(Point { kept_interval: it.number.ci95, mark, ..Point::new(policy, usd, it.number.mean) });
+                    points.push(Point {
+                        kept_interval: it.number.ci95,
+                        mark,
+                        ..Point::new(policy, usd, it.number.mean)
+                    });
                 }
                 None => left_out.push(policy.name),
             }
@@ -186,7 +196,9 @@ impl Frontier {
 
     /// Returns whether there are several points and something costs anything.
     fn is_wide(&self) -> bool {
-        self.points.len() > 1 && self.points.iter().any(|it| it.usd > 0.0)
+        self.points.len() > 1
+            && self.points.iter().any(|it| it.usd > 0.0)
+            && self.points.iter().any(|it| it.kept > 0.0)
     }
 
     /// Returns the number of decimals its amounts have.
@@ -237,8 +249,10 @@ impl Frontier {
             let more = placed.iter().filter(|other| is_near(other.at, it.at)).count() - 1;
             let more = if more == 0 { String::new() } else { format!(" +{more}") };
             let name = format!("{}{more}", it.point.name());
-            let area = name_beside(scene, &taken, frame, it.at, &name)
-                .or_else(|| name_beside(scene, &points, frame, it.at, &name));
+            let names = [name.clone(), fit(&name, SHORT)];
+            let tries = names.iter().flat_map(|name| [(name, &taken), (name, &points)]);
+            let area =
+                tries.into_iter().find_map(|(name, over)| name_beside(scene, over, frame, it.at, name));
             if let Some(area) = area {
                 taken.push(area);
                 points.push(area);
@@ -254,7 +268,11 @@ impl Frontier {
 
 impl Picture for Frontier {
     fn title(&self) -> String {
-        if self.kept == KEPT { "Cost against evidence kept".to_owned() } else { format!("Cost against {}", self.kept) }
+        if self.kept == KEPT {
+            "Cost against evidence kept".to_owned()
+        } else {
+            format!("Cost against {}", self.kept)
+        }
     }
 
     fn subject(&self) -> String {
@@ -296,17 +314,17 @@ impl Picture for Frontier {
             let cells = [
                 it.policy.label.clone(),
                 numbers::fixed(it.usd, decimals),
-                reach(it.usd_interval, &|it| numbers::fixed(it, decimals)),
                 numbers::percent(it.kept),
-                reach(it.kept_interval, &numbers::percent),
                 if it.is_efficient { "yes" } else { "no" }.to_owned(),
+                reach(it.usd_interval, &|it| numbers::fixed(it, decimals)),
+                reach(it.kept_interval, &numbers::percent),
             ];
             Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
         });
-        let columns = ["policy", "cost USD", "interval", self.kept, "95%", "unbeaten"];
+        let columns = ["policy", "cost USD", self.kept, "unbeaten", "USD from … to", "kept, 95%"];
         let mut grid = Grid::new("", 1, &columns, rows);
         // A column in which nothing stands says nothing.
-        for at in [4, 2] {
+        for at in [5, 4] {
             if grid.rows.iter().all(|it| it.cells[at] == NONE) {
                 grid.columns.remove(at);
                 grid.rows.iter_mut().for_each(|it| drop(it.cells.remove(at)));
@@ -319,7 +337,11 @@ impl Picture for Frontier {
         let mut scene = Scene::new(0.0);
         let top = 40.0;
         let (bottom, left, right) = (top + HEIGHT, 52.0, WIDTH - 20.0);
-        let all = |nth: usize| self.points.iter().flat_map(move |it| it.ends()[nth]);
+        let is_few = self.points.len() <= MOST_NAMED;
+        let is_coloured = |it: &Point| is_few || it.is_efficient || it.mark.is_some();
+        // Intervals of what is not named would hide what is.
+        let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
+        let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
         let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
         let [lowest, highest] = [all(1).fold(1.0, f64::min).max(0.0), all(1).fold(1.0, f64::max)];
         let across = Axis::of_points(low, high, [left, right], 5.0);
@@ -327,14 +349,16 @@ impl Picture for Frontier {
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| format!("{:.0}%", it * 100.0));
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| {
+            format!("{:.0}%", it * 100.0)
+        });
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
-        let is_few = self.points.len() <= MOST_NAMED;
         let placed = self.points.iter().map(|point| {
-            let [usd, kept] = point.ends();
+            let [usd, kept] = ends(point);
             let at = [across.at(point.usd), up.at(point.kept)];
-            let reach = [usd.map(|it| [across.at(it), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
-            Placed { point, at, reach, is_coloured: is_few || point.is_efficient || point.mark.is_some() }
+            let reach =
+                [usd.map(|it| [across.at(it), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+            Placed { point, at, reach, is_coloured: is_coloured(point) }
         });
         let placed: Vec<Placed<'_>> = placed.collect();
         // Names lie over no point, no interval and no part of the line.
@@ -347,7 +371,9 @@ impl Picture for Frontier {
         let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
-        let sample = |it: &Point| if it.policy.looks_ahead { Sample::Ring(it.policy.nth) } else { Sample::Shape(it.policy.nth) };
+        let sample = |it: &Point| {
+            if it.policy.looks_ahead { Sample::Ring(it.policy.nth) } else { Sample::Shape(it.policy.nth) }
+        };
         let entries = unnamed.iter().filter(|_| is_few).map(|it| (sample(it), it.name()));
         let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
         scene.height = foot + 20.0;

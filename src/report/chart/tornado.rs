@@ -159,10 +159,10 @@ impl Picture for Tornado {
         let [low, high] = self.ends();
         let across = Axis::new(low, high, [left, right], 5.0);
         let seen = |it: &&Bar| (across.at(it.ends[1]) - across.at(it.ends[0])).abs() >= THIN;
-        let with_seen = self.lines.iter().map(|it| Line {
-            bars: it.bars.iter().filter(seen).cloned().collect(),
-            ..it.clone()
-        });
+        let with_seen = self
+            .lines
+            .iter()
+            .map(|it| Line { bars: it.bars.iter().filter(seen).cloned().collect(), ..it.clone() });
         let lines: Vec<Line> = with_seen.filter(|it| !it.bars.is_empty()).collect();
         if lines.is_empty() {
             return scene;
@@ -195,7 +195,9 @@ fn draw(scene: &mut Scene, of: &Line, across: &Axis, [left, right]: [f64; 2], to
     for (nth, bar) in of.bars.iter().enumerate() {
         let y = top + LINE + (LINE + BAR) * nth as f64;
         scene.add(Path::filled(rectangle([left, y], [right + 1.0, y + LINE]), ink::PAPER));
-        scene.add(Text::new(left + 14.0, y + 13.0, fit(bar.about, right - left - 14.0)).faint());
+        scene.add(
+            Text::new(left + 14.0, y + 13.0, fit(&bar.about.replace('_', " "), right - left - 14.0)).faint(),
+        );
         let [from, to] = bar.ends.map(|it| across.at(it));
         let (y, at) = (y + LINE, across.at(of.declared));
         let reach = rectangle([from.min(to), y], [from.max(to), y + BAR]);

@@ -43,7 +43,11 @@ fn answer(it: &CheckUp) -> Answer {
     Answer {
         number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
         what: if it.errors.is_empty() {
-            format!("{n_held} of {} hold; {} moved", counted(n_all, "guard check"), counted(n_moved, "number"))
+            format!(
+                "{n_held} of {} hold; {} moved",
+                counted(n_all, "guard check"),
+                counted(n_moved, "number")
+            )
         } else {
             format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
         },
@@ -58,7 +62,7 @@ fn forest(it: &CheckUp, nth: usize) -> Option<Figure> {
     let line = |it: &Moved| {
         let says = it.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", it.policy, it.column);
-        Some(Line { name, change: it.relative?, interval: None, says, tone: Tone::Plain })
+        Some(Line { says, tone: Tone::Plain, ..Line::of_cost(name, it.relative?, None, String::new()) })
     };
     let mut lines: Vec<Line> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).collect();
     lines.sort_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
@@ -80,7 +84,8 @@ fn tables(it: &CheckUp) -> Vec<Grid> {
         let holds = if it.holds { "holds" } else { "fails" }.to_owned();
         vec![it.title().to_owned(), holds, it.finding(), it.on(), it.at()]
     });
-    let guards = Grid::new(format!("Guards of {}", it.suite), 5, &["guard", "verdict", "found", "on", "at"], guards);
+    let guards =
+        Grid::new(format!("Guards of {}", it.suite), 5, &["guard", "verdict", "found", "on", "at"], guards);
     let snapshots = it.snapshots.iter().map(|it| vec![it.file.clone(), it.words()]);
     let snapshots = Grid::new(format!("Snapshots of {}", it.suite), 2, &["snapshot", "state"], snapshots);
     let moved = it.snapshots.iter().flat_map(|it| &it.moved).map(|it| {
@@ -88,7 +93,12 @@ fn tables(it: &CheckUp) -> Vec<Grid> {
         let relative = it.relative.map_or_else(|| NONE.to_owned(), signed);
         vec![format!("{}, {}", it.policy, it.column), old, new, relative]
     });
-    let moved = Grid::new(format!("Numbers of {} that moved", it.suite), 1, &["number", "was", "is", "change"], moved);
+    let moved = Grid::new(
+        format!("Numbers of {} that moved", it.suite),
+        1,
+        &["number", "was", "is", "change"],
+        moved,
+    );
     let all = [guards.with(Kind::Text, &[0, 2, 3]), snapshots, moved];
     all.into_iter().filter(|it| !it.rows.is_empty()).collect()
 }

@@ -7,6 +7,7 @@ use crate::measure::Standing;
 use crate::report::chart::figure;
 use crate::report::chart::forest::{Forest, Line};
 use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::sections::OWN;
 use crate::report::{metric, template};
 
 /// Returns all comparisons as a page.
@@ -34,7 +35,11 @@ pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
     let page = Page {
         command: "compare",
         title,
-        about: if is_several { String::new() } else { contrasts.first().map(Contrast::subject).unwrap_or_default() },
+        about: if is_several {
+            String::new()
+        } else {
+            contrasts.first().map(Contrast::subject).unwrap_or_default()
+        },
         answers: contrasts.iter().map(answer).collect(),
         rests_on: contrasts.iter().flat_map(rests_on).collect(),
         parts: vec![
@@ -49,10 +54,13 @@ pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
 
 fn answer(it: &Contrast) -> Answer {
     let cost = it.number(&format!("totals.{}", metric::COST));
-    let number = cost.map_or_else(|| "No verdict".to_owned(), |it| match it.delta.relative {
-        Some(relative) => signed(relative),
-        None => "Same".to_owned(),
-    });
+    let number = cost.map_or_else(
+        || "No verdict".to_owned(),
+        |it| match it.delta.relative {
+            Some(relative) => signed(relative),
+            None => "Same".to_owned(),
+        },
+    );
     let what = format!("cost with {} instead of {}", it.candidate, it.base);
     let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
@@ -66,14 +74,18 @@ fn rests_on(it: &Contrast) -> Vec<String> {
         false => counted(it.pairs, "paired session"),
     };
     let assumed = it.cost_difference_assumed.map(|[low, high]| {
-        format!("The cost differs by {low:+.4} to {high:+.4} USD over what is assumed of recovery.").replace('-', "−")
+        format!("The cost differs by {low:+.4} to {high:+.4} USD over what is assumed of recovery.")
+            .replace('-', "−")
     });
-    std::iter::once(format!("{pairs} under {} (prices of {}).", it.profile, it.as_of)).chain(assumed).collect()
+    let joint = if it.profile == OWN { "," } else { " under" };
+    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
+        .chain(assumed)
+        .collect()
 }
 
-/// Returns the interval of a change as shares of the base's number.
+/// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
 fn relative(it: &Number) -> Option<[f64; 2]> {
-    let base = it.delta.base.abs();
+    let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
     it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
 
@@ -89,11 +101,16 @@ fn tone(standing: Standing) -> Tone {
 fn forest(it: &Contrast) -> Forest {
     let decimals = it.decimals();
     let line = |number: &Number| {
+        let is_points = number.is_share();
+        let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
         Some(Line {
             name: number.heading.clone(),
-            change: number.delta.relative?,
+            change: change.filter(|it| it.abs() > 0.0)?,
             interval: relative(number),
-            says: [number.delta.base, number.delta.candidate].map(|it| number.written(it, decimals)).join(" → "),
+            is_points,
+            says: [number.delta.base, number.delta.candidate]
+                .map(|it| number.written(it, decimals))
+                .join(" → "),
             tone: tone(number.delta.standing),
         })
     };

@@ -14,7 +14,7 @@ use crate::report::page::{Answer, Page, Part, Piece};
 use crate::report::template;
 
 /// The most price lists whose rates are drawn.
-const LISTS: usize = 4;
+const LISTS: usize = 8;
 
 /// Returns the comparison as a page.
 ///
@@ -31,7 +31,11 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     });
     let page = Page {
         command: "sensitivity",
-        title: format!("{} under {}", counted_policies(it.policies.len()), counted(it.profiles.len(), "price list")),
+        title: format!(
+            "{} under {}",
+            counted_policies(it.policies.len()),
+            counted(it.profiles.len(), "price list")
+        ),
         about: format!("{}.", heading(it)),
         answers: first.and_then(|grid| answer(it, grid)).into_iter().collect(),
         rests_on: notes(it),
@@ -50,8 +54,7 @@ fn counted_policies(n: usize) -> String {
 /// Says which policy is the cheapest under most price lists.
 fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
     let rows: Vec<&Row> = grid.rows.iter().filter(|it| !it.is_free()).collect();
-    let wins = |policy: usize| rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
-    let (n, best) = (0..it.policies.len()).map(|it| (wins(it), it)).rev().max_by_key(|it| it.0)?;
+    let (n, best) = winner(it, grid)?;
     let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).collect();
     let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
     let kept = kept.map(|(low, high)| match (percent(low), percent(high)) {
@@ -60,7 +63,11 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
     });
     // The letters of tables stand in the summary that they share with other formats.
     let cheapest = cheapest(it).map(|words| {
-        let named = letters(it).iter().zip(&it.policies).map(|(letter, name)| format!("{letter} is {name}")).collect::<Vec<_>>();
+        let named = letters(it)
+            .iter()
+            .zip(&it.policies)
+            .map(|(letter, name)| format!("{letter} is {name}"))
+            .collect::<Vec<_>>();
         format!("{words} ({})", named.join(", "))
     });
     Some(Answer {
@@ -71,50 +78,71 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
     })
 }
 
+/// Returns under how many price lists the policy that is cheapest most often is, and which it is.
+fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
+    let wins =
+        |policy: usize| grid.rows.iter().filter(|it| !it.is_free() && it.cheapest() == Some(policy)).count();
+    (0..it.policies.len()).map(|it| (wins(it), it)).rev().max_by_key(|it| it.0)
+}
+
 fn policy(it: &Sensitivity, nth: usize) -> Policy {
     Policy { name: it.policies[nth].clone(), label: it.policies[nth].clone(), nth, looks_ahead: false }
 }
 
 fn figures(it: &Sensitivity, grid: &Compared) -> Vec<Figure> {
-    let lists = it.profiles.iter().zip(&grid.rows).filter(|(_, row)| !row.is_free());
-    let tornadoes = lists.take(LISTS).filter_map(|(profile, row)| tornado(it, &profile.name, row));
-    let tornadoes = tornadoes.zip(1..).map(|(it, nth)| figure(&format!("rates-{nth}"), &it));
-    spread(it, grid).map(|it| figure("lists", &it)).into_iter().chain(tornadoes).collect()
+    let spread = spread(it, grid).map(|it| figure("lists", &it));
+    spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).collect()
 }
 
 /// Returns the change of each policy's cost under each price list, a dot each.
 fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
     let line = |nth: usize| {
-        let of = it.profiles.iter().zip(&grid.rows).filter(|(_, row)| !row.is_free()).filter_map(|(profile, row)| {
-            let (own, first) = (row.cells.get(nth)?, row.cells.first()?);
-            let change = own.cost()? / first.cost()? - 1.0;
-            (same_work(own, first) && change.is_finite()).then(|| Session { scenario: profile.name.clone(), change })
-        });
+        let of = it.profiles.iter().zip(&grid.rows).filter(|(_, row)| !row.is_free()).filter_map(
+            |(profile, row)| {
+                let (own, first) = (row.cells.get(nth)?, row.cells.first()?);
+                let change = own.cost()? / first.cost()? - 1.0;
+                (same_work(own, first) && change.is_finite())
+                    .then(|| Session { scenario: profile.name.clone(), change })
+            },
+        );
         let of: Vec<Session> = of.collect();
         (of.len() > 1).then(|| Spread::new(policy(it, nth), of))
     };
     let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).collect();
     let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
-    (!lines.is_empty()).then(|| Distribution { of: "price list", subject, baseline: it.policies[0].clone(), lines })
+    (!lines.is_empty()).then(|| Distribution {
+        of: "price list",
+        subject,
+        baseline: it.policies[0].clone(),
+        lines,
+    })
 }
 
-/// Returns the effect of each rate, a tenth lower and a tenth higher, on the change in cost against the first policy.
-fn tornado(it: &Sensitivity, profile: &str, row: &Row) -> Option<Tornado> {
-    let first = row.cells.first()?;
-    let line = |nth: usize| {
-        let own = row.cells.get(nth).filter(|it| same_work(it, first))?;
+/// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy that is cheapest most often saves, under the
+/// first price lists.
+fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
+    let (_, best) = winner(it, grid)?;
+    let line = |(nth, (profile, row)): (usize, (&String, &Row))| {
+        let (own, first) = (row.cells.get(best)?, row.cells.first()?);
         let declared = own.cost()? / first.cost()? - 1.0;
         let bar = |rate: Rate| {
             let [own, first] = [own.cost_at(rate), first.cost_at(rate)];
             let end = |nth: usize| Some(own[nth]? / first[nth]? - 1.0).filter(|it| it.is_finite());
             Some(Bar { about: rate.name(), ends: [end(0)?, end(1)?] })
         };
-        Line::of(policy(it, nth), declared, Rate::ALL.into_iter().filter_map(bar))
+        let list = Policy { name: profile.clone(), label: profile.clone(), nth, looks_ahead: false };
+        Line::of(list, declared, Rate::ALL.into_iter().filter_map(bar)).filter(|_| same_work(own, first))
     };
-    let lines: Vec<Line> = (1..it.policies.len()).filter_map(line).collect();
-    (!lines.is_empty()).then(|| Tornado {
-        title: "Effect of each rate, a tenth lower to a tenth higher, on the cost",
-        subject: profile.to_owned(),
+    let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
+    let lines: Vec<Line> = lists.enumerate().filter_map(line).take(LISTS).collect();
+    (best > 0 && !lines.is_empty()).then(|| Tornado {
+        title: "Effect of each rate, a tenth lower to a tenth higher",
+        subject: format!(
+            "{}, under the first {} of {}",
+            it.policies[best],
+            lines.len(),
+            counted(it.profiles.len(), "price list")
+        ),
         baseline: it.policies[0].clone(),
         lines,
     })

@@ -71,7 +71,11 @@ fn answer(it: &Sweep) -> Answer {
     });
     Answer {
         number: signed(change),
-        what: format!("at {}, the knee of the front: {}", short(&point.set), [kept(point), label(point)].join(", ")),
+        what: format!(
+            "at {}, the knee of the front: {}",
+            short(&point.set),
+            [kept(point), label(point)].join(", ")
+        ),
         sure: ends,
         words: vec![told],
         code: Some(format!("ctxsim compare --base {} --candidate {} {set}", it.head.base, it.head.policy)),
@@ -81,7 +85,8 @@ fn answer(it: &Sweep) -> Answer {
 }
 
 fn rests_on(it: &Sweep) -> Vec<String> {
-    let named = |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
+    let named =
+        |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
     let head = &it.head;
     let all = [named("Loads", &head.scenarios), named("Profiles", &head.profiles)];
     all.into_iter().flatten().collect()
@@ -112,7 +117,8 @@ fn matrix(it: &Sweep) -> Option<Grid> {
     let of = |nth: usize| it.points.iter().filter_map(|it| value(it, nth)).collect::<IndexSet<_>>();
     let [rows, columns] = [of(0), of(1)];
     let cell = |row: &String, column: &String| {
-        let is_here = |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
+        let is_here =
+            |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
         let point = it.points.iter().find(is_here)?;
         Some(format!("{} ({})", signed(change(point)?), kept(point)))
     };

@@ -24,7 +24,13 @@ pub fn page(it: &Tuned) -> Result<String, template::Error> {
         title: format!("{} tuned against {}", it.policy, it.base),
         about: format!("{} on {}.", counted(it.variants, "variant"), counted(sessions, "session")),
         answers: vec![answer(it)],
-        rests_on: it.parts.iter().enumerate().map(|(nth, part)| rests_on(it, nth, part)).chain(it.optimism.map(against)).collect(),
+        rests_on: it
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(nth, part)| rests_on(it, nth, part))
+            .chain(it.optimism.map(against))
+            .collect(),
         parts: vec![
             Part::picture(Piece::pictures(frontier.into_iter().chain(forest).collect())),
             Part::tables(vec![Piece::table(table)]),
@@ -52,14 +58,20 @@ fn judged(parts: &[Results]) -> Option<&Results> {
 fn answer(it: &Tuned) -> Answer {
     let out = judged(&it.parts);
     let change = out.and_then(Results::change);
-    let sure = out.and_then(|it| it.spread?.interval).map(|it| format!("95% interval {}% on the sessions held out", interval(it)));
-    let kept = out.and_then(Results::kept_words).map_or_else(String::new, |it| format!("; {it} of the evidence kept"));
+    let sure = out
+        .and_then(|it| it.spread?.interval)
+        .map(|it| format!("95% interval {}% on the sessions held out", interval(it)));
+    let kept = out
+        .and_then(Results::kept_words)
+        .map_or_else(String::new, |it| format!("; {it} of the evidence kept"));
     match &it.reason {
         Some(reason) => Answer {
             number: format!("Keep {}", it.base),
             what: format!("Nothing is recommended: {reason}."),
             words: change
-                .map(|change| format!("The best that was rejected is {}: {}{kept}.", named(&it.chosen), signed(change)))
+                .map(|change| {
+                    format!("The best that was rejected is {}: {}{kept}.", named(&it.chosen), signed(change))
+                })
                 .into_iter()
                 .collect(),
             sure: sure.map(|it| format!("The best: {it}")),
@@ -85,7 +97,10 @@ fn distinct(it: &Tuned) -> impl Iterator<Item = (usize, &TunedPoint)> {
 fn frontier(it: &Tuned) -> Option<Figure> {
     let policy = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
     let first = judged(&it.points.first()?.parts)?;
-    let base = Point { mark: Some(BASE), ..Point::new(policy(0, it.base.clone()), first.base_cost?, first.base_kept?) };
+    let base = Point {
+        mark: Some(BASE),
+        ..Point::new(policy(0, it.base.clone()), first.base_cost?, first.base_kept?)
+    };
     let points = distinct(it).filter_map(|(nth, point)| {
         let part = judged(&point.parts)?;
         let (usd, own) = (part.base_cost?, part.cost?);

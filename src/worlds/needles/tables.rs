@@ -149,10 +149,7 @@ impl Group<'_> {
             is_beside: true,
             ..it
         }));
-        [
-            by_depth,
-            self.curve("Accuracy by length", Places::Length, &self.lengths(), of_length),
-        ]
+        [by_depth, self.curve("Accuracy by length", Places::Length, &self.lengths(), of_length)]
     }
 
     /// Returns what was run.
