@@ -6,7 +6,7 @@ use super::page::{Answer, Page, Part, Piece, Tone};
 use super::sections::Detail;
 use super::verdict::{Choice, Verdict};
 use super::{Report, Run, distinct, template};
-use crate::grid::numbers::{self, counted, percent, signed};
+use crate::grid::numbers::{self, percent, signed};
 use crate::measure::Better;
 
 /// The requests that a page can chart.
@@ -36,7 +36,7 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         title: title(report),
         about: about(report),
         answers: answers(report),
-        rests_on: report.on_sessions(),
+        rests_on: rests_on(report),
         parts: vec![
             Part::picture(Piece::pictures(carrying)),
             Part::tables(tables(report, detail)),
@@ -45,6 +45,21 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         ],
     };
     page.write()
+}
+
+/// Says what the verdicts rest on: the sessions that were read, else how often loads were drawn, and the day of the prices.
+fn rests_on(report: &Report) -> Vec<String> {
+    let sessions = report.on_sessions();
+    if !sessions.is_empty() {
+        return sessions;
+    }
+    let trials = report.runs.iter().map(|it| it.trials).max().unwrap_or(1);
+    let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
+    let days = report.runs.iter().map(|it| it.assumed.as_of.as_str());
+    let [first, last] = [days.clone().min(), days.max()].map(Option::unwrap_or_default);
+    let prices =
+        if first == last { format!("Prices of {first}.") } else { format!("Prices of {first} to {last}.") };
+    drawn.into_iter().chain((!last.is_empty()).then_some(prices)).collect()
 }
 
 /// Returns whether a picture carries a verdict.
@@ -124,8 +139,12 @@ impl From<&Verdict> for Answer {
         );
         let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
         words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
-        let plain =
-            Self { words, code: apply.map(|it| it.write.clone()), sure: it.sure(best), ..Self::default() };
+        let plain = Self {
+            words,
+            code: apply.map(|it| it.write.clone()),
+            sure: it.sure(best).filter(|_| is_moved(best)),
+            ..Self::default()
+        };
         if !it.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
@@ -156,6 +175,11 @@ impl From<&Verdict> for Answer {
             },
         }
     }
+}
+
+/// Returns whether an interval of a change is wide enough to be told.
+fn is_moved(it: &Choice) -> bool {
+    it.interval.is_some() || it.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
 }
 
 /// Returns whether the interval of a change lies on one side of nothing.
@@ -189,7 +213,8 @@ fn remembered(report: &Report) -> Vec<Answer> {
             None => loads.push(vec![run]),
         }
     }
-    if loads.len() > 1 && loads.iter().flatten().all(|it| it.is_of_memory()) {
+    // Where the base has nothing to remember, what counts is what memories cost and spare.
+    if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return of_all(&loads).into_iter().collect();
     }
     let mut answers: Vec<(String, Answer)> = Vec::new();
@@ -266,10 +291,10 @@ fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
             )
         });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
-    let alike = if alike == 0 {
-        String::new()
-    } else {
-        format!(", as {} do; the cheapest of them", counted(alike, "other"))
+    let alike = match alike {
+        0 => String::new(),
+        1 => ", as does one other, which costs no less".to_owned(),
+        n => format!(", as do {n} others, which cost no less"),
     };
     let is_priced = usd(best) > 0.0 && usd(best).is_finite();
     let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));

@@ -64,7 +64,7 @@ fn answer(it: &AgentAdvice) -> Answer {
         },
         None => Answer {
             number: "Keep what you have".to_owned(),
-            what: it.reason.as_ref().map_or_else(String::new, |it| format!("{it}.")),
+            what: it.reason.as_ref().map_or_else(String::new, |it| format!("Nothing is advised: {it}.")),
             words: it
                 .rejected
                 .iter()

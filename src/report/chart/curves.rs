@@ -184,7 +184,10 @@ impl Lines {
             let most = bottom - pitch * (n - nth as f64 - 1.0);
             let at = y.max(last + pitch).min(most);
             last = at;
-            scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
+            // A line that ends before the last place has its name beside it, and nothing that leads there.
+            if it.numbers.last().is_some_and(Option::is_some) {
+                scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
+            }
             scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
             scene.add(Text::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
         }

@@ -144,7 +144,7 @@ impl Picture for Forest {
             let number = it.written();
             let end = right - BOLD * width(&number) - 10.0;
             scene.add(Text::new(right, y + 14.0, number).anchored(Anchor::End).bold());
-            scene.add(Text::new(left, y + 14.0, fit(&it.name, end - left)));
+            scene.add(Text::new(left, y + 14.0, fit(&it.name, 0.9 * (end - left))));
             if !it.says.is_empty() {
                 let at = if is_narrow {
                     Text::new(left, y + 12.0 + LINE, fit(&it.says, right - left))

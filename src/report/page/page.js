@@ -2,7 +2,7 @@
 // Adds to a page that is complete without it: sorting, filtering, hovering, copying.
 "use strict";
 (() => {
-  const SHORT = 8;
+  const SHORT = 12;
   const all = (from, what) => [...from.querySelectorAll(what)];
   const make = (name, words, kind) => {
     const it = document.createElement(name);

@@ -1,6 +1,6 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the change under each, and the effect of each rate.
 
-use super::grids::{cheapest, heading, legend, letters, notes, tables};
+use super::grids::{cheapest_by, heading, legend, letters, notes, tables};
 use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::grid::numbers::{counted, percent};
@@ -61,15 +61,7 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
         (low, high) if low == high => format!("It keeps {low} of the needed evidence."),
         (low, high) => format!("It keeps {low} to {high} of the needed evidence."),
     });
-    // The letters of tables stand in the summary that they share with other formats.
-    let cheapest = cheapest(it).map(|words| {
-        let named = letters(it)
-            .iter()
-            .zip(&it.policies)
-            .map(|(letter, name)| format!("{letter} is {name}"))
-            .collect::<Vec<_>>();
-        format!("{words} ({})", named.join(", "))
-    });
+    let cheapest = cheapest_by(it, &it.policies);
     Some(Answer {
         number: format!("{n} of {}", rows.len()),
         what: format!("price lists: {} is the cheapest", it.policies[best]),

@@ -26,6 +26,9 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
     for (row, nth) in points.rows.iter_mut().skip(1).zip(&all) {
         row.note = mark(it, *nth).map(str::to_owned);
     }
+    let points = Piece::table_with(points, |name| {
+        it.points.iter().find(|it| short(&it.set) == name).map(|point| command(it, point))
+    });
     let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).collect();
     let set = Piece::list("Set at every point", head.set.clone());
     let page = Page {
@@ -36,7 +39,7 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
         rests_on: rests_on(it),
         parts: vec![
             Part::picture(Piece::pictures(figures)),
-            Part::tables(matrix(it).into_iter().chain([points]).map(Piece::table).collect()),
+            Part::tables(matrix(it).map(Piece::table).into_iter().chain([points]).collect()),
             Part::assumptions(Piece::list("Varied", varied).into_iter().chain(set).collect()),
         ],
     };
@@ -63,7 +66,6 @@ fn answer(it: &Sweep) -> Answer {
         return Answer { number: format!("Keep {}", it.head.base), what: told, ..Answer::default() };
     };
     let point = &it.points[nth];
-    let set = point.set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
     let ends = point.numbers.get("cost_usd.total_low").zip(point.numbers.get("cost_usd.total_high"));
     let decimals = decimals(it);
     let ends = ends.filter(|(low, high)| low < high).map(|(low, high)| {
@@ -78,10 +80,19 @@ fn answer(it: &Sweep) -> Answer {
         ),
         sure: ends,
         words: vec![told],
-        code: Some(format!("ctxsim compare --base {} --candidate {} {set}", it.head.base, it.head.policy)),
+        code: Some(command(it, point)),
         tone: if change < 0.0 { Tone::Better } else { Tone::Plain },
         ..Answer::default()
     }
+}
+
+/// Returns the command that compares a point with the base, and says why its cost differs.
+fn command(it: &Sweep, point: &SweepPoint) -> String {
+    let word = |it: &String| if it.contains([' ', '*', '~']) { format!("'{it}'") } else { it.clone() };
+    let set = point.set.iter().map(|it| format!(" --set '{it}'")).collect::<String>();
+    let profiles = it.head.profiles.iter().map(|it| format!(" --profile {}", word(it))).collect::<String>();
+    let loads = it.head.scenarios.iter().map(|it| format!(" {}", word(it))).collect::<String>();
+    format!("ctxsim compare --base {} --candidate {}{set}{profiles}{loads}", it.head.base, it.head.policy)
 }
 
 fn rests_on(it: &Sweep) -> Vec<String> {
