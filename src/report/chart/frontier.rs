@@ -367,7 +367,7 @@ impl Picture for Frontier {
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
         let points: Vec<legend::Area> = points.collect();
         let taken = points.iter().copied().chain(lines.map(legend::around)).collect();
-        let frame = [left, top - 14.0, WIDTH, bottom];
+        let frame = [left, top - 8.0, WIDTH, bottom];
         let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
@@ -427,7 +427,7 @@ mod tests {
                 Mark::Path(_) => None,
             })
             .collect();
-        assert!(areas.len() > 40 + 12 + 5, "names beside points, {} in all", areas.len());
+        assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
         for (nth, one) in areas.iter().enumerate() {
             assert!(areas[nth + 1..].iter().all(|it| !legend::meet(*one, *it)), "{:?}", scene.marks);
             assert!(one[0] >= 0.0 && one[2] <= WIDTH && one[3] <= scene.height, "{one:?}");

@@ -2,9 +2,9 @@
 
 use indexmap::IndexSet;
 
-use super::table::{decimals, grid, label, words};
+use super::table::{grid, label, words};
 use super::{Sweep, SweepPoint, short};
-use crate::grid::numbers::{NONE, counted, fixed, percent, signed};
+use crate::grid::numbers::{NONE, counted, percent, signed};
 use crate::grid::{Grid, Row};
 use crate::report::chart::figure;
 use crate::report::chart::forest::{Forest, Line};
@@ -56,6 +56,16 @@ fn change(it: &SweepPoint) -> Option<f64> {
     it.is_same_work().then_some(own / base - 1.0)
 }
 
+/// Returns the change at the lower and at the upper ends of what is assumed of recovery, the lower change first.
+fn assumed(it: &SweepPoint) -> Option<[f64; 2]> {
+    let end = |place: &str| {
+        let (own, base) = it.numbers.get(place).zip(it.base.get(place)).filter(|it| it.1 > 0.0)?;
+        Some(own / base - 1.0)
+    };
+    let (one, other) = (end("cost_usd.total_low")?, end("cost_usd.total_high")?);
+    Some([one.min(other), one.max(other)])
+}
+
 fn kept(it: &SweepPoint) -> String {
     it.numbers.get("evidence_kept").map_or_else(String::new, |it| format!("{} kept", percent(it)))
 }
@@ -66,11 +76,10 @@ fn answer(it: &Sweep) -> Answer {
         return Answer { number: format!("Keep {}", it.head.base), what: told, ..Answer::default() };
     };
     let point = &it.points[nth];
-    let ends = point.numbers.get("cost_usd.total_low").zip(point.numbers.get("cost_usd.total_high"));
-    let decimals = decimals(it);
-    let ends = ends.filter(|(low, high)| low < high).map(|(low, high)| {
-        format!("{} to {} USD over what is assumed of recovery", fixed(low, decimals), fixed(high, decimals))
-    });
+    let ends = assumed(point);
+    let is_open = ends.is_some_and(|[low, high]| low * high < 0.0);
+    let open = is_open
+        .then(|| format!("Whether it is cheaper than {} depends on the recovery assumptions.", it.head.base));
     Answer {
         number: signed(change),
         what: format!(
@@ -78,10 +87,12 @@ fn answer(it: &Sweep) -> Answer {
             short(&point.set),
             [kept(point), label(point)].join(", ")
         ),
-        sure: ends,
-        words: vec![told],
+        sure: ends.map(|[low, high]| {
+            format!("from {} to {} by what is assumed of recovery", signed(low), signed(high))
+        }),
+        words: open.into_iter().chain([told]).collect(),
         code: Some(command(it, point)),
-        tone: if change < 0.0 { Tone::Better } else { Tone::Plain },
+        tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
         ..Answer::default()
     }
 }
@@ -109,7 +120,9 @@ fn curve(it: &Sweep) -> Option<Forest> {
     let line = |(nth, point): (usize, &SweepPoint)| {
         let name = mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |it| format!(" ({it})"));
         let name = short(&point.set) + &name;
-        Some(Line::of_cost(name, change(point)?, None, kept(point)))
+        let line = Line::of_cost(name, change(point)?, None, kept(point));
+        let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
+        Some(if is_open { Line { tone: Tone::Plain, ..line } } else { line })
     };
     let lines: Vec<Line> = it.points.iter().enumerate().filter_map(line).collect();
     (lines.len() > 1).then(|| Forest {

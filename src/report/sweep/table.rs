@@ -64,7 +64,7 @@ pub(super) fn words(it: &Sweep) -> String {
 }
 
 /// Returns the number of decimals of amounts.
-pub(super) fn decimals(it: &Sweep) -> usize {
+fn decimals(it: &Sweep) -> usize {
     let costs = it.points.iter().filter_map(|it| it.numbers.get(metric::COST));
     numbers::decimals(costs.fold(0.0, f64::max))
 }
