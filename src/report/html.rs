@@ -82,8 +82,13 @@ fn tables(report: &Report, detail: Detail) -> Vec<Piece> {
 /// Returns what brings the numbers about. A section more is a line more.
 fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<Figure>) -> Vec<Piece> {
     let guards = report.guards_heading().map(|it| Piece::list(&it, report.guard_lines(detail)));
-    let sections =
-        [guards.unwrap_or_default(), left_out.into_iter().map(Piece::Text).collect(), Piece::charts(figures)];
+    let sections = [
+        guards.unwrap_or_default(),
+        report.filled_grids().into_iter().map(Piece::table).collect(),
+        report.filled_lines().into_iter().map(Piece::Text).collect(),
+        left_out.into_iter().map(Piece::Text).collect(),
+        Piece::charts(figures),
+    ];
     sections.into_iter().flatten().collect()
 }
 

@@ -5,6 +5,7 @@ use indexmap::IndexSet;
 use super::table::{grid, label, words};
 use super::{Sweep, SweepPoint, short};
 use crate::grid::numbers::{NONE, counted, percent, signed};
+use crate::grid::shell::quoted;
 use crate::grid::{Grid, Row};
 use crate::report::chart::figure;
 use crate::report::chart::forest::{Forest, Line};
@@ -99,10 +100,9 @@ fn answer(it: &Sweep) -> Answer {
 
 /// Returns the command that compares a point with the base, and says why its cost differs.
 fn command(it: &Sweep, point: &SweepPoint) -> String {
-    let word = |it: &String| if it.contains([' ', '*', '~']) { format!("'{it}'") } else { it.clone() };
     let set = point.set.iter().map(|it| format!(" --set '{it}'")).collect::<String>();
-    let profiles = it.head.profiles.iter().map(|it| format!(" --profile {}", word(it))).collect::<String>();
-    let loads = it.head.scenarios.iter().map(|it| format!(" {}", word(it))).collect::<String>();
+    let profiles = it.head.profiles.iter().map(|it| format!(" --profile {}", quoted(it))).collect::<String>();
+    let loads = it.head.scenarios.iter().map(|it| format!(" {}", quoted(it))).collect::<String>();
     format!("ctxsim compare --base {} --candidate {}{set}{profiles}{loads}", it.head.base, it.head.policy)
 }
 
