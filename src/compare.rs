@@ -49,6 +49,7 @@ use crate::error::Error;
 use crate::guard::{self, NamedGuard};
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
+use crate::report::explains::Explains;
 use crate::report::{Report, Skipped, verdict};
 
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
@@ -397,17 +398,22 @@ impl Plan {
             let taken = self.taken(load, wants_rows(load), progress);
             let session = load.session(&self.as_recorded, taken.billed.as_deref());
             let made = make(load, &taken.takes);
-            (Came::of(load, taken.into_runs(), session), made)
+            (Came::of(load, taken.into_runs(), session), (contrast::explained(load), made))
         };
         let (loads, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
         let mut gathered = Gathered::default();
         gathered.skipped = skipped;
-        let mut made = Vec::with_capacity(loads.len());
-        for (load, one) in loads {
+        let (mut made, mut explained) = (Vec::with_capacity(loads.len()), Vec::new());
+        for (load, (of_load, one)) in loads {
             gathered.add(load);
+            explained.extend(of_load);
             made.push(one);
         }
         let mut report = self.head(verdict::MIN_EVIDENCE).report(gathered);
+        report.explains = Explains {
+            policies: self.policies.iter().cloned().zip(self.arguments.iter().cloned()).collect(),
+            loads: explained.into_iter().collect(),
+        };
         report.figures.clone_from(&self.figures);
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok((report, made))

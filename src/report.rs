@@ -11,6 +11,7 @@ pub mod checkup;
 pub mod contrast;
 mod estimated;
 pub mod explain;
+pub mod explains;
 mod failures;
 pub mod filled;
 pub mod firings;
@@ -21,6 +22,7 @@ pub mod json;
 pub mod markdown;
 pub mod metric;
 mod names;
+mod page;
 pub mod part;
 pub mod places;
 pub mod ratchet;
@@ -104,6 +106,8 @@ pub struct Report {
     pub is_ranked: bool,
     /// How to go on from here, if this is the first report on recorded sessions.
     pub next: Option<Next>,
+    /// What names its runs on the command line of `explain`.
+    pub explains: explains::Explains,
 }
 
 /// How to go on from a first report on recorded sessions.
@@ -255,6 +259,7 @@ impl Report {
             sessions: Vec::new(),
             losses: Losses::default(),
             next: None,
+            explains: explains::Explains::default(),
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
             columns: Vec::new(),

@@ -9,7 +9,7 @@ use crate::report::verdict::MIN_EVIDENCE;
 use clap::{Args, ValueEnum};
 
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{ForceArgs, OutputArgs};
+use crate::cli::output::{ForceArgs, OutputArgs, PageArgs};
 use crate::cli::verbs::run;
 use crate::cli::verbs::sweep::shard;
 use crate::quantity::saturated;
@@ -55,6 +55,8 @@ pub(crate) struct RunArgs {
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) wide: WidthArgs,
     /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`

@@ -12,6 +12,7 @@ use crate::error::Error;
 use clap::Args;
 
 use crate::cli::format::FormatArg;
+use crate::cli::verbs::run::unwritable;
 
 pub(crate) use file::{check, write};
 pub(crate) use kept::{Kept, Remark};
@@ -37,6 +38,40 @@ pub(crate) struct ForceArgs {
     pub(crate) force: bool,
 }
 
+/// A page beside the result.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PageArgs {
+    /// Also write the result to a self-contained page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl PageArgs {
+    /// Returns whether a page is asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.html.is_some()
+    }
+
+    /// Checks before any work that the page may be written.
+    pub(crate) fn check(&self, inputs: &Files, force: ForceArgs) -> Result<(), Error> {
+        let Some(path) = &self.html else { return Ok(()) };
+        check(path)?;
+        force.kept(inputs).check(path, None)
+    }
+
+    /// Writes the page, if it is asked for.
+    pub(crate) fn put<E: std::fmt::Display>(
+        &self,
+        inputs: &Files,
+        force: ForceArgs,
+        page: impl FnOnce() -> Result<String, E>,
+    ) -> Result<(), Error> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let text = page().map_err(unwritable)?;
+        write(path, FormatArg::HTML.remark().on(&text), force.kept(inputs))
+    }
+}
+
 impl ForceArgs {
     /// Returns what must be kept, besides these inputs.
     pub(crate) fn kept(self, inputs: &Files) -> Kept<'_> {
@@ -48,6 +83,11 @@ impl OutputArgs {
     /// Returns the file, or `None` for standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+    }
+
+    /// Returns whether files of others are replaced.
+    pub(crate) fn force(&self) -> ForceArgs {
+        self.force
     }
 
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.

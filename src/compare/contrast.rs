@@ -36,6 +36,20 @@ pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set:
     policies.iter().map(one).collect()
 }
 
+/// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
+/// those of a timeline.
+pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
+    if load.is_sampled || load.timeline().is_none() {
+        return Vec::new();
+    }
+    let of = |profile: &Profile| {
+        let name = &profile.name;
+        let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
+        ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
+    };
+    load.profiles.iter().map(of).collect()
+}
+
 impl Plan {
     /// Compares pairs of the plan's policies, each a base and a candidate by index, under each profile, or
     /// over all sessions if each runs under its own model's.

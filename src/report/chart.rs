@@ -5,6 +5,7 @@
 
 mod axis;
 pub mod distribution;
+pub mod forest;
 pub mod frontier;
 mod ink;
 mod legend;
@@ -49,6 +50,23 @@ pub const KINDS: [Kind; 9] = [
     kind("history", curves::NEEDS_HISTORIES, |it| boxed(curves::by_lag(it))),
 ];
 
+/// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
+const MOST_LINES: usize = 14;
+
+/// Returns the lines that a picture shows, the first and the lowest of the others by some number where there are too many, and a
+/// sentence on those that it leaves to its numbers.
+fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
+    if all.len() <= MOST_LINES {
+        return (all.iter().collect(), None);
+    }
+    let (first, rest) = all.split_at(n_first);
+    let mut rest: Vec<&T> = rest.iter().collect();
+    rest.sort_by(|one, other| by(one).total_cmp(&by(other)));
+    let n_more = all.len() - MOST_LINES;
+    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).collect();
+    (shown, Some(format!("and {n_more} dearer ones, in the numbers")))
+}
+
 /// The most tables with charts; name fewer scenarios or profiles to see the others.
 const MOST_TABLES: usize = 24;
 
@@ -81,6 +99,9 @@ pub trait Picture {
     fn scene(&self) -> Scene;
 }
 
+/// Returns the id of the row that has one of some names.
+pub(super) type Href<'h> = &'h dyn Fn(&[String]) -> Option<String>;
+
 /// A chart as shown on a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -107,6 +128,8 @@ struct Drawing<'a> {
     subject: String,
     summary: &'a str,
     scene: &'a Scene,
+    /// Where each spot leads, if anywhere.
+    hrefs: Vec<Option<String>>,
     ink: &'static str,
     paper: &'static str,
 }
@@ -116,6 +139,8 @@ struct Drawing<'a> {
 struct Style {
     ink: &'static str,
     ink_on_dark: &'static str,
+    paper: &'static str,
+    paper_on_dark: &'static str,
     inks: Vec<ink::Ink>,
 }
 
@@ -159,12 +184,17 @@ const fn kind(
 }
 
 impl Figure {
-    /// Returns the drawing as a part of a page.
+    /// Returns whether there is anything to see.
+    pub(super) fn is_seen(&self) -> bool {
+        !self.scene.marks.is_empty()
+    }
+
+    /// Returns the drawing as a part of a page, with links to what its parts may be called.
     ///
     /// # Errors
     /// What the template says.
-    pub(super) fn inline(&self) -> Result<String, template::Error> {
-        self.svg(false)
+    pub(super) fn inline(&self, href: Href<'_>) -> Result<String, template::Error> {
+        self.svg(Some(href))
     }
 
     /// Returns the drawing as a file of its own, with its title.
@@ -172,11 +202,14 @@ impl Figure {
     /// # Errors
     /// What the template says.
     pub fn document(&self) -> Result<String, template::Error> {
-        self.svg(true)
+        self.svg(None)
     }
 
-    fn svg(&self, is_alone: bool) -> Result<String, template::Error> {
+    fn svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
+        let is_alone = href.is_none();
+        let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
         let drawing = Drawing {
+            hrefs: self.scene.spots.iter().map(link).collect(),
             is_alone,
             style: if is_alone { style()? } else { String::new() },
             title: &self.title,
@@ -192,7 +225,13 @@ impl Figure {
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn style() -> Result<String, template::Error> {
-    let style = Style { ink: ink::TEXT.light, ink_on_dark: ink::TEXT.dark, inks: ink::all() };
+    let style = Style {
+        ink: ink::TEXT.light,
+        ink_on_dark: ink::TEXT.dark,
+        paper: ink::PAPER.light,
+        paper_on_dark: ink::PAPER.dark,
+        inks: ink::all(),
+    };
     template::write("scene.css", include_str!("chart/scene.css"), style)
 }
 

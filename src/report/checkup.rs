@@ -2,6 +2,7 @@
 
 pub mod github;
 pub mod junit;
+pub mod page;
 pub mod sarif;
 
 use std::fmt::Write as _;

@@ -3,6 +3,7 @@
 pub mod json;
 pub mod lines;
 pub mod markdown;
+pub mod page;
 mod part;
 pub mod table;
 

@@ -39,6 +39,8 @@ pub struct Section {
     pub as_of: String,
     /// The number of scenarios in the sum.
     pub scenarios: usize,
+    /// Their names.
+    pub members: Vec<String>,
     /// Whether it is a part of another table.
     pub is_part: bool,
     /// Whether the policies are ranked by cost.
@@ -108,6 +110,11 @@ impl Section {
             columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).collect(),
             rows: self.lines.iter().enumerate().map(row).collect(),
         }
+    }
+
+    /// Returns whether runs under a profile are in it.
+    pub fn has_profile(&self, profile: &str) -> bool {
+        self.profile == OWN || self.profile == profile
     }
 
     /// Returns the subject and the profile.
@@ -273,6 +280,7 @@ impl Report {
             profile: profile.unwrap_or(OWN).to_owned(),
             as_of,
             scenarios: first.len(),
+            members: first.iter().map(|it| it.scenario.clone()).collect(),
             is_part: group.is_part,
             is_ranked: self.is_ranked,
             columns: self.columns.clone(),

@@ -1,6 +1,7 @@
 //! A comparison across profiles as tables, Markdown, JSON and rows.
 
 mod grids;
+pub mod page;
 mod policies;
 
 use std::fmt::Write as _;

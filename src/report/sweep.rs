@@ -1,6 +1,7 @@
 //! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
 
 pub mod json;
+pub mod page;
 pub mod table;
 
 use indexmap::IndexMap;
@@ -194,27 +195,23 @@ impl Sweep {
         Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
     }
 
-    /// Draws the front and the base.
+    /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
     pub fn figure(&self) -> Option<Figure> {
         let first = self.points.first()?;
         let named = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
-        let front = self.front.iter().enumerate().map(|(nth, it)| {
-            let point = &self.points[*it];
-            (named(nth + 1, short(&point.set)), &point.numbers)
+        let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
+        let varied = done.map(|(nth, point)| {
+            let mark = (self.knee == Some(nth)).then_some("knee");
+            (named(nth + 1, short(&point.set)), &point.numbers, mark)
         });
-        let all = std::iter::once((named(0, self.head.base.clone()), &first.base)).chain(front);
-        let points = all.filter_map(|(policy, it)| {
+        let base = (named(0, self.head.base.clone()), &first.base, Some(frontier::BASE));
+        let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, mark)| {
             let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
-            Some(frontier::Point {
-                policy,
-                usd: it.get(COST)?,
-                usd_interval: usd_interval.map(Into::into),
-                kept: it.get("evidence_kept")?,
-                is_efficient: false,
-            })
+            let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);
+            Some(frontier::Point { usd_interval: usd_interval.map(Into::into), mark, ..point })
         });
         let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
-        let frontier = Frontier::new(subject, points.collect(), Vec::new());
+        let frontier = Frontier::new(subject, frontier::KEPT, points.collect(), Vec::new());
         (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
     }
 }

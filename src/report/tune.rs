@@ -1,6 +1,7 @@
 //! The cheapest parameters under a floor of evidence,
 //! chosen on one part of the sessions and compared with the other.
 
+pub mod page;
 mod part;
 pub mod table;
 mod verdict;

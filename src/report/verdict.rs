@@ -213,7 +213,7 @@ impl Verdict {
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
         let name = &best.shown;
         let doubts = self.trust.doubts();
-        let mut words = match best.change {
+        let words = match best.change {
             _ if !self.knows_evidence => self.without_needs(best, &doubts),
             None => format!("Nothing that keeps {kept} is cheaper than {name}: keep it{doubts}."),
             Some(change) => {
@@ -221,12 +221,17 @@ impl Verdict {
                 format!("Cheapest that keeps {kept}: {name}, {}{sure}{doubts}.", signed(change))
             }
         };
-        if let Some(kept) = best.change_as_recorded {
-            words += &format!(
-                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {}.",
-                signed(kept)
-            );
-        }
+        let more = self.on_compactions(best) + &self.but(best);
+        let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
+            return words + &more;
+        };
+        let gap = if write.contains('\n') { '\n' } else { ' ' };
+        format!("{words}{more} To apply {name}, put this in {at}:{gap}{write}")
+    }
+
+    /// Says what stands against the number, in sentences that each begin with a space.
+    pub(super) fn but(&self, best: &Choice) -> String {
+        let mut words = String::new();
         if best.change.is_some() && best.is_open && self.knows_evidence {
             words += &format!(
                 " Whether it is cheaper than {} depends on the recovery assumptions.",
@@ -245,11 +250,17 @@ impl Verdict {
         if let Some(estimated) = self.estimated.and_then(Estimated::words) {
             words += &format!(" {estimated}");
         }
-        if let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) {
-            let gap = if write.contains('\n') { '\n' } else { ' ' };
-            words += &format!(" To apply {name}, put this in {at}:{gap}{write}");
-        }
         words
+    }
+
+    /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.
+    pub(super) fn on_compactions(&self, best: &Choice) -> String {
+        best.change_as_recorded.map_or_else(String::new, |kept| {
+            format!(
+                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {}.",
+                signed(kept)
+            )
+        })
     }
 
     /// Says what costs least where nobody knows what it forgets.
@@ -263,11 +274,16 @@ impl Verdict {
         )
     }
 
-    /// Says how far a change holds for other sessions.
+    /// Says how far a change holds for other sessions, in brackets.
     fn how_sure(&self, best: &Choice) -> String {
+        self.sure(best).map_or_else(String::new, |it| format!(" ({it})"))
+    }
+
+    /// Says how far a change holds for other sessions; nothing where nothing is known of it.
+    pub(super) fn sure(&self, best: &Choice) -> Option<String> {
         let width = |[low, high]: [f64; 2]| high - low;
         let assumed = best.assumed.filter(|it| best.interval.is_none_or(|of| width(*it) > width(of)));
-        let Some([low, high]) = assumed.or(best.interval) else { return String::new() };
+        let [low, high] = assumed.or(best.interval)?;
         let of = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed of recovery" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
@@ -279,7 +295,7 @@ impl Verdict {
             "; other sessions may show the opposite"
         };
         let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
-        format!(" ({of} {} to {}{by}{cheaper}{zero})", signed(low), signed(high))
+        Some(format!("{of} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
     }
 
     /// Names the policies that save by losing evidence.

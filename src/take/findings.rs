@@ -100,6 +100,8 @@ pub struct Curve {
     pub policy: String,
     /// Its name, with whether it stopped.
     pub name: String,
+    /// Whether it is another definition of what a curve shows, to stand beside it: its name is then `NAME: DEFINITION`.
+    pub is_beside: bool,
     /// Its numbers.
     pub numbers: Vec<Option<Statistic>>,
 }

@@ -399,7 +399,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
 
     assert!(page.contains("<title>Context policies compared: one</title>"));
     for name in ["frontier", "cost", "requests"] {
-        assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+        assert!(page.contains(&format!("<figure id=\"{name}\"")), "{name}");
     }
     assert!(
         first.contains(">Cost against evidence kept</text>")

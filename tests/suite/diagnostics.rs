@@ -378,7 +378,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
             "--force",
         ],
         [&explain[..], &["--output", "request.csv"]].concat(),
-        vec!["sensitivity", "--output", "report.html"],
+        vec!["sensitivity", "--output", "report.svg"],
         vec!["import", "unknown.jsonl", "--format", "csv"],
         vec!["import", "refused.jsonl"],
         vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],

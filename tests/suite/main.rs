@@ -42,6 +42,7 @@ mod memory_runners;
 mod neighbours;
 mod nets;
 mod oracle;
+mod pages;
 mod pictures;
 mod price;
 mod pricelist;

@@ -7,13 +7,14 @@ use crate::compare::Comparison;
 use crate::compare::advise::{Asked, advise as advised};
 use crate::error::Error;
 use crate::input::text::source::read_text;
+use crate::report::advise::page::page;
 use crate::report::advise::{markdown, table};
 use crate::report::verdict::MIN_EVIDENCE;
 use clap::Args;
 
 use crate::cli::args::{DrawArgs, SelectArgs, WidthArgs, share};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{self, ForceArgs, OutputArgs, Remark};
+use crate::cli::output::{self, ForceArgs, OutputArgs, PageArgs, Remark};
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
 
 /// Shown below the options.
@@ -32,8 +33,10 @@ best that was rejected is named with its numbers.
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The available output formats.
-pub(crate) const FORMATS: Formats<'_> =
-    Formats { of: "`advise`", known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::JSON] };
+pub(crate) const FORMATS: Formats<'_> = Formats {
+    of: "`advise`",
+    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
+};
 
 /// The arguments of `advise`.
 #[derive(Debug, Args)]
@@ -65,6 +68,8 @@ pub(crate) struct AdviseArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     wide: WidthArgs,
     /// Show everything that was tried, and why the rest was not
@@ -103,6 +108,7 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let kept = ForceArgs::default().kept(catalog.files());
     args.save.as_deref().map_or(Ok(()), |it| kept.check(it, None))?;
     args.output.check(catalog.files())?;
+    args.page.check(catalog.files(), args.output.force())?;
     let threads = args.draw.threads();
     let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads, it))?;
     match (&args.save, &saved) {
@@ -118,7 +124,9 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let text = match format {
         FormatArg::JSON => found.document().map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown(&found, args.details),
+        FormatArg::HTML => page(&found).map_err(unwritable)?,
         _ => table(&found, args.details, Some(table_width(args.wide, &args.output))),
     };
+    args.page.put(catalog.files(), args.output.force(), || page(&found))?;
     args.output.put(catalog.files(), format, text)
 }

@@ -11,13 +11,13 @@ use crate::compare::{Comparison, Plan};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::report::Report;
-use crate::report::checkup::{self, CheckUp, github, junit, sarif};
+use crate::report::checkup::{self, CheckUp, github, junit, page, sarif};
 use crate::take::FailedRuns;
 use clap::Args;
 
 use crate::cli::args::{ProcessArgs, WidthArgs, number, share};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
 use crate::cli::{BAD_INPUT, GUARD_FAILED, git, output, render};
 
@@ -42,7 +42,14 @@ not be run.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`check`",
-    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::GITHUB, FormatArg::JUNIT, FormatArg::SARIF],
+    known: &[
+        FormatArg::TABLE,
+        FormatArg::JSON,
+        FormatArg::HTML,
+        FormatArg::GITHUB,
+        FormatArg::JUNIT,
+        FormatArg::SARIF,
+    ],
 };
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
@@ -80,6 +87,8 @@ pub(crate) struct CheckArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     wide: WidthArgs,
 }
@@ -126,6 +135,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     // Nothing is written before everything has run.
     let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
     args.output.check(catalog.files())?;
+    args.page.check(catalog.files(), args.output.force())?;
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let held = |(name, ran): (&String, Result<Ran, Error>)| {
@@ -169,8 +179,10 @@ fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[Check
         FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
         FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
         FormatArg::GITHUB => github::summary(all),
+        FormatArg::HTML => page::page(all).map_err(unwritable)?,
         _ => checkup::text(all, Some(table_width(args.wide, &args.output))),
     };
+    args.page.put(inputs, args.output.force(), || page::page(all))?;
     args.output.put(inputs, format, &text)?;
     if format == FormatArg::GITHUB {
         output::print(github::annotations(all))?;

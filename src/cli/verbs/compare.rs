@@ -4,14 +4,14 @@ use crate::catalog::{Catalog, Kind, Origin};
 use crate::compare::{Comparison, Plan};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::report::contrast::{Contrast, json, markdown, table};
+use crate::report::contrast::{Contrast, json, markdown, page, table};
 use clap::Args;
 use indexmap::IndexSet;
 
 use crate::cli::args::{DrawArgs, ProcessArgs, SelectArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
 use crate::cli::words::without_sessions;
 
@@ -29,7 +29,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`compare`",
-    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::MARKDOWN, FormatArg::GITHUB],
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB],
 };
 
 /// The arguments of `compare`.
@@ -67,6 +67,8 @@ pub(crate) struct CompareArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     wide: WidthArgs,
 }
@@ -115,8 +117,10 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown::review(&contrasts),
         FormatArg::GITHUB => markdown::summary(&contrasts),
+        FormatArg::HTML => page::page(&contrasts).map_err(unwritable)?,
         _ => table::comparisons(&contrasts, Some(table_width(args.wide, &args.output))),
     };
+    args.page.put(catalog.files(), args.output.force(), || page::page(&contrasts))?;
     args.output.put(catalog.files(), format, &text)
 }
 
@@ -142,6 +146,7 @@ fn compared(
     };
     let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
     args.output.check(catalog.files())?;
+    args.page.check(catalog.files(), args.output.force())?;
     with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))
 }
 

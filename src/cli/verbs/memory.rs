@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::cli::args::{DrawArgs, ProcessArgs, RowsArg, RunArgs, SelectArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{self, OutputArgs, Remark};
+use crate::cli::output::{self, OutputArgs, PageArgs, Remark};
 use crate::cli::verbs::run;
 use crate::report::verdict::MIN_EVIDENCE;
 
@@ -53,6 +53,8 @@ pub(crate) struct MemoryArgs {
     format: Option<FormatArg>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     wide: WidthArgs,
     /// Print the scenario of these sessions, and run nothing
@@ -115,6 +117,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
         rows: if args.rows == MemoryRowsArg::Probes { RowsArg::Probes } else { RowsArg::Runs },
         format: args.format,
         output: args.output.clone(),
+        page: args.page.clone(),
         wide: args.wide,
         columns: None,
         chart: None,

@@ -66,7 +66,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     };
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
     let mut plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
-    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format);
+    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.page.is_asked();
     if !is_drawn {
         plan = plan.without_assumptions_alone();
     }
@@ -74,6 +74,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         return Ok(passed);
     }
     args.output.check(catalog.files())?;
+    args.page.check(catalog.files(), args.output.force())?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
@@ -93,7 +94,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
             }
-            written(&report, &tracer.traces(traces), args, format)?
+            let traces = tracer.traces(traces);
+            let page = || html::report(&report, detail(args), &traces);
+            args.page.put(catalog.files(), args.output.force(), page)?;
+            written(&report, &traces, args, format)?
         }
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
@@ -211,9 +215,14 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
     Formats { of: &of, known: &known }.choose(args.format, &args.output)
 }
 
+/// Returns how much is shown.
+fn detail(args: &RunArgs) -> Detail {
+    if args.details { Detail::Scenarios } else { Detail::Groups }
+}
+
 /// Returns a report in a format.
 fn written(report: &Report, traces: &Traces, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
+    let detail = detail(args);
     let text = match format {
         FormatArg::TABLE => {
             let width = Some(table_width(args.wide, &args.output));

@@ -4,12 +4,13 @@ use crate::catalog::{Catalog, Kind};
 use crate::compare::{Comparison, Plan};
 use crate::error::Error;
 use crate::measure::sensitivity::Sort;
+use crate::report::sensitivity::page::page;
 use crate::report::sensitivity::{document, markdown, rows, table};
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs, number};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
 use crate::cli::words::without_sessions;
 
@@ -28,7 +29,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats {
     of: "`sensitivity`",
-    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV, FormatArg::MARKDOWN],
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV, FormatArg::MARKDOWN, FormatArg::HTML],
 };
 
 /// The arguments of `sensitivity`.
@@ -67,6 +68,8 @@ pub(crate) struct SensitivityArgs {
     pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) wide: WidthArgs,
     /// Show every scenario and every policy's elasticities
@@ -119,14 +122,17 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     };
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
     args.output.check(catalog.files())?;
+    args.page.check(catalog.files(), args.output.force())?;
     let found = with_progress(|it| plan.sensitivity(args.draw.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
     let text = match format {
         FormatArg::JSON => document(&found).map_err(unwritable)?.into(),
         FormatArg::MARKDOWN => markdown(&found, args.details).into(),
+        FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
         FormatArg::TABLE => table(&found, args.details, Some(table_width(args.wide, &args.output))).into(),
         of_rows => of_rows.write(|_| vec![rows(&found)])?,
     };
+    args.page.put(catalog.files(), args.output.force(), || page(&found))?;
     args.output.put(catalog.files(), format, text)
 }

@@ -8,12 +8,12 @@ use crate::compare::{self, Comparison};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
-use crate::report::sweep::{Objective, Sweep, SweepHead, json, table};
+use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::verbs::parts;
 use crate::cli::verbs::run::{put_totals, table_width, unwritable, with_progress};
 use crate::cli::words::without_sessions;
@@ -42,7 +42,7 @@ Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or vers
 
 /// The available output formats.
 const FORMATS: Formats<'_> =
-    Formats { of: "`sweep`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::SVG] };
+    Formats { of: "`sweep`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::HTML, FormatArg::SVG] };
 
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
@@ -156,6 +156,8 @@ pub(crate) struct ShownArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     wide: WidthArgs,
     /// Show every point on the front
     #[arg(long)]
@@ -215,6 +217,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     what.note(&catalog);
     args.shown.output.check(catalog.files())?;
+    args.shown.page.check(catalog.files(), args.shown.output.force())?;
     let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
     let head = what.head(&grid, &objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);
@@ -237,6 +240,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
     args.shown.output.check(&inputs)?;
+    args.shown.page.check(&inputs, args.shown.output.force())?;
     if parts::are_parts(&args.files) {
         let report = parts::merged(&args.files)?;
         return put_totals(&report, format, (&args.shown.output, args.shown.wide), &inputs);
@@ -258,7 +262,9 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> 
                 return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
             }
         },
+        FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
         _ => table::sweep(sweep, shown.details, Some(table_width(shown.wide, &shown.output))),
     };
+    shown.page.put(inputs, shown.output.force(), || page::page(sweep))?;
     shown.output.put(inputs, format, &text)
 }

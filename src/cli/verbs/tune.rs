@@ -8,12 +8,12 @@ use crate::compare::tune::{Search, tune as tuned, tuned_policy};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Format;
-use crate::report::tune::table;
+use crate::report::tune::{page, table};
 use crate::report::verdict::MIN_EVIDENCE;
 use clap::Args;
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs, share};
-use crate::cli::output::{self, ForceArgs, OutputArgs, Remark};
+use crate::cli::output::{self, ForceArgs, OutputArgs, PageArgs, Remark};
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
 use crate::cli::verbs::sweep::GridArgs;
 
@@ -76,6 +76,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     force: ForceArgs,
     #[command(flatten)]
     wide: WidthArgs,
@@ -107,6 +109,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         what.note(catalog);
         args.force.kept(catalog.files()).check(path, None)?;
     }
+    args.page.check(catalog.files(), args.force)?;
     let (comparison, threads) = (what.comparison(), args.draw.threads());
     let search = if args.vary.is_empty() {
         with_progress(|it| Search::by_default(catalog, &comparison, threads, it))?
@@ -121,6 +124,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
             output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
+    args.page.put(catalog.files(), args.force, || page::page(&found))?;
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
     } else {

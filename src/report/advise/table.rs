@@ -20,7 +20,7 @@ pub fn markdown(it: &Advice, is_detailed: bool) -> String {
     in_markdown(&blocks(it, is_detailed))
 }
 
-fn blocks(advice: &Advice, is_detailed: bool) -> Vec<Block> {
+pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).collect();
     for (format, n) in &advice.unknown {
         blocks.push(Block::text(format!(
@@ -88,6 +88,16 @@ fn head(it: &AgentAdvice) -> String {
         counted(it.sessions, "session"),
         thousands(it.requests)
     )
+}
+
+/// Says what there is, and what it costs.
+pub(super) fn words(it: &AgentAdvice) -> String {
+    format!("{}. {}", head(it), cost(it))
+}
+
+/// Returns what was tried; candidates that come to the same are one group.
+pub(super) fn groups(it: &AgentAdvice) -> Vec<&[Candidate]> {
+    it.tried.chunk_by(is_alike).collect()
 }
 
 fn cost(it: &AgentAdvice) -> String {
@@ -252,7 +262,7 @@ fn of_lifetimes(it: &Lifetimes) -> String {
 }
 
 fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
-    let groups: Vec<&[Candidate]> = it.tried.chunk_by(is_alike).collect();
+    let groups = groups(it);
     let shown = if is_detailed { groups.len() } else { SHOWN };
     let row = |group: &&[Candidate]| {
         let it = &group[0];

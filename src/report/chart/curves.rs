@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::axis::Axis;
 use super::ink;
-use super::legend::{self, Sample};
+use super::legend;
 use super::names::{Names, Policy};
-use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, width};
+use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, shape, width};
 use super::{Picture, Source};
 use crate::grid::Grid;
 use crate::grid::numbers::NONE;
@@ -47,6 +47,9 @@ pub struct Line {
     pub policy: Policy,
     /// Its name, with whether it stopped.
     pub name: String,
+    /// Whether it is another definition of what a line shows, to stand beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_beside: bool,
     /// Its numbers.
     pub numbers: Vec<Option<Statistic>>,
 }
@@ -77,8 +80,33 @@ fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
     let names = Names::new(source.report);
     let all = worlds::findings().flat_map(|it| (it.curves)(&runs));
     let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
-    shown.map(|it| Lines::new(it, &names)).collect()
+    let mut drawn: Vec<(Lines, Vec<String>)> = Vec::new();
+    for one in shown.map(|it| Lines::new(it, &names)) {
+        // What prices do not move is drawn once for all of them.
+        match drawn.iter_mut().find(|(it, _)| it.is_alike(&one)) {
+            Some((_, subjects)) => subjects.push(one.subject),
+            None => {
+                let subjects = vec![one.subject.clone()];
+                drawn.push((one, subjects));
+            }
+        }
+    }
+    drawn.into_iter().map(|(it, subjects)| Lines { subject: joined(&subjects), ..it }).collect()
 }
+
+/// Names several subjects in one; what they begin with is said once.
+fn joined(subjects: &[String]) -> String {
+    let (first, more) = (&subjects[0], &subjects[1..]);
+    let Some((load, _)) = first.split_once(UNDER) else { return subjects.join(", ") };
+    let front = format!("{load}{UNDER}");
+    match more.iter().map(|it| it.strip_prefix(&front)).collect::<Option<Vec<_>>>() {
+        Some(profiles) if !profiles.is_empty() => format!("{first} and {}", profiles.join(" and ")),
+        _ => subjects.join(", "),
+    }
+}
+
+/// What stands between a load and its profile.
+const UNDER: &str = " under ";
 
 /// Returns the name of an axis.
 fn axis_name(places: Places) -> &'static str {
@@ -103,26 +131,83 @@ impl Lines {
     /// Makes a chart of curves.
     fn new(curves: Curves, names: &Names) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
-        let line = |it: Curve| Line { policy: names.of(&it.policy), name: it.name, numbers: it.numbers };
+        let line = |it: Curve| Line {
+            policy: names.of(&it.policy),
+            name: it.name,
+            is_beside: it.is_beside,
+            numbers: it.numbers,
+        };
         Self { axis, title, subject, places, lines: curves.into_iter().map(line).collect() }
     }
 
-    /// Draws a line, its points and their bounds, a little beside the places, so that the bounds of all are seen.
+    /// Returns whether another chart shows the same lines on the same load.
+    fn is_alike(&self, other: &Self) -> bool {
+        let load = |it: &Self| it.subject.split(UNDER).next().map(str::to_owned);
+        let is_same = self.axis == other.axis && self.title == other.title && self.places == other.places;
+        is_same && load(self) == load(other) && self.lines == other.lines
+    }
+
+    /// Draws a line with its points; where there are few lines, over the band of its bounds.
     fn draw(&self, scene: &mut Scene, line_of: &Line, place: impl Fn(usize) -> f64, up: &Axis) {
         let nth = line_of.policy.nth;
-        let known = line_of.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)));
-        let known: Vec<([f64; 2], usize, Statistic)> =
-            known.map(|(at, it)| ([place(at), up.at(it.mean)], at, it)).collect();
-        scene.add(legend::stroke(nth, line(known.iter().map(|it| it.0))));
+        let known = line_of.known().map(|(at, it)| ([place(at), up.at(it.mean)], at, it));
+        let known: Vec<([f64; 2], usize, Statistic)> = known.collect();
+        let stroke = legend::stroke(nth, line(known.iter().map(|it| it.0)));
+        scene.add(if line_of.is_beside { stroke.dashed(Some("2 4".to_owned())) } else { stroke });
+        let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
-            let bounds = number.ci95.map(|[low, high]| {
+            let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
                 let d = line([[at[0], up.at(low.max(0.0))], [at[0], up.at(high.min(1.0))]]);
-                Path::drawn(d, ink::policy(nth), 1.2).into()
+                Path::drawn(d, ink::policy(nth), 5.0).faded(0.3).into()
             });
-            let label = format!("{}, {}: {}", line_of.policy.label, self.places[place], said(Some(&number)));
-            let marks = bounds.into_iter().chain([legend::point(nth, at, 4.0).into()]);
-            scene.spot(label, true, marks.collect());
+            let label = format!("{}, {}: {}", line_of.name, self.places[place], said(Some(&number)));
+            let dot = if line_of.is_beside {
+                Path::filled(shape(0, at, 2.0), ink::policy(nth))
+            } else {
+                legend::point(nth, at, 3.5)
+            };
+            let marks = bounds.into_iter().chain([dot.into()]);
+            scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.collect());
         }
+    }
+
+    /// Writes the lines' names beside their ends, lines of the same end in one, none over another.
+    fn draw_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
+        let ends = self.lines.iter().filter(|it| !it.is_beside);
+        let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
+        let mut ends: Vec<(f64, &Line)> = ends.collect();
+        ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let n = ends.len() as f64;
+        let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
+        let mut last = top - pitch;
+        for (nth, (y, it)) in ends.into_iter().enumerate() {
+            let most = bottom - pitch * (n - nth as f64 - 1.0);
+            let at = y.max(last + pitch).min(most);
+            last = at;
+            // A line that ends before the last place has its name beside it, and nothing that leads there.
+            if it.numbers.last().is_some_and(Option::is_some) {
+                scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
+            }
+            scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
+            scene.add(Text::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
+        }
+    }
+}
+
+/// Of more lines, bounds would lie over one another; the numbers have them.
+const MOST_BANDS: usize = 4;
+/// How much room names beside lines take.
+const NAMES: f64 = 138.0;
+
+impl Line {
+    /// Returns its numbers with their places, where there are any.
+    fn known(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
+        self.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)))
+    }
+
+    /// Returns its name with the policy's label.
+    fn short(&self) -> String {
+        self.name.replacen(&self.policy.name, &self.policy.label, 1)
     }
 }
 
@@ -184,11 +269,11 @@ impl Picture for Lines {
 
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let entries = self.lines.iter().map(|it| (Sample::Line(it.policy.nth), it.name.clone()));
-        let top = legend::legend(&mut scene, entries) + 34.0;
-        let (left, right, bottom) = (52.0, WIDTH - 12.0, top + HEIGHT);
+        let (top, left, right) = (36.0, 40.0, WIDTH - NAMES);
+        let bottom = top + HEIGHT;
         let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
-        up.beside(&mut scene, [left, right], &format!("{} (bars: 95%)", number_name(self.axis)), |it| {
+        let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
+        up.beside(&mut scene, [left, right], &format!("{}{bounds}", number_name(self.axis)), |it| {
             format!("{it:.1}")
         });
         let pitch = (right - left) / self.places.len().max(1) as f64;
@@ -208,14 +293,19 @@ impl Picture for Lines {
                 foot = y.max(foot);
             }
         }
-        let across = Text::new((left + right) / 2.0, foot + LINE, axis_name(self.axis));
+        let across = Text::new(WIDTH / 2.0, foot + LINE, axis_name(self.axis));
         scene.add(across.anchored(Anchor::Middle));
-        let n_lines = self.lines.len() as f64;
-        let step = (pitch * 0.6 / n_lines.max(1.0)).min(5.0);
-        for (nth, it) in self.lines.iter().enumerate() {
-            let shift = (nth as f64 - (n_lines - 1.0) / 2.0) * step;
-            self.draw(&mut scene, it, |at| middle(at) + shift, &up);
+        for it in &self.lines {
+            self.draw(&mut scene, it, middle, &up);
         }
+        self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
+        let foot = self.lines.iter().find(|it| it.is_beside).map_or(foot, |it| {
+            let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
+            scene.add(
+                Text::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left)).faint(),
+            );
+            foot + LINE
+        });
         scene.height = foot + LINE + 29.0;
         scene
     }

@@ -7,7 +7,7 @@ use super::ink;
 use super::legend;
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape};
-use super::{Picture, Source};
+use super::{Picture, Source, fewest};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::take::Run;
@@ -24,6 +24,8 @@ const TICKS: [f64; 13] = [-0.9, -0.75, -0.5, -0.25, -0.1, 0.0, 0.1, 0.25, 0.5, 1
 /// The policies by what they change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Distribution {
+    /// What a dot is.
+    pub of: &'static str,
     /// Of what, and under which profile.
     pub subject: String,
     /// What the others are measured against.
@@ -86,14 +88,17 @@ impl Distribution {
                 );
             }
         }
-        let lines =
-            changes.into_iter().filter(|(_, sessions)| sessions.len() > 1).map(|(policy, mut sessions)| {
-                sessions.sort_by(|one, other| one.change.total_cmp(&other.change));
-                let quartiles = [0.25, 0.5, 0.75].map(|it| quantile(&sessions, it));
-                Line { policy: source.names.of(policy), sessions, quartiles }
-            });
+        let lines = changes
+            .into_iter()
+            .filter(|(_, sessions)| sessions.len() > 1)
+            .map(|(policy, sessions)| Line::new(source.names.of(policy), sessions));
         let lines: Vec<Line> = lines.collect();
-        (!lines.is_empty()).then(|| Self { subject, baseline: source.names.of(&baseline).label, lines })
+        (!lines.is_empty()).then(|| Self {
+            of: "session",
+            subject,
+            baseline: source.names.of(&baseline).label,
+            lines,
+        })
     }
 
     /// Returns the least and the largest change, the same included.
@@ -126,6 +131,13 @@ fn percent(change: f64) -> String {
 }
 
 impl Line {
+    /// Sorts sessions, and finds their quartiles.
+    pub fn new(policy: Policy, mut sessions: Vec<Session>) -> Self {
+        sessions.sort_by(|one, other| one.change.total_cmp(&other.change));
+        let quartiles = [0.25, 0.5, 0.75].map(|it| quantile(&sessions, it));
+        Self { policy, sessions, quartiles }
+    }
+
     /// Returns how many sessions are cheaper, and how many more expensive.
     fn counts(&self) -> [usize; 2] {
         let cheaper = self.sessions.iter().filter(|it| it.change <= -SAME).count();
@@ -154,7 +166,7 @@ impl Line {
 
 impl Picture for Distribution {
     fn title(&self) -> String {
-        format!("Change in each session’s cost against {}", self.baseline)
+        format!("Change in cost by {}, against {}", self.of, self.baseline)
     }
 
     fn subject(&self) -> String {
@@ -165,10 +177,7 @@ impl Picture for Distribution {
         let said = self.lines.iter().map(|it| {
             let ([cheaper, dearer], n) = (it.counts(), it.sessions.len());
             let [_, median, _] = it.quartiles.map(percent);
-            format!(
-                "{}: median {median}, {cheaper} of {n} sessions cheaper, {dearer} more expensive",
-                it.policy.label
-            )
+            format!("{}: median {median}, {cheaper} of {n} cheaper, {dearer} more expensive", it.policy.label)
         });
         format!("{}.", said.collect::<Vec<_>>().join("; "))
     }
@@ -182,8 +191,8 @@ impl Picture for Distribution {
             let counts = [it.sessions.len().to_string(), cheaper, dearer];
             [it.policy.label.clone()].into_iter().chain(counts).chain(changes).collect::<Vec<_>>()
         });
-        let columns =
-            ["policy", "sessions", "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
+        let of = format!("{}s", self.of);
+        let columns = ["policy", &of, "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
         Grid::new("", 1, &columns, rows)
     }
 
@@ -193,9 +202,10 @@ impl Picture for Distribution {
         let [low, high] = self.ends().map(ratio);
         let at = |change: f64| left + (ratio(change) - low) / (high - low) * (right - left);
         let pitch = LINE + SPREAD + 12.0;
-        let bottom = top + pitch * self.lines.len() as f64 + 2.0;
-        draw_axis(&mut scene, at, [left, right], [top, bottom]);
-        for (nth, line) in self.lines.iter().enumerate() {
+        let (lines, more) = fewest(&self.lines, 0, |it| it.quartiles[1]);
+        let bottom = top + pitch * lines.len() as f64 + 2.0;
+        draw_axis(&mut scene, self.of, at, [left, right], [top, bottom]);
+        for (nth, line) in lines.into_iter().enumerate() {
             let (policy, y) = (&line.policy, top + pitch * nth as f64);
             let [low, median, high] = line.quartiles.map(percent);
             // Lines of the axis do not run through words.
@@ -205,7 +215,14 @@ impl Picture for Distribution {
             scene.add(Text::new(right, y + 14.0, median.clone()).anchored(Anchor::End).bold());
             let ([cheaper, _], n) = (line.counts(), line.sessions.len());
             let label = format!("median {median}, half from {low} to {high}; {cheaper} of {n} cheaper");
-            scene.spot(format!("{}: {label}", policy.label), true, line.marks(at, y + LINE + 4.0));
+            scene.spot_of(
+                policy.keys(),
+                format!("{}: {label}", policy.label),
+                line.marks(at, y + LINE + 4.0),
+            );
+        }
+        if let Some(more) = more {
+            scene.add(Text::new(left, bottom + 52.0, more).faint());
         }
         scene.height = bottom + 62.0;
         scene
@@ -218,7 +235,13 @@ fn ratio(change: f64) -> f64 {
 }
 
 /// Draws the axis below the lines.
-fn draw_axis(scene: &mut Scene, at: impl Fn(f64) -> f64, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
+fn draw_axis(
+    scene: &mut Scene,
+    of: &str,
+    at: impl Fn(f64) -> f64,
+    [left, right]: [f64; 2],
+    [top, bottom]: [f64; 2],
+) {
     let mut last = f64::NEG_INFINITY;
     for tick in TICKS.into_iter().filter(|it| (left - 1.0..=right + 1.0).contains(&at(*it))) {
         let x = at(tick);
@@ -232,6 +255,6 @@ fn draw_axis(scene: &mut Scene, at: impl Fn(f64) -> f64, [left, right]: [f64; 2]
         let words = if tick == 0.0 { "0%".to_owned() } else { percent(tick).replace(".0%", "%") };
         scene.add(Text::new(x, bottom + 15.0, words).anchored(Anchor::Middle).faint());
     }
-    let name = "change in cost, by ratio (dot: session; box: half; bar: median)";
+    let name = format!("change in cost, by ratio (dot: {of}; box: half; bar, number: median)");
     scene.add(Text::new((left + right) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
 }

@@ -6,23 +6,30 @@ use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Sample, name_beside};
 use super::names::Policy;
-use super::scene::{Path, Scene, WIDTH, line};
+use super::scene::{Mark, Path, Scene, WIDTH, fit, line, shape};
 use super::{Picture, Source};
-use crate::grid::Grid;
-use crate::grid::numbers;
+use crate::grid::numbers::{self, NONE};
+use crate::grid::{Grid, Row};
+use crate::take::Run;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";
 /// How high the frame is.
-const HEIGHT: f64 = 240.0;
+const HEIGHT: f64 = 280.0;
+/// Names are shortened to this where there is no room for all of them.
+const SHORT: f64 = 190.0;
 /// Points nearer than this are one to the eye.
 const NEAR: f64 = 4.0;
+/// Of more points, only those that no other beats, and the marked ones, have colours and names.
+const MOST_NAMED: usize = 16;
 
 /// The policies of a table by cost and evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Frontier {
     /// Of what, and under which profile.
     pub subject: String,
+    /// What is kept, in words.
+    pub kept: &'static str,
     /// The policies whose cost and evidence are known.
     pub points: Vec<Point>,
     /// The policies that stopped early, or whose cost or evidence is unknown.
@@ -36,34 +43,90 @@ pub struct Point {
     pub policy: Policy,
     /// What it costs, in US dollars.
     pub usd: f64,
-    /// The same at either end of what is assumed of recovery.
+    /// The same at either end of what is assumed of recovery, or of its 95% interval.
     pub usd_interval: Option<[f64; 2]>,
     /// The share of needed evidence that it keeps.
     pub kept: f64,
+    /// Its 95% interval, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_interval: Option<[f64; 2]>,
     /// Whether no other policy costs less and keeps as much, or keeps more and costs as much; one that looks ahead neither is
     /// nor hinders.
     pub is_efficient: bool,
+    /// What it is to the reader: the base, what is advised, the knee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<&'static str>,
 }
 
-/// Returns a chart for each table with two such policies at least.
+/// The mark of what others are measured against.
+pub const BASE: &str = "base";
+/// The mark of what the verdict names.
+pub const ADVISED: &str = "advised";
+
+/// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
 pub fn all(source: &Source<'_>) -> Vec<Frontier> {
+    let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
+        let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
+        let best = verdict.filter(|it| it.knows_evidence).and_then(|it| it.cheapest.as_ref());
         let mut left_out = Vec::new();
         let mut points = Vec::new();
-        for line in &section.lines {
+        for (nth, line) in section.lines.iter().enumerate() {
             let policy = source.names.of(&line.policy);
             let numbers = line.tally.costs.total().zip(line.tally.evidence_kept());
             match numbers.filter(|_| line.stopped.is_none()) {
                 Some((usd, kept)) => {
-                    let usd_interval = line.tally.cost_interval();
-                    points.push(Point { policy, usd, usd_interval, kept, is_efficient: false });
+                    let is_best = best.is_some_and(|it| it.policy == line.policy);
+                    let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
+                    points.push(Point {
+                        usd_interval: line.tally.cost_interval(),
+                        mark,
+                        ..Point::new(policy, usd, kept)
+                    });
                 }
                 None => left_out.push(policy.name),
             }
         }
-        Frontier::new(section.subject(), points, left_out)
+        Frontier::new(section.subject(), KEPT, points, left_out)
     });
-    of_section.filter(|it| it.points.len() > 1).collect()
+    of_section.chain(of_findings(source)).filter(Frontier::is_wide).collect()
+}
+
+/// What a policy keeps where needs are declared.
+pub const KEPT: &str = "needed evidence kept";
+
+/// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
+fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + 's {
+    let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
+    let mut groups: Vec<Vec<&Run>> = Vec::new();
+    for run in runs {
+        match groups.last_mut().filter(|it| it[0].is_beside(run)) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups.into_iter().take(super::MOST_TABLES).map(|group| {
+        let mut kept_name = KEPT;
+        let mut left_out = Vec::new();
+        let mut points = Vec::new();
+        for (nth, run) in group.iter().enumerate() {
+            let policy = source.names.of(&run.policy);
+            match run.tally.costs.total().zip(run.remembered().next().filter(|it| it.is_share)) {
+                Some((usd, it)) => {
+                    kept_name = it.heading;
+                    let mark = (nth == 0).then_some(BASE);
+                    points.push(Point {
+                        kept_interval: it.number.ci95,
+                        mark,
+                        ..Point::new(policy, usd, it.number.mean)
+                    });
+                }
+                None => left_out.push(policy.name),
+            }
+        }
+        let subject = group.first().map(|it| it.subject()).unwrap_or_default();
+        Frontier::new(subject, kept_name, points, left_out)
+    })
 }
 
 /// Marks the points that no other beats.
@@ -77,11 +140,65 @@ fn mark_efficient(points: &mut [Point]) {
     }
 }
 
+impl Point {
+    /// A point without intervals.
+    pub fn new(policy: Policy, usd: f64, kept: f64) -> Self {
+        Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
+    }
+
+    /// Returns its name, with what it is to the reader.
+    fn name(&self) -> String {
+        self.mark.map_or_else(|| self.policy.label.clone(), |it| format!("{} ({it})", self.policy.label))
+    }
+
+    /// Returns the ends of what it may cost, and of what it may keep.
+    fn ends(&self) -> [[f64; 2]; 2] {
+        [self.usd_interval.unwrap_or([self.usd; 2]), self.kept_interval.unwrap_or([self.kept; 2])]
+    }
+}
+
+/// A point as it is drawn.
+struct Placed<'f> {
+    point: &'f Point,
+    at: [f64; 2],
+    /// Its intervals, across and up.
+    reach: [[[f64; 2]; 2]; 2],
+    is_coloured: bool,
+}
+
+impl Placed<'_> {
+    fn draw(&self, scene: &mut Scene, decimals: usize) {
+        let Self { point, at, .. } = self;
+        let (nth, usd) = (point.policy.nth, numbers::fixed(point.usd, decimals));
+        let label = format!("{}: ${usd}, {} kept", point.name(), numbers::percent(point.kept));
+        let ink = if self.is_coloured { ink::policy(nth) } else { ink::FAINT };
+        let mark = match self.is_coloured {
+            _ if point.policy.looks_ahead => legend::ring(nth, *at),
+            true => legend::point(nth, *at, 5.5),
+            false => Path::filled(shape(0, *at, 2.5), ink),
+        };
+        let lines = self.reach.iter().filter(|[from, to]| from != to);
+        let mut marks: Vec<Mark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).collect();
+        if point.mark.is_some() {
+            marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
+        }
+        marks.push(mark.into());
+        scene.spot_of(point.policy.keys(), label, marks);
+    }
+}
+
 impl Frontier {
     /// Finds the points that no other beats.
-    pub fn new(subject: String, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
+    pub fn new(subject: String, kept: &'static str, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
         mark_efficient(&mut points);
-        Self { subject, points, left_out }
+        Self { subject, kept, points, left_out }
+    }
+
+    /// Returns whether there are several points and something costs anything.
+    fn is_wide(&self) -> bool {
+        self.points.len() > 1
+            && self.points.iter().any(|it| it.usd > 0.0)
+            && self.points.iter().any(|it| it.kept > 0.0)
     }
 
     /// Returns the number of decimals its amounts have.
@@ -109,34 +226,53 @@ impl Frontier {
         corners
     }
 
-    /// Writes names beside the efficient points and the first; points in one place share a name.
-    fn draw_names(
-        &self,
+    /// Writes names beside points, the marked and the efficient ones first, over lines only where there is no other room; points in
+    /// one place share a name. Returns the points for whose names there is no room.
+    fn draw_names<'f>(
         scene: &mut Scene,
-        places: &[[f64; 2]],
-        mut taken: Vec<legend::Area>,
+        placed: &[Placed<'f>],
+        [mut taken, mut points]: [Vec<legend::Area>; 2],
         frame: legend::Area,
-    ) {
+    ) -> Vec<&'f Point> {
         let is_near = |one: [f64; 2], other: [f64; 2]| {
             (one[0] - other[0]).abs() < NEAR && (one[1] - other[1]).abs() < NEAR
         };
         let mut named: Vec<[f64; 2]> = Vec::new();
-        for (nth, point) in self.points.iter().enumerate() {
-            let at = places[nth];
-            if (nth > 0 && !point.is_efficient) || named.iter().any(|it| is_near(*it, at)) {
+        let mut unnamed = Vec::new();
+        let mut in_order: Vec<&Placed<'f>> = placed.iter().filter(|it| it.is_coloured).collect();
+        in_order.sort_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
+        for it in in_order {
+            if named.iter().any(|at| is_near(*at, it.at)) {
+                unnamed.push(it.point);
                 continue;
             }
-            let more = places.iter().filter(|it| is_near(**it, at)).count() - 1;
+            let more = placed.iter().filter(|other| is_near(other.at, it.at)).count() - 1;
             let more = if more == 0 { String::new() } else { format!(" +{more}") };
-            name_beside(scene, &mut taken, frame, at, &format!("{}{more}", point.policy.label));
-            named.push(at);
+            let name = format!("{}{more}", it.point.name());
+            let names = [name.clone(), fit(&name, SHORT)];
+            let tries = names.iter().flat_map(|name| [(name, &taken), (name, &points)]);
+            let area =
+                tries.into_iter().find_map(|(name, over)| name_beside(scene, over, frame, it.at, name));
+            if let Some(area) = area {
+                taken.push(area);
+                points.push(area);
+                named.push(it.at);
+            } else {
+                unnamed.push(it.point);
+            }
         }
+        unnamed.sort_by_key(|it| it.policy.nth);
+        unnamed
     }
 }
 
 impl Picture for Frontier {
     fn title(&self) -> String {
-        "Cost against evidence kept".to_owned()
+        if self.kept == KEPT {
+            "Cost against evidence kept".to_owned()
+        } else {
+            format!("Cost against {}", self.kept)
+        }
     }
 
     fn subject(&self) -> String {
@@ -147,11 +283,11 @@ impl Picture for Frontier {
         let decimals = self.decimals();
         let said = |it: &&Point| {
             let usd = numbers::fixed(it.usd, decimals);
-            format!("{} (${usd}, {} kept)", it.policy.label, numbers::percent(it.kept))
+            format!("{} (${usd}, {} kept)", it.name(), numbers::percent(it.kept))
         };
         let efficient: Vec<String> = self.efficient().iter().map(said).collect();
         let mut words = format!(
-            "{} policies; no other is cheaper and keeps as much evidence as {}.",
+            "{} points; no other is cheaper and keeps as much as {}.",
             self.points.len(),
             efficient.join(", ")
         );
@@ -169,65 +305,78 @@ impl Picture for Frontier {
 
     fn table(&self) -> Grid {
         let decimals = self.decimals();
-        let rows = self.points.iter().map(|it| {
-            let ends = it.usd_interval.map(|ends| ends.map(Some)).unwrap_or_default();
-            let [low, high] = ends.map(|it| numbers::fixed_or_none(it, decimals));
-            vec![
+        let mut points: Vec<&Point> = self.points.iter().collect();
+        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        let rows = points.into_iter().map(|it| {
+            let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
+                ends.map_or_else(|| NONE.to_owned(), |it| it.map(written).join(" … "))
+            };
+            let cells = [
                 it.policy.label.clone(),
                 numbers::fixed(it.usd, decimals),
-                low,
-                high,
                 numbers::percent(it.kept),
                 if it.is_efficient { "yes" } else { "no" }.to_owned(),
-            ]
+                reach(it.usd_interval, &|it| numbers::fixed(it, decimals)),
+                reach(it.kept_interval, &numbers::percent),
+            ];
+            Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
         });
-        Grid::new("", 1, &["policy", "cost USD", "from", "to", "evidence kept", "efficient"], rows)
+        let columns = ["policy", "cost USD", self.kept, "unbeaten", "USD from … to", "kept, 95%"];
+        let mut grid = Grid::new("", 1, &columns, rows);
+        // A column in which nothing stands says nothing.
+        for at in [5, 4] {
+            if grid.rows.iter().all(|it| it.cells[at] == NONE) {
+                grid.columns.remove(at);
+                grid.rows.iter_mut().for_each(|it| drop(it.cells.remove(at)));
+            }
+        }
+        grid
     }
 
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let entries = self.points.iter().map(|it| match &it.policy {
-            policy if policy.looks_ahead => {
-                (Sample::Ring(policy.nth), format!("{} (not compared)", policy.label))
-            }
-            policy => (Sample::Shape(policy.nth), policy.label.clone()),
-        });
-        let top = legend::legend(&mut scene, entries) + 34.0;
+        let top = 40.0;
         let (bottom, left, right) = (top + HEIGHT, 52.0, WIDTH - 20.0);
-        let ends = self
-            .points
-            .iter()
-            .flat_map(|it| it.usd_interval.unwrap_or([it.usd; 2]).into_iter().chain([it.usd]));
-        let (low, high) = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-        let lowest = self.points.iter().map(|it| it.kept).fold(1.0, f64::min);
+        let is_few = self.points.len() <= MOST_NAMED;
+        let is_coloured = |it: &Point| is_few || it.is_efficient || it.mark.is_some();
+        // Intervals of what is not named would hide what is.
+        let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
+        let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
+        let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
+        let [lowest, highest] = [all(1).fold(1.0, f64::min).max(0.0), all(1).fold(1.0, f64::max)];
         let across = Axis::of_points(low, high, [left, right], 5.0);
-        let up = Axis::of_points(lowest, 1.0, [bottom, top], 5.0);
+        let up = Axis::of_points(lowest, highest.min(1.0), [bottom, top], 5.0);
+        let begins = up.ticks.first().filter(|it| **it > 0.0);
+        let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        up.beside(&mut scene, [left, right], "needed evidence kept", |it| format!("{:.0}%", it * 100.0));
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| {
+            format!("{:.0}%", it * 100.0)
+        });
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
-        let places: Vec<[f64; 2]> =
-            self.points.iter().map(|it| [across.at(it.usd), up.at(it.kept)]).collect();
-        let reaches: Vec<[[f64; 2]; 2]> = self
-            .points
-            .iter()
-            .zip(&places)
-            .map(|(it, [_, y])| it.usd_interval.unwrap_or([it.usd; 2]).map(|it| [across.at(it), *y]))
-            .collect();
+        let placed = self.points.iter().map(|point| {
+            let [usd, kept] = ends(point);
+            let at = [across.at(point.usd), up.at(point.kept)];
+            let reach =
+                [usd.map(|it| [across.at(it), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+            Placed { point, at, reach, is_coloured: is_coloured(point) }
+        });
+        let placed: Vec<Placed<'_>> = placed.collect();
         // Names lie over no point, no interval and no part of the line.
-        let lines = reaches.iter().copied().chain(corners.windows(2).map(|it| [it[0], it[1]]));
-        let points = places.iter().map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
-        let taken = points.chain(lines.map(legend::around)).collect();
-        self.draw_names(&mut scene, &places, taken, [left, top - 8.0, WIDTH, bottom]);
-        let decimals = self.decimals();
-        for ((point, at), reach) in self.points.iter().zip(places).zip(reaches) {
-            let (nth, usd) = (point.policy.nth, numbers::fixed(point.usd, decimals));
-            let label = format!("{}: ${usd}, {} kept", point.policy.label, numbers::percent(point.kept));
-            let mark =
-                if point.policy.looks_ahead { legend::ring(nth, at) } else { legend::point(nth, at, 5.5) };
-            let reach = Path::drawn(line(reach), ink::policy(nth), 1.5);
-            scene.spot(label, true, vec![reach.into(), mark.into()]);
-        }
-        scene.height = bottom + 62.0;
+        let lines = placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|it| [it[0], it[1]]));
+        let coloured = placed.iter().filter(|it| it.is_coloured);
+        let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
+        let points: Vec<legend::Area> = points.collect();
+        let taken = points.iter().copied().chain(lines.map(legend::around)).collect();
+        let frame = [left, top - 8.0, WIDTH, bottom];
+        let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
+        let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
+        plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
+        let sample = |it: &Point| {
+            if it.policy.looks_ahead { Sample::Ring(it.policy.nth) } else { Sample::Shape(it.policy.nth) }
+        };
+        let entries = unnamed.iter().filter(|_| is_few).map(|it| (sample(it), it.name()));
+        let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
+        scene.height = foot + 20.0;
         scene
     }
 }
@@ -235,12 +384,11 @@ impl Picture for Frontier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::scene::Mark;
 
     fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> Point {
         let name = format!("policy_{nth}");
         let policy = Policy { label: name.clone(), name, nth, looks_ahead };
-        Point { policy, usd, usd_interval: None, kept, is_efficient: false }
+        Point::new(policy, usd, kept)
     }
 
     #[test]
@@ -269,7 +417,7 @@ mod tests {
         });
         let mut points: Vec<Point> = points.collect();
         points.iter_mut().for_each(|it| it.is_efficient = true);
-        let scene = Frontier { subject: String::new(), points, left_out: Vec::new() }.scene();
+        let scene = Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new() }.scene();
 
         let areas: Vec<_> = scene
             .marks
@@ -279,7 +427,7 @@ mod tests {
                 Mark::Path(_) => None,
             })
             .collect();
-        assert!(areas.len() > 40 + 12 + 5, "names beside points, {} in all", areas.len());
+        assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
         for (nth, one) in areas.iter().enumerate() {
             assert!(areas[nth + 1..].iter().all(|it| !legend::meet(*one, *it)), "{:?}", scene.marks);
             assert!(one[0] >= 0.0 && one[2] <= WIDTH && one[3] <= scene.height, "{one:?}");

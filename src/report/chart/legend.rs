@@ -1,7 +1,7 @@
 //! A legend, and names beside points, which never lie over one another.
 
 use super::ink::{self, Ink};
-use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape, width};
+use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, rectangle, shape, width};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -17,8 +17,6 @@ pub(super) enum Sample {
     Shape(usize),
     /// The shape of a policy that is not compared.
     Ring(usize),
-    /// The line of a policy.
-    Line(usize),
     /// A colour.
     Colour(Ink),
     /// What marks the firing of a stage.
@@ -31,7 +29,6 @@ impl Sample {
         let path = match self {
             Self::Shape(nth) => point(nth, [x, y], 5.0),
             Self::Ring(nth) => ring(nth, [x, y]),
-            Self::Line(nth) => stroke(nth, line([[x - 9.0, y], [x + 9.0, y]])),
             Self::Firing => firing([x, y]),
             Self::Colour(ink) => Path::filled(rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]), ink),
         };
@@ -63,7 +60,16 @@ pub(super) fn stroke(nth: usize, d: String) -> Path {
 
 /// Draws names with samples from the top of a drawing on, line after line; returns where they end.
 pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Sample, String)>) -> f64 {
-    let (mut x, mut y) = (4.0, 14.0);
+    legend_from(scene, 14.0, entries)
+}
+
+/// The same, from a height on.
+pub(super) fn legend_from(
+    scene: &mut Scene,
+    from: f64,
+    entries: impl IntoIterator<Item = (Sample, String)>,
+) -> f64 {
+    let (mut x, mut y) = (4.0, from);
     for (sample, name) in entries {
         let name = fit(&name, WIDTH - SAMPLE - 8.0);
         let needed = SAMPLE + width(&name);
@@ -87,19 +93,19 @@ pub(super) fn around([from, to]: [[f64; 2]; 2]) -> Area {
     [left - 2.0, top - 2.0, right + 2.0, bottom + 2.0]
 }
 
-/// Writes a name beside a point, if there is room right, left, above or below it within the frame.
+/// Writes a name beside a point, if there is room right, left, above or below it within the frame; returns what it takes.
 pub(super) fn name_beside(
     scene: &mut Scene,
-    taken: &mut Vec<Area>,
+    taken: &[Area],
     frame: Area,
     [x, y]: [f64; 2],
     name: &str,
-) {
+) -> Option<Area> {
     let places = [
-        (x + 9.0, y + 4.5, Anchor::Start),
-        (x - 9.0, y + 4.5, Anchor::End),
-        (x, y - 10.0, Anchor::Middle),
-        (x, y + 20.0, Anchor::Middle),
+        (x + 13.0, y + 4.5, Anchor::Start),
+        (x - 13.0, y + 4.5, Anchor::End),
+        (x, y - 13.0, Anchor::Middle),
+        (x, y + 22.0, Anchor::Middle),
         (x + 4.0, y - 10.0, Anchor::Start),
         (x - 4.0, y + 20.0, Anchor::End),
         (x + 4.0, y + 20.0, Anchor::Start),
@@ -112,10 +118,10 @@ pub(super) fn name_beside(
             area[0] >= frame[0] && area[1] >= frame[1] && area[2] <= frame[2] && area[3] <= frame[3];
         if is_inside && !taken.iter().any(|it| meet(*it, area)) {
             scene.add(text);
-            taken.push(area);
-            return;
+            return Some(area);
         }
     }
+    None
 }
 
 /// Returns whether two parts of a drawing lie over one another.

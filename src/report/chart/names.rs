@@ -19,6 +19,13 @@ pub struct Policy {
     pub looks_ahead: bool,
 }
 
+impl Policy {
+    /// Returns what its row in a table may be called.
+    pub(super) fn keys(&self) -> Vec<String> {
+        vec![self.name.clone(), self.label.clone()]
+    }
+}
+
 /// The policies of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Names(IndexMap<String, Policy>);

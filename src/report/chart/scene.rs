@@ -33,6 +33,8 @@ pub(super) struct Spot {
     pub(super) tip: String,
     /// Whether the keyboard reaches it.
     pub(super) is_stop: bool,
+    /// What its row in a table may be called, the fullest name first.
+    pub(super) keys: Vec<String>,
     pub(super) marks: Vec<Mark>,
 }
 
@@ -89,7 +91,15 @@ impl Scene {
     /// Adds a part that says what it represents.
     pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<Mark>) {
         let tip = fit(&label, WIDTH - 8.0);
-        self.spots.push(Spot { label, tip, is_stop, marks });
+        self.spots.push(Spot { label, tip, is_stop, keys: Vec::new(), marks });
+    }
+
+    /// Adds a part that leads to a row of a table.
+    pub(super) fn spot_of(&mut self, keys: Vec<String>, label: String, marks: Vec<Mark>) {
+        self.spot(label, true, marks);
+        if let Some(spot) = self.spots.last_mut() {
+            spot.keys = keys;
+        }
     }
 }
 

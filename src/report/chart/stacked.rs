@@ -7,7 +7,7 @@ use super::ink;
 use super::legend::{self, Sample};
 use super::names::Policy;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, width};
-use super::{Picture, Source};
+use super::{Picture, Source, fewest};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::price::Costs;
@@ -169,13 +169,14 @@ impl Picture for Stacked {
             self.shown().into_iter().map(|it| (Sample::Colour(ink::part(it)), PARTS[it].to_owned()));
         let top = legend::legend(&mut scene, entries) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
-        let high = self.bars.iter().map(|it| it.interval.map_or(it.total, |[_, high]| high.max(it.total)));
+        let (bars, more) = fewest(&self.bars, 1, |it| it.total);
+        let high = bars.iter().map(|it| it.interval.map_or(it.total, |[_, high]| high.max(it.total)));
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
-        let bottom = top + pitch * self.bars.len() as f64 + 2.0;
+        let bottom = top + pitch * bars.len() as f64 + 2.0;
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
         let decimals = self.decimals();
-        for (nth, bar) in self.bars.iter().enumerate() {
+        for (nth, bar) in bars.into_iter().enumerate() {
             let y = top + pitch * nth as f64 + LINE + 2.0;
             let total = format!("${}", numbers::fixed(bar.total, decimals));
             let room = right - left - width(&total) - 24.0;
@@ -193,7 +194,10 @@ impl Picture for Stacked {
                 .take(3)
                 .map(|(usd, part)| format!("{part} {}", numbers::percent(usd / bar.total)));
             let label = format!("{}: {}", bar.name(), said.collect::<Vec<_>>().join(", "));
-            scene.spot(label, true, Self::bar(bar, &across, y));
+            scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
+        }
+        if let Some(more) = more {
+            scene.add(Text::new(left, bottom + 52.0, more).faint());
         }
         scene.height = bottom + 62.0;
         scene

@@ -19,10 +19,15 @@ pub(super) const NEEDS: &str = "two policies, and a recovery cost that depends o
 const BAR: f64 = 10.0;
 /// Assumptions that move the change in cost by less than this, 0.05%, are omitted.
 const NOTHING: f64 = 0.000_5;
+/// Narrower bars tell an eye nothing: the numbers have them.
+const THIN: f64 = 4.0;
 
 /// The policies of a table by the effect of assumptions on their cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tornado {
+    /// What it shows.
+    #[serde(skip)]
+    pub title: &'static str,
     /// Of what, and under which profile.
     pub subject: String,
     /// The baseline.
@@ -62,7 +67,8 @@ pub fn all(source: &Source<'_>) -> Vec<Tornado> {
         });
         let lines: Vec<Line> = lines.collect();
         let baseline = source.names.of(&first.policy).label;
-        (!lines.is_empty()).then(|| Tornado { subject: section.subject(), baseline, lines })
+        let title = "Effect of each assumption on the cost";
+        (!lines.is_empty()).then(|| Tornado { title, subject: section.subject(), baseline, lines })
     });
     of_section.collect()
 }
@@ -82,6 +88,11 @@ impl Line {
             let end = |nth: usize| (cost + own[nth]) / (base + other[nth]) - 1.0;
             Bar { about: it.about(), ends: [end(0), end(1)] }
         });
+        Self::of(policy, declared, bars)
+    }
+
+    /// Sorts bars by their effect; `None` if none has any.
+    pub fn of(policy: Policy, declared: f64, bars: impl Iterator<Item = Bar>) -> Option<Self> {
         let mut bars: Vec<Bar> = bars.filter(|it| it.reach() >= NOTHING).collect();
         bars.sort_by(|one, other| other.reach().total_cmp(&one.reach()));
         (!bars.is_empty()).then_some(Self { policy, declared, bars })
@@ -111,7 +122,7 @@ impl Tornado {
 
 impl Picture for Tornado {
     fn title(&self) -> String {
-        "Effect of each assumption on the cost".to_owned()
+        self.title.to_owned()
     }
 
     fn subject(&self) -> String {
@@ -147,14 +158,23 @@ impl Picture for Tornado {
         let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
         let [low, high] = self.ends();
         let across = Axis::new(low, high, [left, right], 5.0);
+        let seen = |it: &&Bar| (across.at(it.ends[1]) - across.at(it.ends[0])).abs() >= THIN;
+        let with_seen = self
+            .lines
+            .iter()
+            .map(|it| Line { bars: it.bars.iter().filter(seen).cloned().collect(), ..it.clone() });
+        let lines: Vec<Line> = with_seen.filter(|it| !it.bars.is_empty()).collect();
+        if lines.is_empty() {
+            return scene;
+        }
         let height = |line: &Line| LINE + (LINE + BAR) * line.bars.len() as f64 + 12.0;
-        let bottom = top + self.lines.iter().map(height).sum::<f64>() + 2.0;
+        let bottom = top + lines.iter().map(height).sum::<f64>() + 2.0;
         let name = fit(&format!("change in cost against {}", self.baseline), right - left);
         across.below(&mut scene, [top, bottom], &name, |it| numbers::signed(it).replace(".0%", "%"));
         let zero = across.at(0.0);
         scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
         let mut y = top;
-        for policy_line in &self.lines {
+        for policy_line in &lines {
             draw(&mut scene, policy_line, &across, [left, right], y);
             y += height(policy_line);
         }
@@ -175,16 +195,18 @@ fn draw(scene: &mut Scene, of: &Line, across: &Axis, [left, right]: [f64; 2], to
     for (nth, bar) in of.bars.iter().enumerate() {
         let y = top + LINE + (LINE + BAR) * nth as f64;
         scene.add(Path::filled(rectangle([left, y], [right + 1.0, y + LINE]), ink::PAPER));
-        scene.add(Text::new(left + 14.0, y + 13.0, fit(bar.about, right - left - 14.0)).faint());
+        scene.add(
+            Text::new(left + 14.0, y + 13.0, fit(&bar.about.replace('_', " "), right - left - 14.0)).faint(),
+        );
         let [from, to] = bar.ends.map(|it| across.at(it));
         let (y, at) = (y + LINE, across.at(of.declared));
-        let reach = rectangle([from.min(to) - 0.5, y], [from.max(to) + 0.5, y + BAR]);
+        let reach = rectangle([from.min(to), y], [from.max(to), y + BAR]);
         let mark = line([[at, y - 1.0], [at, y + BAR + 1.0]]);
         let marks = vec![
             Path::filled(reach, ink::policy(policy.nth)).into(),
             Path::drawn(mark, ink::TEXT, 2.0).into(),
         ];
         let [low, high] = bar.ends.map(numbers::signed);
-        scene.spot(format!("{}: {low} to {high}, {}", policy.label, bar.about), true, marks);
+        scene.spot_of(policy.keys(), format!("{}: {low} to {high}, {}", policy.label, bar.about), marks);
     }
 }

@@ -267,9 +267,13 @@ pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
 
 /// Says under how many price lists each policy is the cheapest, and where the work is cheapest of all.
 pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
+    cheapest_by(it, &letters(it))
+}
+
+/// The same, with other names of the policies.
+pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> {
     let grid = it.grids.first()?;
-    let letters = letters(it);
-    let wins = letters.iter().enumerate().map(|(policy, letter)| {
+    let wins = names.iter().enumerate().map(|(policy, letter)| {
         (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
     });
     let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).collect();
@@ -284,7 +288,7 @@ pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
         numbers::listed(&words),
         grid.rows.len(),
         numbers::fixed(cost, numbers::decimals(cost)),
-        letters[policy],
+        names[policy],
         profile.name
     ))
 }

@@ -85,16 +85,19 @@ fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64
     }
 }
 
+/// Returns whether two policies did the same work under a price list.
+pub(super) fn same_work(cell: &Cell, first: &Cell) -> bool {
+    // The requests of a memory are its own: the same sessions are the same work.
+    let is_of_memory = cell.remembered.is_some() && !cell.is_stopped() && !first.is_stopped();
+    is_of_memory || cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed
+}
+
 /// Writes the median of the changes of cost against the first policy.
 fn median_change(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[Cell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
-        // The requests of a memory are its own: the same sessions are the same work.
-        let is_of_memory = cell.remembered.is_some() && !cell.is_stopped() && !first.is_stopped();
-        let is_same_work =
-            is_of_memory || cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
         let share = cell.cost()? / first.cost()?;
-        Some(share).filter(|it| is_same_work && it.is_finite())
+        Some(share).filter(|it| same_work(cell, first) && it.is_finite())
     };
     let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).collect();
     shares.sort_by(f64::total_cmp);

@@ -25,8 +25,53 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
         n => format!("{n} on the front, listed below {}", head.base),
     };
     wrap(&format!("{what}, {front}"), "", width, &mut text);
-    let decimals = it.points.iter().filter_map(|it| it.numbers.get(metric::COST)).fold(0.0, f64::max);
-    let decimals = numbers::decimals(decimals);
+    let n_shown = if shows_all { it.front.len() } else { SHOWN };
+    let shown: Vec<usize> = it.front.iter().copied().take(n_shown).collect();
+    let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
+    let _ = writeln!(text, "{}", draw(&grid(it, &shown, &knee), width).text);
+    let more = it.front.len().saturating_sub(n_shown);
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more on the front: see --details");
+    }
+    text.push('\n');
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
+    counts.sort_by(|_, a, _, b| b.cmp(a));
+    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).collect();
+    wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
+    if let Some(knee) = it.knee {
+        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
+        wrap(&words(it), "", width, &mut text);
+        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+    } else {
+        wrap(&words(it), "", width, &mut text);
+    }
+    text
+}
+
+/// Says what the knee is, or why there is none.
+pub(super) fn words(it: &Sweep) -> String {
+    let base = &it.head.base;
+    if it.knee.is_some() {
+        "Knee: the front's point closest to the best value of every objective.".to_owned()
+    } else if it.front.is_empty() {
+        "Every point stopped at a limit: vary something else.".to_owned()
+    } else if it.points.iter().all(|it| it.base.is_complete()) {
+        format!("No point that does the same work is cheaper than {base}: keep it.")
+    } else {
+        format!("No point that does the same work is cheaper than {base}, which stopped at a limit.")
+    }
+}
+
+/// Returns the number of decimals of amounts.
+fn decimals(it: &Sweep) -> usize {
+    let costs = it.points.iter().filter_map(|it| it.numbers.get(metric::COST));
+    numbers::decimals(costs.fold(0.0, f64::max))
+}
+
+/// Returns the base and some points as a table; a mark stands behind a point's name.
+pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String) -> Grid {
+    let (head, decimals) = (&it.head, decimals(it));
     let objectives: Vec<Objective> = Objective::ALL
         .into_iter()
         .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
@@ -48,41 +93,12 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     if let Some(first) = it.points.first() {
         rows.push(row(head.base.clone(), &first.base, Some(&first.base), "base".to_owned()));
     }
-    let n_shown = if shows_all { it.front.len() } else { SHOWN };
-    for at in it.front.iter().take(n_shown) {
+    for at in points {
         let point = &it.points[*at];
-        let mark = if it.knee == Some(*at) { " (knee)" } else { "" };
         let base = Some(&point.base).filter(|_| point.is_same_work());
-        rows.push(row(format!("{}{mark}", short(&point.set)), &point.numbers, base, label(point)));
+        rows.push(row(short(&point.set) + &mark(*at), &point.numbers, base, label(point)));
     }
-    let grid = Grid::new("", 1, &headings, rows).with(Kind::Name, &[headings.len() - 1]);
-    let _ = writeln!(text, "{}", draw(&grid, width).text);
-    let more = it.front.len().saturating_sub(n_shown);
-    if more > 0 {
-        let _ = writeln!(text, "… and {more} more on the front: see --details");
-    }
-    text.push('\n');
-    let mut counts: IndexMap<String, usize> = IndexMap::new();
-    it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
-    counts.sort_by(|_, a, _, b| b.cmp(a));
-    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).collect();
-    wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
-    if let Some(knee) = it.knee {
-        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
-        wrap("Knee: the front's point closest to the best value of every objective.", "", width, &mut text);
-        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
-    } else {
-        let base = &head.base;
-        let words = if it.front.is_empty() {
-            "Every point stopped at a limit: vary something else.".to_owned()
-        } else if it.points.iter().all(|it| it.base.is_complete()) {
-            format!("No point that does the same work is cheaper than {base}: keep it.")
-        } else {
-            format!("No point that does the same work is cheaper than {base}, which stopped at a limit.")
-        };
-        wrap(&words, "", width, &mut text);
-    }
-    text
+    Grid::new("", 1, &headings, rows).with(Kind::Name, &[headings.len() - 1])
 }
 
 /// Returns the heading of an objective; of what is remembered, that of the kind of memory.
@@ -110,7 +126,7 @@ fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
 }
 
 /// Describes how a point compares with the base.
-fn label(point: &super::SweepPoint) -> String {
+pub(super) fn label(point: &super::SweepPoint) -> String {
     if !point.does_the_work() {
         return "stopped elsewhere".to_owned();
     }

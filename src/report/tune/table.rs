@@ -23,7 +23,7 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
         counted(it.variants, "variant")
     );
     wrap(&head, "", width, &mut text);
-    varied(it, width, &mut text);
+    varied(it).iter().for_each(|it| wrap(it, "", width, &mut text));
     text.push('\n');
     table(it, shows_all, width, &mut text);
     text.push('\n');
@@ -32,33 +32,43 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
 }
 
 /// Says what was varied, and what was not.
-fn varied(it: &Tuned, width: Option<usize>, text: &mut String) {
+pub(super) fn varied(it: &Tuned) -> Vec<String> {
     let one = |it: &super::Varied| {
         let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
         format!("{path} ({}; {})", it.values.join(", "), it.rule)
     };
     let all: Vec<String> = it.varied.iter().map(one).collect();
-    wrap(&format!("Varies {}.", listed(&all)), "", width, text);
+    let mut lines = vec![format!("Varies {}.", listed(&all))];
     if !it.fixed.is_empty() {
         let mut by_reason: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
         it.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
-        wrap(&format!("Not varied: {}.", all.collect::<Vec<_>>().join("; ")), "", width, text);
+        lines.push(format!("Not varied: {}.", all.collect::<Vec<_>>().join("; ")));
     }
     if !it.never_fired.is_empty() {
         let stages: Vec<String> = it.never_fired.iter().map(|it| format!("`{it}`")).collect();
         let longest = thousands(it.prompt_tokens_max);
-        let never = format!(
+        lines.push(format!(
             "{} never fired in any variant; the longest prompt under {} has {longest} tokens.",
             listed(&stages),
             it.base
-        );
-        wrap(&never, "", width, text);
+        ));
+    }
+    lines
+}
+
+/// Draws the variants, the best first.
+fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
+    let _ = writeln!(text, "{}", draw(&grid(it, shows_all), width).text);
+    let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
+    let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more: see --details");
     }
 }
 
-/// Draws the variants, the best first; of those with the same results one.
-fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
+/// Returns the variants as a table, the best first; of those with the same results one.
+pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
     let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).collect();
@@ -87,11 +97,7 @@ fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
         let name = format!("{}{alike}{best}", named(&group[0].set));
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
-    let _ = writeln!(text, "{}", draw(&Grid::new("", 1, &headings, rows), width).text);
-    let more: usize = groups.iter().skip(n_shown).map(|it| it.len()).sum();
-    if more > 0 {
-        let _ = writeln!(text, "… and {more} more: see --details");
-    }
+    Grid::new("", 1, &headings, rows)
 }
 
 /// Says which variant is best, how it did on both parts, and whether to use it.
@@ -136,7 +142,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
 }
 
 /// Compares the change in cost on the two parts.
-fn against(optimism: f64) -> String {
+pub(super) fn against(optimism: f64) -> String {
     let points = format!("{:.1}", optimism.abs() * 100.0);
     match points.as_str() {
         "0.0" => "The held-out sessions show the same change in cost.".to_owned(),

@@ -53,20 +53,15 @@ fn by_session(runs: &[Aged<'_>]) -> Curves {
     drawn(format!("Aging by {}", metric(runs)), runs, runs.iter().map(one).collect())
 }
 
-/// Returns scores and violated constraints in one picture, where a scenario has constraints.
+/// Returns how often constraints are violated, where a scenario has any; the scores have their own picture.
 fn violations(runs: &[Aged<'_>]) -> Option<Curves> {
-    let both = |(run, it): &Aged<'_>| {
-        let violated = format!("{}: violations", run.policy);
-        [curve(run, &run.policy, &it.curve), curve(run, &violated, &it.violations)]
-    };
+    let one = |(run, it): &Aged<'_>| curve(run, &run.policy, &it.violations);
     let has_any = runs.iter().any(|it| !it.1.violations.is_empty());
-    has_any.then(|| {
-        drawn("Score and violated constraints".to_owned(), runs, runs.iter().flat_map(both).collect())
-    })
+    has_any.then(|| drawn("Violated constraints".to_owned(), runs, runs.iter().map(one).collect()))
 }
 
 fn curve(run: &Run, name: &str, numbers: &[Option<Statistic>]) -> Curve {
-    Curve { policy: run.policy.clone(), name: name.to_owned(), numbers: numbers.to_vec() }
+    Curve { policy: run.policy.clone(), name: name.to_owned(), is_beside: false, numbers: numbers.to_vec() }
 }
 
 /// Returns curves over the sessions of a scenario.

@@ -45,6 +45,7 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     let curve = |name: &str, numbers: Vec<Option<Statistic>>| Curve {
         policy: name.to_owned(),
         name: name.to_owned(),
+        is_beside: false,
         numbers,
     };
     let changed = all.lags.values().map(|it| share(it.changed, it.n())).collect();

@@ -137,13 +137,19 @@ impl Group<'_> {
     }
 
     fn curves(&self) -> [Curves; 2] {
-        // The curve shows the published figure.
+        // The curve shows the published figure, and beside it ours.
         let of_depth = |it: &Retention, quartile: &str| it.depth_accuracy.get(quartile).copied();
+        let of_non_empty =
+            |it: &Retention, quartile: &str| it.non_empty.depth_accuracy.get(quartile).copied().flatten();
         let of_length = |it: &Retention, length: &str| it.by_length.get(length).map(|it| it.accuracy);
-        [
-            self.curve("Accuracy by depth", Places::Depth, &QUARTILES, of_depth),
-            self.curve("Accuracy by length", Places::Length, &self.lengths(), of_length),
-        ]
+        let mut by_depth = self.curve("Accuracy by depth", Places::Depth, &QUARTILES, of_depth);
+        let beside = self.curve("", Places::Depth, &QUARTILES, of_non_empty).curves.into_iter();
+        by_depth.curves.extend(beside.map(|it| Curve {
+            name: format!("{}: excluding empty quarters", it.name),
+            is_beside: true,
+            ..it
+        }));
+        [by_depth, self.curve("Accuracy by length", Places::Length, &self.lengths(), of_length)]
     }
 
     /// Returns what was run.
@@ -162,6 +168,7 @@ impl Group<'_> {
         let curves = self.runs.iter().map(|(run, retention)| Curve {
             policy: run.policy.clone(),
             name: name(run),
+            is_beside: false,
             numbers: places.iter().map(|it| of(retention, it)).collect(),
         });
         Curves {

@@ -1,0 +1,108 @@
+//! Advice as a page: what a month saves, the settings that were tried, and what to paste.
+
+use super::table::{dollars, groups, words};
+use super::{Advice, AgentAdvice, Candidate};
+use crate::grid::numbers::{interval, listed, percent, signed};
+use crate::report::blocks::Block;
+use crate::report::chart::forest::{Forest, Line};
+use crate::report::chart::{Figure, figure};
+use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::template;
+
+/// Returns advice as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &Advice) -> Result<String, template::Error> {
+    let is_several = it.agents.len() > 1;
+    let answer = |it: &AgentAdvice| Answer { of: is_several.then(|| it.agent.clone()), ..answer(it) };
+    let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let (tables, texts): (Vec<Block>, Vec<Block>) =
+        super::table::blocks(it, true).into_iter().partition(|it| matches!(it, Block::Table(_)));
+    let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).collect();
+    let page = Page {
+        command: "advise",
+        title: format!(
+            "Settings of {}",
+            if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
+        ),
+        about: it.agents.iter().map(words).collect::<Vec<_>>().join(" "),
+        answers: it.agents.iter().map(answer).collect(),
+        rests_on: it.agents.iter().flat_map(rests_on).collect(),
+        parts: vec![
+            Part::picture(Piece::pictures(figures.collect())),
+            Part::tables(tables.into_iter().map(Piece::from).collect()),
+            Part::causes(texts.into_iter().map(Piece::from).collect()),
+        ],
+    };
+    page.write()
+}
+
+fn set(it: &Candidate) -> String {
+    listed(&it.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>())
+}
+
+fn sure(it: &Candidate) -> Option<String> {
+    let change = it.change.map_or_else(String::new, signed);
+    it.interval.map(|it| format!("{change}, 95% interval {}%", interval(it)))
+}
+
+fn kept(it: &Candidate) -> String {
+    it.evidence_kept.map_or_else(String::new, |it| format!("{} kept", percent(it)))
+}
+
+fn answer(it: &AgentAdvice) -> Answer {
+    match &it.advised {
+        Some(best) => Answer {
+            number: best.saved_month.map_or_else(|| "Change".to_owned(), dollars),
+            what: format!("a month is saved by changing {}", set(best)),
+            sure: sure(best),
+            words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().collect(),
+            code: it.paste.first().map(|it| it.text.clone()),
+            tone: Tone::Better,
+            ..Answer::default()
+        },
+        None => Answer {
+            number: "Keep what you have".to_owned(),
+            what: it.reason.as_ref().map_or_else(String::new, |it| format!("Nothing is advised: {it}.")),
+            words: it
+                .rejected
+                .iter()
+                .map(|it| {
+                    format!("The best that was rejected is {}: {}.", set(it), sure(it).unwrap_or_default())
+                })
+                .collect(),
+            ..Answer::default()
+        },
+    }
+}
+
+/// Says how what is advised, or was rejected last, did on each part of the sessions.
+fn rests_on(it: &AgentAdvice) -> Vec<String> {
+    let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) else { return Vec::new() };
+    let of = |names: [&str; 2], parts: &[crate::report::tune::Part]| {
+        let all =
+            names.iter().zip(parts).map(|(name, it)| format!("{name} ({}): {}.", it.sessions, it.words()));
+        all.collect::<Vec<_>>()
+    };
+    let by_time = of(["Older sessions", "Newer sessions, held out"], &best.by_time);
+    by_time.into_iter().chain(of(["Some projects", "Projects held out"], &best.by_project)).collect()
+}
+
+/// Draws what was tried against what is in force.
+fn forest(it: &AgentAdvice, nth: usize) -> Option<Figure> {
+    let line = |group: &&[Candidate]| {
+        let it = &group[0];
+        let saved = it.saved_month.map_or_else(String::new, |it| format!("{} a month, ", dollars(it)));
+        Some(Line::of_cost(it.set.join(", "), it.change?, it.interval, format!("{saved}{}", kept(it))))
+    };
+    let lines: Vec<Line> = groups(it).iter().filter_map(line).collect();
+    let forest = Forest {
+        title: "What each setting saves".to_owned(),
+        subject: it.agent.clone(),
+        base: "what is in force".to_owned(),
+        of: "setting",
+        lines,
+    };
+    (!forest.lines.is_empty()).then(|| figure(&format!("settings-{nth}"), &forest))
+}

@@ -1,0 +1,124 @@
+//! What changes between policies, as a page.
+
+use super::{Contrast, Number};
+use crate::grid::Grid;
+use crate::grid::numbers::{counted, interval, signed};
+use crate::measure::Standing;
+use crate::report::chart::figure;
+use crate::report::chart::forest::{Forest, Line};
+use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::sections::OWN;
+use crate::report::{metric, template};
+
+/// Returns all comparisons as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
+    let is_several = contrasts.len() > 1;
+    let answer = |it: &Contrast| Answer { of: is_several.then(|| it.subject()), ..answer(it) };
+    let title = match contrasts {
+        [only] => format!("{} against {}", only.candidate, only.base),
+        all => counted(all.len(), "comparison"),
+    };
+    let table = |it: &Contrast| Piece::table(Grid { title: it.subject(), ..it.grid() });
+    let causes = |it: &Contrast| {
+        let head = is_several.then(|| Piece::Text(it.subject()));
+        let all = it.causes().into_iter().flat_map(|it| Piece::list(it.heading, it.lines));
+        head.into_iter().chain(all).collect::<Vec<_>>()
+    };
+    let figures = contrasts.iter().zip(1..).filter_map(|(it, nth)| {
+        let forest = forest(it);
+        (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest))
+    });
+    let notes = contrasts.iter().flat_map(|it| it.notes.clone()).collect();
+    let page = Page {
+        command: "compare",
+        title,
+        about: if is_several {
+            String::new()
+        } else {
+            contrasts.first().map(Contrast::subject).unwrap_or_default()
+        },
+        answers: contrasts.iter().map(answer).collect(),
+        rests_on: contrasts.iter().flat_map(rests_on).collect(),
+        parts: vec![
+            Part::picture(Piece::pictures(figures.collect())),
+            Part::tables(contrasts.iter().map(table).collect()),
+            Part::causes(contrasts.iter().flat_map(causes).collect()),
+            Part::assumptions(Piece::list("Notes", notes)),
+        ],
+    };
+    page.write()
+}
+
+fn answer(it: &Contrast) -> Answer {
+    let cost = it.number(&format!("totals.{}", metric::COST));
+    let number = cost.map_or_else(
+        || "No verdict".to_owned(),
+        |it| match it.delta.relative {
+            Some(relative) => signed(relative),
+            None => "Same".to_owned(),
+        },
+    );
+    let what = format!("cost with {} instead of {}", it.candidate, it.base);
+    let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
+    let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
+    Answer { number, what, sure, words: vec![it.verdict()], tone, ..Answer::default() }
+}
+
+/// Says what a comparison rests on.
+fn rests_on(it: &Contrast) -> Vec<String> {
+    let pairs = match it.are_trials {
+        true => counted(it.pairs, "paired trial"),
+        false => counted(it.pairs, "paired session"),
+    };
+    let assumed = it.cost_difference_assumed.map(|[low, high]| {
+        format!("The cost differs by {low:+.4} to {high:+.4} USD over what is assumed of recovery.")
+            .replace('-', "−")
+    });
+    let joint = if it.profile == OWN { "," } else { " under" };
+    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
+        .chain(assumed)
+        .collect()
+}
+
+/// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
+fn relative(it: &Number) -> Option<[f64; 2]> {
+    let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
+    it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
+}
+
+fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Better => Tone::Better,
+        Standing::Worse => Tone::Worse,
+        Standing::Same | Standing::WithinNoise | Standing::Differs => Tone::Plain,
+    }
+}
+
+/// Draws every number of the candidate against the base's.
+fn forest(it: &Contrast) -> Forest {
+    let decimals = it.decimals();
+    let line = |number: &Number| {
+        let is_points = number.is_share();
+        let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
+        Some(Line {
+            name: number.heading.clone(),
+            change: change.filter(|it| it.abs() > 0.0)?,
+            interval: relative(number),
+            is_points,
+            says: [number.delta.base, number.delta.candidate]
+                .map(|it| number.written(it, decimals))
+                .join(" → "),
+            tone: tone(number.delta.standing),
+        })
+    };
+    Forest {
+        title: "Before and after".to_owned(),
+        subject: it.subject(),
+        base: it.base.clone(),
+        of: "number",
+        lines: it.numbers.iter().filter_map(line).collect(),
+    }
+}

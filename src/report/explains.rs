@@ -1,0 +1,40 @@
+//! The commands that explain the rows of a report.
+
+use indexmap::IndexMap;
+
+use super::sections::Section;
+use super::{Report, Run};
+
+/// What names the policies, loads and profiles of a report on a command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explains {
+    /// By policy: its arguments.
+    pub policies: IndexMap<String, String>,
+    /// By load and profile: their arguments.
+    pub loads: IndexMap<[String; 2], String>,
+}
+
+impl Explains {
+    /// Returns the command that explains a policy's last request, in the scenario of a table where its cost changes most.
+    pub fn command(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
+        let of = |policy: &str| -> Vec<&Run> {
+            let runs = report.runs.iter().filter(|it| it.policy == policy);
+            runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile))
+                .collect()
+        };
+        let first = of(&section.lines.first()?.policy);
+        let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();
+        let change = |run: &&Run| {
+            first.iter().find(|it| it.is_beside(run)).map_or(0.0, |it| (usd(run) - usd(it)).abs())
+        };
+        let runs = of(policy);
+        // The first policy changes nothing, so that its dearest run is the one to look at.
+        let is_first = section.lines.first().is_some_and(|it| it.policy == policy);
+        let weight = |it: &&Run| if is_first { usd(it) } else { change(it) };
+        let run = runs.into_iter().max_by(|one, other| weight(one).total_cmp(&weight(other)))?;
+        let own = self.policies.get(policy)?;
+        let load = self.loads.get(&[run.scenario.clone(), run.profile.clone()])?;
+        let n = run.tally.sums.main.n;
+        (n > 0).then(|| format!("ctxsim explain {own} {load} --request {n}"))
+    }
+}

@@ -1,0 +1,302 @@
+//! One design for all pages: the verdict, the picture that carries it, the tables, the causes, what is assumed.
+//!
+//! A command fills the slots of a [`Page`]; only the template knows how they look.
+
+use serde::Serialize;
+
+use super::blocks::Block;
+use super::chart::{self, Figure};
+use super::template;
+use crate::grid::{self, Column, Grid};
+
+/// Sorts, filters, and joins points with rows; a page is complete without it.
+const SCRIPT: &str = include_str!("page/page.js");
+/// The digest of the script by which a page allows it, and nothing else, to run.
+const SCRIPT_SHA256: &str = "3vikua6es0dFg5hILIc/dK1/NGOTT1oLs5BuJFH9MIg=";
+/// How a page looks, apart from its charts.
+const STYLE: &str = include_str!("page/page.css");
+
+/// A page.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Page {
+    /// The command that made it.
+    pub(super) command: &'static str,
+    /// Its title.
+    pub(super) title: String,
+    /// What it is about, in a sentence.
+    pub(super) about: String,
+    /// The verdicts, the most important first.
+    pub(super) answers: Vec<Answer>,
+    /// What the verdicts rest on.
+    pub(super) rests_on: Vec<String>,
+    /// What follows, in reading order.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A verdict: one number or a few words in large type, and what they mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Answer {
+    /// What it is about, where there are several.
+    pub(super) of: Option<String>,
+    /// The number, or the word.
+    pub(super) number: String,
+    /// What it is a number of.
+    pub(super) what: String,
+    /// How sure it is.
+    pub(super) sure: Option<String>,
+    /// Everything in sentences.
+    pub(super) words: Vec<String>,
+    /// What to paste.
+    pub(super) code: Option<String>,
+    /// How it may be taken.
+    pub(super) tone: Tone,
+}
+
+/// How a verdict may be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Nothing to do, or not known.
+    #[default]
+    Plain,
+    /// For the better, and sure.
+    Better,
+    /// For the worse.
+    Worse,
+}
+
+/// A part of a page under a heading.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    id: &'static str,
+    heading: &'static str,
+    pieces: Vec<Piece>,
+}
+
+/// What a part is made of.
+#[derive(Debug, Serialize)]
+#[serde(tag = "is", content = "it", rename_all = "snake_case")]
+pub(super) enum Piece {
+    /// A heading.
+    Head(String),
+    /// A paragraph.
+    Text(String),
+    /// A list of sentences.
+    List(Vec<String>),
+    /// A text to copy as it is.
+    Code(String),
+    /// A table.
+    Table(Table),
+    /// A picture with its numbers beside it.
+    Lead(Box<Drawn>),
+    /// Pictures side by side.
+    Charts(Vec<Drawn>),
+}
+
+/// A table whose rows can be pointed at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Table {
+    id: String,
+    /// What it shows.
+    title: String,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    /// Whether some row has a command.
+    has_commands: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+struct Row {
+    id: String,
+    cells: Vec<String>,
+    note: Option<String>,
+    /// The command that looks into it.
+    command: Option<String>,
+}
+
+/// A picture on a page.
+#[derive(Debug, Serialize)]
+pub(super) struct Drawn {
+    name: String,
+    title: String,
+    subject: String,
+    summary: String,
+    /// Its numbers.
+    table: Table,
+    /// The drawing; none where there is nothing that an eye could tell apart.
+    svg: Option<String>,
+    #[serde(skip)]
+    figure: Figure,
+}
+
+impl Part {
+    /// The picture that carries the verdict.
+    pub(super) fn picture(pieces: Vec<Piece>) -> Self {
+        Self { id: "picture", heading: "Picture", pieces }
+    }
+
+    /// The tables.
+    pub(super) fn tables(pieces: Vec<Piece>) -> Self {
+        Self { id: "tables", heading: "Tables", pieces }
+    }
+
+    /// What brings the numbers about.
+    pub(super) fn causes(pieces: Vec<Piece>) -> Self {
+        Self { id: "causes", heading: "Causes", pieces }
+    }
+
+    /// What is assumed, and what else to know.
+    pub(super) fn assumptions(pieces: Vec<Piece>) -> Self {
+        Self { id: "assumptions", heading: "Assumptions", pieces }
+    }
+}
+
+impl Piece {
+    /// A table.
+    pub(super) fn table(grid: Grid) -> Self {
+        Self::Table(Table::new(grid, |_| None))
+    }
+
+    /// A table with the command that looks into each row, by the row's first cell.
+    pub(super) fn table_with(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+        Self::Table(Table::new(grid, command))
+    }
+
+    /// A picture with its numbers beside it.
+    pub(super) fn lead(figure: Figure) -> Self {
+        Self::Lead(Box::new(Drawn::new(figure)))
+    }
+
+    /// Lists sentences under a heading, if there are any.
+    pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
+        if lines.is_empty() { Vec::new() } else { vec![Self::Head(heading.to_owned()), Self::List(lines)] }
+    }
+
+    /// Pictures: the first with its numbers beside it, the others side by side.
+    pub(super) fn pictures(mut figures: Vec<Figure>) -> Vec<Self> {
+        if figures.is_empty() {
+            return Vec::new();
+        }
+        let others = figures.split_off(1);
+        figures.into_iter().map(Self::lead).chain(Self::charts(others)).collect()
+    }
+
+    /// Pictures side by side.
+    pub(super) fn charts(figures: Vec<Figure>) -> Vec<Self> {
+        if figures.is_empty() {
+            Vec::new()
+        } else {
+            vec![Self::Charts(figures.into_iter().map(Drawn::new).collect())]
+        }
+    }
+
+    fn tables_mut(&mut self) -> Vec<&mut Table> {
+        match self {
+            Self::Table(it) => vec![it],
+            _ => Vec::new(),
+        }
+    }
+
+    fn drawn_mut(&mut self) -> Vec<&mut Drawn> {
+        match self {
+            Self::Lead(it) => vec![&mut **it],
+            Self::Charts(figures) => figures.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl From<Block> for Piece {
+    fn from(it: Block) -> Self {
+        match it {
+            Block::Head(words) => Self::Head(words),
+            Block::Text(words) => Self::Text(words),
+            Block::Table(grid) => Self::table(grid),
+            Block::Code(text) => Self::Code(text),
+        }
+    }
+}
+
+impl Table {
+    fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+        let row = |it: grid::Row| Row {
+            command: it.cells.first().and_then(|it| command(it)),
+            cells: it.cells,
+            note: it.note,
+            id: String::new(),
+        };
+        let rows: Vec<Row> = grid.rows.into_iter().map(row).collect();
+        let has_commands = rows.iter().any(|it| it.command.is_some());
+        Self { id: String::new(), title: grid.title, columns: grid.columns, rows, has_commands }
+    }
+
+    /// Names the table and its rows, so that they can be pointed at.
+    fn name(&mut self, id: String) {
+        for (row, nth) in self.rows.iter_mut().zip(1..) {
+            row.id = format!("{id}-{nth}");
+        }
+        self.id = id;
+    }
+
+    /// Returns the row of one of some names.
+    fn row(&self, keys: &[String]) -> Option<&Row> {
+        self.rows.iter().find(|it| it.cells.first().is_some_and(|it| keys.contains(it)))
+    }
+}
+
+impl Drawn {
+    fn new(figure: Figure) -> Self {
+        let table = Table::new(figure.table.clone(), |_| None);
+        let Figure { name, title, subject, summary, .. } = figure.clone();
+        Self { name, title, subject, summary, table, svg: None, figure }
+    }
+
+    /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
+    fn draw(&mut self, tables: &[Table]) -> Result<(), template::Error> {
+        self.table.name(format!("{}-numbers", self.name));
+        if self.figure.is_seen() {
+            let own = &self.table;
+            let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
+            let in_order: Vec<&Table> = on_subject.chain([own]).collect();
+            let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|it| it.id.clone());
+            self.svg = Some(self.figure.inline(&href)?);
+        }
+        Ok(())
+    }
+}
+
+impl Page {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub(super) fn write(mut self) -> Result<String, template::Error> {
+        #[derive(Serialize)]
+        struct Filled<'a> {
+            page: &'a Page,
+            style: String,
+            script: &'static str,
+            script_sha256: &'static str,
+        }
+        self.parts.retain(|it| !it.pieces.is_empty());
+        let mut pieces: Vec<&mut Piece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).collect();
+        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
+        for (table, nth) in tables.zip(1..) {
+            table.name(format!("t{nth}"));
+        }
+        let tables: Vec<Table> =
+            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|it| it.clone()).collect();
+        for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
+            drawn.draw(&tables)?;
+        }
+        let filled = Filled {
+            page: &self,
+            style: STYLE.to_owned() + &chart::style()?,
+            script: SCRIPT,
+            script_sha256: SCRIPT_SHA256,
+        };
+        let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));
+        template::write("page.html", &text, filled)
+    }
+}
