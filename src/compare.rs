@@ -54,11 +54,13 @@ pub use entry::{Entry, quoted_all};
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
+pub use naming::names_of_recordings;
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
+pub use twins::twins_in_memory;
 pub use watch::Told;
 use watch::{Watch, never_stops};
 

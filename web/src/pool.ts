@@ -1,0 +1,129 @@
+// The workers and what they hold. One has all sessions and gives the numbers of the command line; where there are many, a second one answers
+// first, on more and more of them; a third one does what needs no sessions; a fourth one runs the reader's own function.
+import type { Answer, Found, Options, Problem } from "./answers";
+import { Failed, Seat } from "./seat";
+import type { Given } from "./folder";
+
+/** With more sessions than this, an answer comes in steps. */
+export const MANY = 50;
+/** The sessions of the first step, and by how many times each step grows. */
+const FIRST = 16;
+const GROWS = 2.5;
+
+export interface Broken {
+  path: string;
+  reason: string;
+  help: string;
+}
+
+export interface Progress {
+  read: number;
+  all: number;
+}
+
+export class Pool {
+  readonly whole = new Seat();
+  readonly quick = new Seat();
+  readonly desk = new Seat();
+  readonly own = new Seat();
+  files: Found[] = [];
+  broken: Broken[] = [];
+  /** The names of the sessions, once all are read. */
+  names: string[] = [];
+
+  /** Starts the workers, so that nothing is fetched later. */
+  prepare(): void {
+    for (const seat of [this.whole, this.quick, this.desk, this.own]) seat.prepare();
+  }
+
+  get isLarge(): boolean {
+    return this.files.length > MANY;
+  }
+
+  /** Takes new files in the place of those before: names them as the command line does, and reads them. */
+  async take(given: Given[], progress: (it: Progress) => void, partial: (it: Answer) => void): Promise<void> {
+    const paths = await this.desk.ask("layOut", [given.map((it) => it.path)]);
+    const ordered = paths.map((it) => given.find((one) => one.path === it.path)!);
+    const copies = new Set(await this.desk.ask("copies", [ordered.map((it) => it.file)]));
+    const once = ordered.filter((_, at) => !copies.has(at));
+    const named = await this.desk.ask("layOut", [once.map((it) => it.path)]);
+    this.broken = ordered.filter((_, at) => copies.has(at)).map((it) => ({ path: it.path, reason: "the same content", help: "" }));
+    this.files = named.map((it, at) => ({ ...it, file: once[at]!.file }));
+    for (const seat of [this.whole, this.quick, this.own]) seat.holds = null;
+    const early = this.isLarge ? this.#early(partial) : Promise.resolve();
+    await this.fill(this.whole, progress);
+    await early;
+  }
+
+  /** Reads the sessions into a worker that does not hold them, in the order of the command line. */
+  async fill(seat: Seat, progress: (it: Progress) => void = () => {}): Promise<void> {
+    const files = this.files;
+    if (seat.holds === files) return;
+    await seat.ask("clear", []);
+    const isWhole = seat === this.whole;
+    let read = 0;
+    const adding = files.map(async (it) => {
+      try {
+        await seat.ask("add", [it.name, it.file]);
+      } catch (error) {
+        if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
+        if (isWhole) this.broken.push(brokenOf(it, error.problems));
+      }
+      progress({ read: ++read, all: files.length });
+    });
+    await Promise.all(adding);
+    const twins = await seat.ask("once", []);
+    if (isWhole) {
+      this.broken.push(...twins.map((path) => ({ path, reason: "the same session in another file", help: "" })));
+    }
+    seat.holds = files;
+  }
+
+  /** Reads sessions of every size into the quick worker, and answers meanwhile. */
+  async #early(partial: (it: Answer) => void): Promise<void> {
+    const files = this.files;
+    await this.quick.ask("clear", []);
+    let step = FIRST;
+    const mixed = mixedSizes(files);
+    for (const [at, it] of mixed.entries()) {
+      try {
+        await this.quick.ask("add", [it.name, it.file]);
+      } catch (error) {
+        if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
+      }
+      if (at + 1 === step && at + 1 < mixed.length) {
+        partial(await this.quick.ask("answer", [{ policies: ["identity"] }]));
+        step = Math.ceil(step * GROWS);
+      }
+    }
+    await this.quick.ask("once", []);
+    this.quick.holds = files;
+  }
+
+  /** Answers on more and more sessions; `goes` says whether anybody still waits. The last answer is on all of them, from the worker that has the command line's order. */
+  async steps(options: Options, goes: () => boolean, heard: (it: Answer, isAll: boolean) => void): Promise<void> {
+    if (this.isLarge && this.quick.holds === this.files) {
+      for (let step = FIRST; step < this.files.length && goes(); step = Math.ceil(step * GROWS)) {
+        const answer = await this.quick.ask("answer", [{ ...options, sessions: [0, step] }]);
+        if (goes()) heard(answer, false);
+      }
+      await new Promise((rest) => setTimeout(rest, 300));
+    }
+    if (!goes()) return;
+    const answer = await this.whole.ask("answer", [options]);
+    if (goes()) heard(answer, true);
+  }
+}
+
+/** Returns the files so that every stretch of them has small and large ones. */
+export function mixedSizes<F extends { file: Blob }>(files: F[]): F[] {
+  const bySize = [...files].sort((one, other) => other.file.size - one.file.size);
+  const stride = Math.max(1, Math.round(Math.sqrt(bySize.length)));
+  return bySize.map((it, at) => ({ it, at })).sort((one, other) => (one.at % stride) - (other.at % stride) || one.at - other.at).map((it) => it.it);
+}
+
+function brokenOf(file: Found, problems: Problem[]): Broken {
+  const [first] = problems;
+  const at = first?.line ? `line ${first.line}: ` : "";
+  return { path: file.path, reason: at + (first?.message ?? "it cannot be read"), help: first?.help ?? "" };
+}
