@@ -33,7 +33,7 @@ export class Pool {
 
   /** Starts the workers, so that nothing is fetched later. */
   prepare(): void {
-    for (const seat of [this.whole, this.quick, this.desk, this.own]) seat.prepare();
+    for (const seat of [this.whole, this.quick, this.desk]) seat.prepare();
   }
 
   get isLarge(): boolean {
@@ -100,18 +100,41 @@ export class Pool {
     this.quick.holds = files;
   }
 
-  /** Answers on more and more sessions; `goes` says whether anybody still waits. The last answer is on all of them, from the worker that has the command line's order. */
+  #wanted: (() => Promise<void>) | null = null;
+  #isExact = false;
+
+  /** Answers on more and more sessions, as long as somebody waits; the last answer is on all of them, from the worker that has the command line's order. */
   async steps(options: Options, goes: () => boolean, heard: (it: Answer, isAll: boolean) => void): Promise<void> {
-    if (this.isLarge && this.quick.holds === this.files) {
-      for (let step = FIRST; step < this.files.length && goes(); step = Math.ceil(step * GROWS)) {
-        const answer = await this.quick.ask("answer", [{ ...options, sessions: [0, step] }]);
-        if (goes()) heard(answer, false);
-      }
-      await new Promise((rest) => setTimeout(rest, 300));
+    const exact = async () => {
+      if (!goes()) return;
+      const answer = await this.whole.ask("answer", [options]);
+      if (goes()) heard(answer, true);
+    };
+    if (!this.isLarge || this.quick.holds !== this.files) {
+      return exact();
     }
-    if (!goes()) return;
-    const answer = await this.whole.ask("answer", [options]);
-    if (goes()) heard(answer, true);
+    for (let step = FIRST; step < this.files.length && goes(); step = Math.ceil(step * GROWS)) {
+      const answer = await this.quick.ask("answer", [{ ...options, sessions: [0, step] }]);
+      if (goes()) heard(answer, false);
+    }
+    // The exact answer takes long: it begins once the hand rests, and nobody who moves on waits for it.
+    for (let rest = 0; rest < 15 && goes(); rest++) {
+      await new Promise((later) => setTimeout(later, 20));
+    }
+    if (goes()) this.#exactly(exact);
+  }
+
+  /** Runs the newest exact answer once the one under way has ended; those between are dropped. */
+  async #exactly(exact: () => Promise<void>): Promise<void> {
+    this.#wanted = exact;
+    if (this.#isExact) return;
+    this.#isExact = true;
+    while (this.#wanted) {
+      const next: () => Promise<void> = this.#wanted;
+      this.#wanted = null;
+      await next().catch(() => {});
+    }
+    this.#isExact = false;
   }
 }
 
