@@ -88,6 +88,8 @@ pub struct Comparison {
     pub model: Option<String>,
     /// Whether each recorded session is played as if its user had never run another.
     pub alone: bool,
+    /// Whether recordings that cannot be used are left out with their reason, as those that are found in a folder are.
+    pub skips_unusable: bool,
     /// How many trials of each conversation, and of what has drawn needs; the scenario's, when silent.
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.

@@ -6,6 +6,9 @@ use crate::diag::Diagnostic;
 use crate::face::Error;
 use crate::report::advise::{self, table};
 
+/// The characters of a line.
+const WIDTH: usize = 100;
+
 /// Which settings of an agent to change, what that saves and forgets, and what to paste. `Display` is the text that `ctxsim advise` prints.
 #[derive(Clone, Debug)]
 pub struct Advice {
@@ -28,6 +31,6 @@ impl Advice {
 
 impl fmt::Display for Advice {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&table(&self.inner, false, None))
+        to.write_str(&table(&self.inner, false, Some(WIDTH)))
     }
 }

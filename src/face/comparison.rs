@@ -35,6 +35,7 @@ pub struct Comparison {
     since: Option<String>,
     limit: Option<usize>,
     model: Option<String>,
+    skips_unusable: bool,
     asked: Asked,
     plays_twice: bool,
     allows_process: bool,
@@ -135,6 +136,13 @@ impl Comparison {
     #[must_use]
     pub fn model(self, id: impl Into<String>) -> Self {
         Self { model: Some(id.into()), ..self }
+    }
+
+    /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
+    /// lists them with the reason. Without this, they are errors.
+    #[must_use]
+    pub fn skip_unusable(self) -> Self {
+        Self { skips_unusable: true, ..self }
     }
 
     /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
@@ -251,6 +259,7 @@ impl Comparison {
             since: self.since,
             limit: self.limit,
             model: self.model,
+            skips_unusable: self.skips_unusable,
             set: self.set,
             play_twice: self.plays_twice,
             allow_process: self.allows_process,

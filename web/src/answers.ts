@@ -45,6 +45,8 @@ export interface Answer {
   minEvidence: number;
   sessions: SessionLine[];
   bill: Bill | null;
+  /** Sessions that cannot be played, with the reason. */
+  skipped: { file: string; reason: string }[];
   notes: string[];
   failures: { policy: string; reason: string }[];
   /** How many sessions it is about. */

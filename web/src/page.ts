@@ -30,6 +30,8 @@ const state = {
   /** What is compared, with what the sessions had. */
   pair: null as Answer | null,
   isPart: false,
+  /** Whether nobody has chosen yet, so that the verdict is that on the usual policies. */
+  isFirst: true,
   trail: [] as Trail[],
   active: null as Numbered | null,
   points: new Map<number, CurvePoint>(),
@@ -75,6 +77,7 @@ async function answer(): Promise<void> {
 }
 
 function heard(it: Answer, isPart: boolean): void {
+  if (!isPart) showBroken(it);
   [state.pair, state.isPart] = [it, isPart];
   const line = lineOf(it);
   if (state.active && line.usd !== null && !isPart) {
@@ -116,7 +119,7 @@ async function take(given: Given[], isExample = false): Promise<void> {
     if (mine !== drops) return;
     bar.hidden = true;
     showBroken();
-    if (pool.broken.length === given.length) {
+    if (pool.broken.length >= given.length) {
       say("No session is left: the reasons stand below.", true);
       byId("results").hidden = false;
       document.body.dataset.empty = "";
@@ -142,12 +145,20 @@ function overview(it: Answer, isPart: boolean): void {
   say("");
   const untouched = isFirst || (state.set.size === 0 && isUsual());
   if (untouched) [state.pair, state.isPart] = [it, isPart];
+  if (!isPart) showBroken(it);
   if (isFirst) {
-    const best = it.cheapest && it.cheapest !== BASE ? it.cheapest : it.lines.filter((one) => one.policy !== BASE).sort((one, other) => (one.usd ?? Infinity) - (other.usd ?? Infinity))[0]?.policy;
-    void choose(best ?? BASE, true);
+    state.isFirst = true;
+    void choose(firstChoice(it), true);
   }
   show();
   if (!isPart) showRequestsSoon();
+}
+
+/** The cheapest policy that keeps enough; if nothing that does is cheaper than what there is, the cheapest of the others. */
+function firstChoice({ cheapest, lines }: Answer): string {
+  if (cheapest && cheapest !== BASE) return cheapest;
+  const others = lines.filter((it) => it.policy !== BASE).sort((one, other) => (one.usd ?? Infinity) - (other.usd ?? Infinity));
+  return others[0]?.policy ?? BASE;
 }
 
 async function example(): Promise<void> {
@@ -162,6 +173,7 @@ const fetched = fetch(new URL("example.jsonl", import.meta.url)).then((it) => it
 
 async function choose(name: string, isKnown = false): Promise<void> {
   if (name === own.NAME) return;
+  state.isFirst = isKnown;
   try {
     const said = await pool.desk.ask("policy", [name]);
     begin({ kind: "named", name }, said);
@@ -208,6 +220,7 @@ function moved(it: Numbered, value: number): void {
     state.active = it;
   }
   state.set.set(it.path, value);
+  state.isFirst = false;
   void answer();
 }
 
@@ -277,6 +290,7 @@ async function written(): Promise<void> {
   text.show(problems, byId("problems"));
   if (problems.some((it) => !it.isWarning) || !state.usual) return;
   const said = await pool.desk.ask("policy", ["", ron]);
+  state.isFirst = false;
   begin({ kind: "written", name: said.name, ron }, said);
   await answer();
 }
@@ -290,6 +304,7 @@ async function play(): Promise<void> {
     const [failed] = found.failures;
     if (failed) throw new Error(failed.reason);
     turn++;
+    state.isFirst = false;
     begin({ kind: "code", name: own.NAME }, null);
     [state.pair, state.isPart] = [found, false];
     said.textContent = "Played.";
@@ -329,16 +344,18 @@ function showVerdict(pair: Answer, base: Line, line: Line): void {
   const all = pool.files.length - pool.broken.length;
   const sessions = `${count(pair.count)} ${pair.count === 1 ? "session" : "sessions"}`;
   const isBase = line === base;
-  byId("hero").textContent = isBase ? usd(base.usd) : change(line.change) || "unknown";
+  const isKeep = !isBase && state.isFirst && isUsual() && (state.usual!.cheapest ?? BASE) === BASE;
+  byId("hero").textContent = isKeep ? "Keep what you have" : isBase ? usd(base.usd) : change(line.change) || "unknown";
+  byId("hero").classList.toggle("said", isKeep);
   byId("hero").dataset.usd = String(line.usd);
   byId("hero").dataset.part = String(state.isPart);
-  byId("hero-of").textContent = isBase ? `is what ${pair.count === 1 ? "this session costs" : "these sessions cost"} as they are` : line.interval ? `95% interval ${interval(line.interval)}` : "one session, so no interval";
+  byId("hero-of").textContent = isKeep ? `${usd(base.usd)}, ${sessions}` : isBase ? `is what ${pair.count === 1 ? "this session costs" : "these sessions cost"} as they are` : line.interval ? `95% interval ${interval(line.interval)}` : "one session, so no interval";
   const enough = line.evidence === null || line.evidence >= pair.minEvidence;
   byId("hero-more").replaceChildren(
     ...(isBase
       ? [sessions]
-      : [el("strong", {}, line.policy), ` would cost ${usd(line.usd)}, what you have costs ${usd(base.usd)}; prompts would hold `,
-         el("span", { class: enough ? "" : "low" }, `${share(line.evidence)} of the needed evidence`), `, over ${sessions}.`]),
+      : [isKeep && "The cheapest of the others, ", el("strong", {}, line.policy), `${isKeep ? "," : ""} would cost ${usd(line.usd)}${isKeep ? ` (${change(line.change)}${line.interval ? `, 95% interval ${interval(line.interval)}` : ""})` : ""}, what you have costs ${usd(base.usd)}; prompts would hold `,
+         el("span", { class: enough ? "" : "low" }, `${share(line.evidence)} of the needed evidence`), `, over ${sessions}.`].filter((it): it is string | HTMLElement => it !== false)),
   );
   byId("words").textContent = isBase ? "" : (isUsual() ? state.usual! : pair).words.join(" ");
   const part = byId("part");
@@ -347,11 +364,11 @@ function showVerdict(pair: Answer, base: Line, line: Line): void {
 }
 
 function showFigures(base: Line, line: Line): void {
-  const figure = (name: string, now: string, before: string) =>
-    el("div", {}, el("dt", {}, name), el("dd", { class: "now" }, now), el("dd", { class: "before" }, line === base ? "" : `now ${before}`));
-  const ends = line.usdEnds && line.usdEnds[0] !== line.usdEnds[1] ? ` (${usd(line.usdEnds[0])} to ${usd(line.usdEnds[1])})` : "";
+  const figure = (name: string, now: string, before: string, more = "") =>
+    el("div", {}, el("dt", {}, name), el("dd", { class: "now" }, now), el("dd", { class: "before" }, line === base ? "" : `now ${before}`), more && el("dd", { class: "before" }, more));
+  const ends = line.usdEnds && usd(line.usdEnds[0]) !== usd(line.usdEnds[1]) ? `${usd(line.usdEnds[0])} to ${usd(line.usdEnds[1])} by what is assumed of recovery` : "";
   byId("figures-list").replaceChildren(
-    figure("Cost", usd(line.usd), usd(base.usd) + (line === base ? "" : ends && `; by assumption${ends}`)),
+    figure("Cost", usd(line.usd), usd(base.usd), ends),
     figure("Evidence kept", share(line.evidence), share(base.evidence)),
     figure("Longest prompt", count(line.promptMax), count(base.promptMax)),
     figure("Cache hit rate", share(line.hitRate), share(base.hitRate)),
@@ -381,7 +398,7 @@ function columns(minEvidence: number): Column<Line>[] {
     { head: "Evidence kept", by: by("evidence"), cell: (it) => share(it.evidence), mark: (it) => (it.evidence !== null && it.evidence < minEvidence ? "low" : "") },
     { head: "Longest prompt", by: by("promptMax"), cell: (it) => count(it.promptMax) },
     { head: "Hit rate", by: by("hitRate"), cell: (it) => share(it.hitRate) },
-    { head: "Calls to fetch again", by: by("recoveryCalls"), cell: (it) => (it.recoveryCalls === null ? "" : it.recoveryCalls.toFixed(1)) },
+    { head: "Fetched again", by: by("recoveryCalls"), cell: (it) => (it.recoveryCalls === null ? "" : it.recoveryCalls.toFixed(1)) },
   ];
 }
 
@@ -446,9 +463,11 @@ function showSessions(it: Answer): void {
   }
 }
 
-function showBroken(): void {
-  byId("broken-fold").hidden = pool.broken.length === 0;
-  byId("broken").replaceChildren(...pool.broken.map((it) => el("li", {}, el("code", {}, it.path), ` ${it.reason}`, it.help && el("span", { class: "help" }, ` ${it.help}`))));
+function showBroken(it?: Answer): void {
+  const unplayed = (it?.skipped ?? []).map((one) => ({ path: one.file, reason: one.reason, help: "" }));
+  const all = [...pool.broken, ...unplayed];
+  byId("broken-fold").hidden = all.length === 0;
+  byId("broken").replaceChildren(...all.map((it) => el("li", {}, el("code", {}, it.path), ` ${it.reason}`, it.help && el("span", { class: "help" }, ` ${it.help}`))));
 }
 
 // One session ---------------------------------------------------------------------------------------------------------------------------

@@ -77,8 +77,11 @@ interface Scale {
 function named(point: Point, placed: { x: number; y: number; to: number }[], right: number, now: string, choose: (policy: string) => void, scale: Scale): SVGElement {
   const { line } = point;
   const isBase = line.change === null;
-  const text = (isBase ? "what you have" : short(line.policy)) + (point.isOff ? ` ${change(line.change)} →` : "");
-  const wide = text.length * 7;
+  const kind = isBase ? "base" : line.policy === now ? "now" : "";
+  const most = right < 520 ? 20 : 48;
+  const name = isBase ? "what you have" : short(line.policy);
+  const text = (name.length > most ? `${name.slice(0, most - 1)}…` : name) + (point.isOff ? ` ${change(line.change)} →` : "");
+  const wide = text.length * (kind === "now" ? 8.4 : 7.6);
   const isLeft = point.isOff || point.x + 10 + wide > right;
   const from = Math.max(0, isLeft ? point.x - 10 - wide : point.x + 10);
   let at = point.y + 4;
@@ -92,7 +95,6 @@ function named(point: Point, placed: { x: number; y: number; to: number }[], rig
     event.preventDefault();
     choose(line.policy);
   };
-  const kind = isBase ? "base" : line.policy === now ? "now" : "";
   return svg(
     "a",
     {

@@ -16,6 +16,9 @@ console.error = (...words: unknown[]) => {
   log(...words);
 };
 
+/** Sessions are those of a folder: one that cannot be used is left out with its reason. */
+const FOLDER = { skipUnusable: true };
+
 type Tell = (done: number, all: number) => void;
 
 const bytes = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
@@ -38,12 +41,12 @@ const calls: Async<Calls> = {
   policyText: (name) => policyText(name),
   diagnose: (text) => diagnose(text, "ron"),
   code: async (name, url) => bench.code(name, (await import(url)).default),
-  answer: (options, tell) => answerOf(bench.compare(options, tell)),
-  json: (options, tell) => bench.compare(options, tell),
-  page: (options, tell) => bench.page(options, tell),
+  answer: (options, tell) => answerOf(bench.compare({ ...options, ...FOLDER }, tell)),
+  json: (options, tell) => bench.compare({ ...options, ...FOLDER }, tell),
+  page: (options, tell) => bench.page({ ...options, ...FOLDER }, tell),
   requests: (session, options) => bench.requests(session, options),
   explain: (session, request, options) => bench.explain(session, request, options),
-  advise: (options) => bench.advise(options),
+  advise: (options) => bench.advise({ ...options, ...FOLDER }),
 };
 
 /** Returns which files have the content of an earlier one: only files of equal length are read for it. */
@@ -110,6 +113,7 @@ function answerOf(json: string): Answer {
       runs: runsOf.get(it.name) ?? [],
     })),
     bill: report.bill ?? report.sessions[0]?.bill ?? null,
+    skipped: report.skipped,
     notes: report.notes,
     failures: report.failures ?? [],
     count: report.sessions.length,

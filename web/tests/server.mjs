@@ -38,7 +38,7 @@ export function launch() {
 }
 
 /** Waits until something is true in the page; its policy forbids what Playwright would do. */
-export async function until(page, test, arg, limit = 60_000) {
+export async function until(page, test, arg, limit = 20_000) {
   const end = Date.now() + limit;
   for (;;) {
     const found = await page.evaluate(test, arg);

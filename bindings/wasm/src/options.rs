@@ -36,6 +36,8 @@ export interface Options {
   minEvidence?: number;
   /** Runs functions twice, and fails where they answer differently. */
   playTwice?: boolean;
+  /** Leaves out sessions that cannot be used, as the command line does in a folder; the report lists them with the reason. */
+  skipUnusable?: boolean;
   /** Only these of the sessions that were added: the first, and the one behind the last, counted from 0. What the others tell of them is not used. */
   sessions?: [number, number];
 }
@@ -72,6 +74,7 @@ pub(crate) struct Options {
     model: Option<String>,
     min_evidence: Option<f64>,
     play_twice: bool,
+    skip_unusable: bool,
     pub(crate) sessions: Option<[usize; 2]>,
     pub(crate) agent: Option<String>,
     pub(crate) settings: Option<[String; 2]>,
@@ -138,6 +141,7 @@ impl Options {
         it = with(it, self.model, Comparison::model);
         it = with(it, self.min_evidence, Comparison::min_evidence);
         it = if self.own_models { it.own_models() } else { it };
+        it = if self.skip_unusable { it.skip_unusable() } else { it };
         Ok(if self.play_twice { it.play_twice() } else { it })
     }
 }
