@@ -334,7 +334,8 @@ function show(): void {
   showVerdict(pair, base, line);
   showFigures(base, line);
   showLines();
-  showSessions(state.usual && !state.policy ? state.usual : pair);
+  // A part of the sessions is no news of each.
+  if (!state.isPart || !shownSessions) showSessions(pair);
   showCommand();
   // What reads the page can wait for the next answer.
   document.body.dataset.answers = String(++answers);
@@ -493,7 +494,7 @@ async function showRequests(): Promise<void> {
   const mine = ++asking;
   const said = byId("one-said");
   try {
-    const seat = state.policy.kind === "code" ? pool.own : pool.isLarge ? pool.quick : pool.whole;
+    const seat = await pool.forOne(state.policy.kind === "code");
     const [had, would] = await seat.ask("requests", [session, options()]);
     if (mine !== asking || !had) return;
     drawRequests(session, had, would ?? had);
@@ -521,7 +522,7 @@ function drawRequests(session: string, had: RunRows, would: RunRows): void {
 
 async function explained(session: string, side: 0 | 1, request: number): Promise<void> {
   const policy: Policy = side === 0 ? { kind: "named", name: BASE } : state.policy!;
-  const seat = policy.kind === "code" ? pool.own : pool.isLarge ? pool.quick : pool.whole;
+  const seat = await pool.forOne(policy.kind === "code");
   const { policies, set } = optionsOf(policy, side === 0 ? new Map() : state.set);
   const at = byId("explained");
   try {
@@ -548,6 +549,7 @@ async function advise(): Promise<void> {
   at.replaceChildren();
   try {
     const asked = { ...(agent && { agent }), ...(file && { settings: [file.name, await file.text()] as [string, string] }) };
+    await pool.fill(pool.whole);
     const told = await pool.whole.ask("advise", [asked]);
     const advice = JSON.parse(told.json);
     const heads = advice.agents.map((it: any) => {
@@ -592,6 +594,7 @@ async function save(how: "json" | "page"): Promise<void> {
   said.textContent = "Writing the report";
   try {
     const seat = state.policy?.kind === "code" ? pool.own : pool.whole;
+    if (seat === pool.whole) await pool.fill(seat);
     const text = await seat.ask(how, [reported()]);
     if (how === "json") download("ctxsim.json", text, "application/json");
     else download("ctxsim.html", text, "text/html");

@@ -9,6 +9,8 @@ export const MANY = 50;
 /** The sessions of the first step, and by how many times each step grows. */
 const FIRST = 16;
 const GROWS = 2.5;
+/** A step that would take longer is left to the exact answer, so that the next value of a slider does not wait for it. */
+const STEP_MS = 280;
 
 export interface Broken {
   path: string;
@@ -60,20 +62,22 @@ export class Pool {
     const files = this.files;
     if (seat.holds === files) return;
     await seat.ask("clear", []);
-    const isWhole = seat === this.whole;
+    // A worker that reads again, after a crash, has nothing new to tell.
+    const tells = seat === this.whole && this.#told !== files;
+    if (tells) this.#told = files;
     let read = 0;
     const adding = files.map(async (it) => {
       try {
         await seat.ask("add", [it.name, it.file]);
       } catch (error) {
         if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
-        if (isWhole) this.broken.push(brokenOf(it, error.problems));
+        if (tells) this.broken.push(brokenOf(it, error.problems));
       }
       progress({ read: ++read, all: files.length });
     });
     await Promise.all(adding);
     const twins = await seat.ask("once", []);
-    if (isWhole) {
+    if (tells) {
       this.broken.push(...twins.map((path) => ({ path, reason: "the same session in another file", help: "" })));
     }
     seat.holds = files;
@@ -100,6 +104,15 @@ export class Pool {
     this.quick.holds = files;
   }
 
+  /** Returns the worker that answers on one session, which need not wait for what is played on all. */
+  async forOne(isOwn: boolean): Promise<Seat> {
+    const isQuick = this.isLarge && this.quick.holds === this.files;
+    const seat = isOwn ? this.own : isQuick ? this.quick : this.whole;
+    if (seat === this.whole) await this.fill(seat);
+    return seat;
+  }
+
+  #told: Found[] | null = null;
   #wanted: (() => Promise<void>) | null = null;
   #isExact = false;
 
@@ -107,6 +120,7 @@ export class Pool {
   async steps(options: Options, goes: () => boolean, heard: (it: Answer, isAll: boolean) => void): Promise<void> {
     const exact = async () => {
       if (!goes()) return;
+      await this.fill(this.whole);
       const answer = await this.whole.ask("answer", [options]);
       if (goes()) heard(answer, true);
     };
@@ -114,8 +128,10 @@ export class Pool {
       return exact();
     }
     for (let step = FIRST; step < this.files.length && goes(); step = Math.ceil(step * GROWS)) {
+      const began = performance.now();
       const answer = await this.quick.ask("answer", [{ ...options, sessions: [0, step] }]);
       if (goes()) heard(answer, false);
+      if ((performance.now() - began) * GROWS > STEP_MS) break;
     }
     // The exact answer takes long: it begins once the hand rests, and nobody who moves on waits for it.
     for (let rest = 0; rest < 15 && goes(); rest++) {

@@ -23,7 +23,11 @@ for (const [name, width, scheme] of [["wide", 1200, "light"], ["wide-dark", 1200
   await until(page, () => document.querySelector("#advice-text pre") || document.querySelector("#advice-said.wrong"));
   await until(page, () => document.querySelectorAll("#requests tbody tr").length > 3);
   await page.screenshot({ path: `${to}${name}.png`, fullPage: true });
-  if (name === "wide") await page.pdf({ path: `${to}print.pdf`, format: "A4" });
+  if (name === "wide") {
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 760, height: 1000 });
+    await page.screenshot({ path: `${to}print.png`, fullPage: true });
+  }
   console.log(name, page.problems);
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (wider > 0) console.log(`${name}: the page is ${wider} pixels too wide`);
