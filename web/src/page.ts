@@ -656,10 +656,11 @@ async function begun(): Promise<void> {
   listen();
   pool.prepare();
   // A worker that is started once the page is served by its own service worker can load what the reader writes.
-  own.served.then(() => pool.own.prepare()).catch((error) => (byId("own-said").textContent = wrong(error)));
+  const served = own.served.then(() => pool.own.prepare()).catch((error) => void (byId("own-said").textContent = wrong(error)));
   await Promise.all([pool.whole.ask("clear", []), pool.desk.ask("policies", []).then((all) => {
     byId("policies").replaceChildren(...all.map((it) => el("option", { value: it.name }, it.about)));
   })]);
+  await served;
   document.body.dataset.ready = "";
 }
 

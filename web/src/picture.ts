@@ -90,7 +90,7 @@ function named(point: Point, placed: { x: number; y: number; to: number }[], rig
   const [low, high] = line.interval ?? [0, 0];
   const ends = [Math.max(low, scale.low), Math.min(high, scale.high)] as const;
   const whisker = line.interval && ends[0] < ends[1] && svg("line", { class: "whisker", x1: scale.x(ends[0]), x2: scale.x(ends[1]), y1: point.y, y2: point.y });
-  const words = `${line.policy}: cost ${change(line.change) || "as it is"}${line.interval ? `, 95% interval ${interval(line.interval)}` : ""}; ${share(line.evidence)} of the evidence kept`;
+  const words = `${text}, ${line.policy}: cost ${change(line.change) || "as it is"}${line.interval ? `, 95% interval ${interval(line.interval)}` : ""}; ${share(line.evidence)} of the evidence kept`;
   const activate = (event: Event) => {
     event.preventDefault();
     choose(line.policy);

@@ -161,9 +161,9 @@ test("a function is played, and one that throws, panics or never ends leaves the
   assert.match(await ended(), /failed: .*no such thing/);
   await play("export default () => (;");
   assert.match(await ended(), /failed: .*SyntaxError|failed: Unexpected token/);
-  // A text of more bytes than the module can hold makes it abort.
-  await play("export default () => (cx, history) => history.map((it) => ({ rewrite: it.id, text: 'x'.repeat((1 << 29) - 50) }));");
-  assert.match(await ended(), /failed: /);
+  // More parts than the module has memory for make it abort.
+  await play("export default () => (cx, history) => new Array(1 << 26).fill(history[0].id);");
+  assert.match(await ended(), /failed: .*(panicked|unreachable|memory|overflow)/);
   await play("export default () => () => { for (;;); };");
   await until(page, () => document.querySelector("#own-said").textContent.startsWith("Playing"));
   await page.locator("#stop").click();
@@ -173,7 +173,7 @@ test("a function is played, and one that throws, panics or never ends leaves the
 
   await choose(page, "truncate_oldest");
   assert.equal(await shown(page), had);
-  assert.ok(server.asked.every((it) => it === "/below/worker.js"), `a new worker has its code, and nothing else is asked: ${server.asked}`);
+  assert.ok(server.asked.every((it) => ["/below/worker.js", "/below/sw.js"].includes(it)), `workers have their code, and nothing else is asked: ${server.asked}`);
 });
 
 test("a session is shown request by request, and a request is explained in the command line's words", { skip }, async () => {
@@ -186,7 +186,8 @@ test("a session is shown request by request, and a request is explained in the c
   await until(page, () => !document.querySelector("#explained").hidden);
   const told = await page.locator("#explained-text").textContent();
   const words = execFileSync(COMMAND, ["explain", "--policy", "clear_tool_results_at_40k_min_5k", "--request", "9", "--width", "100", join(folder, "two/claude-code-session.jsonl")], { encoding: "utf8" });
-  assert.equal(told.split("\n").slice(1, 9).join("\n"), words.split("\n").slice(1, 9).join("\n"));
+  const [one, other] = [told, words].map((it) => it.replace(/\s+/g, " ").slice(0, 1000));
+  assert.equal(one, other);
 });
 
 test("advice is the command line's", { skip }, async () => {
@@ -195,7 +196,9 @@ test("advice is the command line's", { skip }, async () => {
   await until(page, () => document.querySelector("#advice-text pre"));
   const words = execFileSync(COMMAND, ["advise", folder, "--width", "100"], { encoding: "utf8" });
   const told = await page.locator("#advice-text pre").textContent();
-  assert.equal(told.split("\n").slice(0, 12).join("\n"), words.split("\n").slice(0, 12).join("\n"));
+  // The page knows the project from the log alone, and these logs name none; what is left out stands elsewhere on it.
+  const known = (it) => it.replace(/\s+/g, " ").replace(/ in 1 project/g, "").replace(/(No projects are known|With 1 project)[^.]*\./g, "").replace(/\d+ skipped:.*\)\. /, "");
+  assert.equal(known(told), known(words));
   assert.ok((await page.locator(".advice-head").count()) > 0);
 });
 
