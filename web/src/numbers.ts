@@ -1,12 +1,16 @@
 // How numbers are written.
 const MINUS = "\u2212";
 
+// To make a format takes much longer than to use it.
+const format = (least: number, most: number) => new Intl.NumberFormat("en-US", { minimumFractionDigits: least, maximumFractionDigits: most });
+const [whole, cents, fine, thousandths] = [format(0, 0), format(2, 2), format(4, 4), format(0, 3)] as const;
+
 const signed = (text: string) => text.replace("-", MINUS);
 
 export function usd(value: number | null): string {
   if (value === null) return "unknown";
-  const digits = Math.abs(value) >= 1 || value === 0 ? 2 : 4;
-  return signed(value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(/^(-?)/, "$1$"));
+  const digits = Math.abs(value) >= 1 || value === 0 ? cents : fine;
+  return signed(digits.format(value).replace(/^(-?)/, "$1$"));
 }
 
 /** A change, with its sign. */
@@ -25,14 +29,10 @@ export function share(value: number | null): string {
 }
 
 export function count(value: number | null): string {
-  return value === null ? "unknown" : value.toLocaleString("en-US");
+  return value === null ? "unknown" : whole.format(value);
 }
 
 /** A number as a slider shows it: 40,000 or 0.6. */
 export function plain(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
-}
-
-export function bytes(value: number): string {
-  return value >= 1e6 ? `${(value / 1e6).toFixed(1)} MB` : `${Math.ceil(value / 1e3)} kB`;
+  return thousandths.format(value);
 }

@@ -105,6 +105,7 @@ async function take(given: Given[], isExample = false): Promise<void> {
   }
   Object.assign(state, { paths: given.map((it) => it.path), isExample, policy: null, said: null, usual: null, pair: null, isPart: false, trail: [], active: null, rows: null });
   state.set.clear();
+  shownSessions = "";
   const bar = byId<HTMLProgressElement>("reading");
   bar.hidden = false;
   byId("start").classList.add("small");
@@ -334,8 +335,8 @@ function show(): void {
   showVerdict(pair, base, line);
   showFigures(base, line);
   showLines();
-  // A part of the sessions is no news of each.
-  if (!state.isPart || !shownSessions) showSessions(pair);
+  // A part of the sessions is no news of each, and a moving hand waits for no long table.
+  if (!state.isPart || !shownSessions) sessionsSoon();
   showCommand();
   // What reads the page can wait for the next answer.
   document.body.dataset.answers = String(++answers);
@@ -431,6 +432,13 @@ function drawPicture(all: Line[], now: string): void {
 const billError = (it: SessionLine) => (it.bill && it.bill.billed_usd > 0 ? it.bill.predicted_usd / it.bill.billed_usd - 1 : null);
 
 let shownSessions = "";
+let waiting = 0;
+
+function sessionsSoon(): void {
+  clearTimeout(waiting);
+  if (shownSessions) waiting = setTimeout(() => state.pair && showSessions(state.pair), 200);
+  else showSessions(state.pair!);
+}
 
 function showSessions(it: Answer): void {
   const now = state.policy?.name;

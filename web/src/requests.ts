@@ -51,7 +51,7 @@ const clock = (ms: number) => {
 };
 
 /** The rows that are made at a time, so that no long session holds the page up. */
-const CHUNK = 120;
+const CHUNK = 40;
 
 /** Fills the table; `explain` is called with the side, 0 as it is and 1 under the policy, and the number of the request. */
 export function requests(at: HTMLTableElement, policy: string, all: Pair[], explain: (side: 0 | 1, request: number) => void): void {

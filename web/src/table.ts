@@ -16,6 +16,9 @@ export interface Sort {
   isDown: boolean;
 }
 
+/** The rows that are made at a time. */
+const CHUNK = 60;
+
 /** Fills a table; the way it is sorted stays with the table. */
 export function table<R>(at: HTMLTableElement, caption: string, columns: Column<R>[], rows: R[], first: Sort, row: (it: R) => string = () => ""): void {
   const sort: Sort = at.dataset.sort ? JSON.parse(at.dataset.sort) : first;
@@ -35,11 +38,17 @@ export function table<R>(at: HTMLTableElement, caption: string, columns: Column<
     const isBy = nth === sort.column && (sort.isDown ? "descending" : "ascending");
     return el("th", { scope: "col", class: it.isLeft && "left", "aria-sort": isBy || undefined }, el("button", { type: "button", onclick: again }, it.head));
   });
-  const body = sorted.map((it) =>
+  const line = (it: R) =>
     el("tr", { class: row(it) || undefined }, ...columns.map((column, nth) => {
       const props = { class: [column.isLeft && "left", column.mark?.(it)].filter(Boolean).join(" ") || undefined };
       return nth === 0 ? el("th", { ...props, scope: "row" }, column.cell(it)) : el("td", props, column.cell(it));
-    })),
-  );
-  at.replaceChildren(el("caption", {}, caption), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    }));
+  const body = el("tbody");
+  // Long tables come in pieces, so that none holds the page up.
+  const more = (from: number) => {
+    body.append(...sorted.slice(from, from + CHUNK).map(line));
+    if (from + CHUNK < sorted.length) requestAnimationFrame(() => body.isConnected && more(from + CHUNK));
+  };
+  more(0);
+  at.replaceChildren(el("caption", {}, caption), el("thead", {}, el("tr", {}, ...heads)), body);
 }
