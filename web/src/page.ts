@@ -111,14 +111,13 @@ async function take(given: Given[], isExample = false): Promise<void> {
   byId("start").classList.add("small");
   say(`Reading ${count(given.length)} ${given.length === 1 ? "file" : "files"}`);
   try {
-    const partial = (it: Answer) => {
+    const progress = (it: { read: number; all: number }) => {
       if (mine !== drops) return;
-      [state.pair, state.isPart] = [it, true];
-      show();
+      bar.value = it.read / it.all;
+      bar.hidden = it.read === it.all;
     };
-    await pool.take(given, (it) => (bar.value = it.read / it.all), partial);
+    await pool.take(given, progress);
     if (mine !== drops) return;
-    bar.hidden = true;
     showBroken();
     if (pool.broken.length >= given.length) {
       say("No session is left: the reasons stand below.", true);
@@ -236,7 +235,7 @@ function sweepSoon(): void {
 
 async function sweep(): Promise<void> {
   const [mine, active, policy] = [turn, state.active, state.policy];
-  if (!active || !policy || state.points.size > 10) return;
+  if (!active || !policy || isAnswering || state.points.size > 10) return;
   const { min, max, step } = rangeOf(active, state.usual?.lines[0]?.promptMax ?? 200_000);
   for (let nth = 1; nth <= 8; nth++) {
     const value = Number((Math.round((min + ((max - min) * nth) / 8) / step) * step).toFixed(6));
@@ -491,12 +490,14 @@ let soon = 0;
 
 function showRequestsSoon(): void {
   clearTimeout(soon);
-  soon = setTimeout(showRequests, 350);
+  soon = setTimeout(showRequests, 500);
 }
 
 let asking = 0;
 
 async function showRequests(): Promise<void> {
+  // Whoever still moves a slider waits for its numbers, not for these.
+  if (isAnswering) return showRequestsSoon();
   const session = byId<HTMLSelectElement>("session").value;
   if (!session || !state.policy) return;
   const mine = ++asking;

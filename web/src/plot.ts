@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { plain, share, usd } from "./numbers";
 
 const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const plots = new Map<HTMLElement, { plot: uPlot; draw(): void }>();
+const plots = new Map<HTMLElement, { plot: uPlot; key: string; draw(): void }>();
 
 /** Draws again where the colours or the width have changed. */
 function redraw(): void {
@@ -16,15 +16,19 @@ addEventListener("resize", () => {
   later = setTimeout(redraw, 100);
 });
 
-function show(at: HTMLElement, label: string, options: (width: number) => uPlot.Options, data: uPlot.AlignedData): void {
+/** Shows a plot; one of the same key has only its data replaced. */
+function show(at: HTMLElement, key: string, label: string, options: (width: number) => uPlot.Options, data: uPlot.AlignedData): void {
+  at.setAttribute("role", "img");
+  at.setAttribute("aria-label", label);
+  const had = plots.get(at);
   const draw = () => {
     plots.get(at)?.plot.destroy();
     at.replaceChildren();
-    at.setAttribute("role", "img");
-    at.setAttribute("aria-label", label);
-    plots.set(at, { plot: new uPlot(options(Math.max(260, at.clientWidth)), data, at), draw });
+    plots.set(at, { plot: new uPlot(options(Math.max(260, at.clientWidth)), data, at), key, draw });
   };
-  draw();
+  if (had?.key !== key || !key) return draw();
+  had.plot.setData(data);
+  plots.set(at, { plot: had.plot, key, draw });
 }
 
 export function clear(at: HTMLElement): void {
@@ -47,13 +51,17 @@ export interface CurvePoint {
   evidence: number | null;
 }
 
+/** The value at which a curve is marked. */
+let marked = 0;
+
 /** Cost and evidence over the values of a number. */
 export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: number): void {
   const data: uPlot.AlignedData = [points.map((it) => it.value), points.map((it) => it.usd), points.map((it) => it.evidence)];
   const cheapest = points.reduce((one, other) => (other.usd < one.usd ? other : one));
   const label = `Cost and evidence over ${name}: the cheapest of ${points.length} values is ${plain(cheapest.value)}, at ${usd(cheapest.usd)}.`;
+  marked = now;
   const mark = (plot: uPlot) => {
-    const x = Math.round(plot.valToPos(now, "x", true));
+    const x = Math.round(plot.valToPos(marked, "x", true));
     plot.ctx.save();
     plot.ctx.strokeStyle = color("--mark");
     plot.ctx.setLineDash([4, 4]);
@@ -63,7 +71,7 @@ export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: 
     plot.ctx.stroke();
     plot.ctx.restore();
   };
-  show(at, label, (width) => ({
+  show(at, name, label, (width) => ({
     width,
     height: 190,
     hooks: { draw: [mark] },
@@ -88,7 +96,7 @@ export function prompts(at: HTMLElement, policy: string, had: (number | null)[],
   const label = `Prompts of ${had.length} requests: at most ${plain(most(had))} tokens as it is, ${plain(most(would))} under ${policy}.`;
   const line = (label: string, stroke: string, width: number): uPlot.Series => ({ label, stroke, width, spanGaps: true, points: { show: false }, value: (_, it) => (it === null ? "" : plain(it)) });
   const listen = (plot: uPlot) => plot.over.addEventListener("click", () => plot.cursor.idx != null && chosen(plot.cursor.idx));
-  show(at, label, (width) => ({
+  show(at, "", label, (width) => ({
     width,
     height: 220,
     hooks: { ready: [listen] },

@@ -42,8 +42,12 @@ export class Pool {
     return this.files.length > MANY;
   }
 
-  /** Takes new files in the place of those before: names them as the command line does, and reads them. */
-  async take(given: Given[], progress: (it: Progress) => void, partial: (it: Answer) => void): Promise<void> {
+  /**
+   * Takes new files in the place of those before: names them as the command line does, and reads them. Resolves once something can be asked: where there
+   * are many, while the rest is still read.
+   */
+  async take(given: Given[], progress: (it: Progress) => void): Promise<void> {
+    for (const seat of [this.whole, this.quick]) if (this.#filling.has(seat)) seat.stop("other sessions were chosen");
     const paths = await this.desk.ask("layOut", [given.map((it) => it.path)]);
     const ordered = paths.map((it) => given.find((one) => one.path === it.path)!);
     const copies = new Set(await this.desk.ask("copies", [ordered.map((it) => it.file)]));
@@ -52,15 +56,29 @@ export class Pool {
     this.broken = ordered.filter((_, at) => copies.has(at)).map((it) => ({ path: it.path, reason: "the same content", help: "" }));
     this.files = named.map((it, at) => ({ ...it, file: once[at]!.file }));
     for (const seat of [this.whole, this.quick, this.own]) seat.holds = null;
-    const early = this.isLarge ? this.#early(partial) : Promise.resolve();
-    await this.fill(this.whole, progress);
-    await early;
+    this.#mixed = 0;
+    const all = this.fill(this.whole, progress);
+    if (!this.isLarge) return all;
+    all.catch(() => {});
+    await new Promise<void>((some, none) => void this.#early(some).catch(none));
   }
 
+  readonly #filling = new Map<Seat, Promise<void>>();
+  /** How many sessions the quick worker has. */
+  #mixed = 0;
+
   /** Reads the sessions into a worker that does not hold them, in the order of the command line. */
-  async fill(seat: Seat, progress: (it: Progress) => void = () => {}): Promise<void> {
+  fill(seat: Seat, progress: (it: Progress) => void = () => {}): Promise<void> {
+    if (seat.holds === this.files) return Promise.resolve();
+    const known = this.#filling.get(seat);
+    if (known) return known;
+    const filling = this.#filled(seat, progress).finally(() => this.#filling.delete(seat));
+    this.#filling.set(seat, filling);
+    return filling;
+  }
+
+  async #filled(seat: Seat, progress: (it: Progress) => void): Promise<void> {
     const files = this.files;
-    if (seat.holds === files) return;
     await seat.ask("clear", []);
     // A worker that reads again, after a crash, has nothing new to tell.
     const tells = seat === this.whole && this.#told !== files;
@@ -83,33 +101,32 @@ export class Pool {
     seat.holds = files;
   }
 
-  /** Reads sessions of every size into the quick worker, and answers meanwhile. */
-  async #early(partial: (it: Answer) => void): Promise<void> {
+  /** Reads sessions of every size into the quick worker; those of the first step are enough to answer. */
+  async #early(some: () => void): Promise<void> {
     const files = this.files;
     await this.quick.ask("clear", []);
-    let step = FIRST;
-    const mixed = mixedSizes(files);
-    for (const [at, it] of mixed.entries()) {
+    for (const it of mixedSizes(files)) {
+      if (files !== this.files) return;
       try {
         await this.quick.ask("add", [it.name, it.file]);
       } catch (error) {
         if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
       }
-      if (at + 1 === step && at + 1 < mixed.length) {
-        partial(await this.quick.ask("answer", [{ policies: ["identity"] }]));
-        step = Math.ceil(step * GROWS);
-      }
+      if (++this.#mixed === FIRST) some();
     }
-    await this.quick.ask("once", []);
     this.quick.holds = files;
   }
 
   /** Returns the worker that answers on one session, which need not wait for what is played on all. */
   async forOne(isOwn: boolean): Promise<Seat> {
-    const isQuick = this.isLarge && this.quick.holds === this.files;
-    const seat = isOwn ? this.own : isQuick ? this.quick : this.whole;
+    const seat = isOwn ? this.own : this.isLarge && this.quick.holds === this.files ? this.quick : this.whole;
     if (seat === this.whole) await this.fill(seat);
     return seat;
+  }
+
+  /** Whether the quick worker has enough to answer; it is empty after a crash. */
+  get #isQuick(): boolean {
+    return this.isLarge && this.#mixed >= FIRST && !this.quick.isEmpty;
   }
 
   #told: Found[] | null = null;
@@ -124,10 +141,8 @@ export class Pool {
       const answer = await this.whole.ask("answer", [options]);
       if (goes()) heard(answer, true);
     };
-    if (!this.isLarge || this.quick.holds !== this.files) {
-      return exact();
-    }
-    for (let step = FIRST; step < this.files.length && goes(); step = Math.ceil(step * GROWS)) {
+    if (!this.#isQuick) return exact();
+    for (let step = FIRST; step < this.files.length && step <= this.#mixed && goes(); step = Math.ceil(step * GROWS)) {
       const began = performance.now();
       const answer = await this.quick.ask("answer", [{ ...options, sessions: [0, step] }]);
       if (goes()) heard(answer, false);

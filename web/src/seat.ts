@@ -31,8 +31,13 @@ export class Seat {
   #started: Promise<void> | null = null;
   #asked = new Map<number, Asked>();
   #number = 0;
-  /** What it has been told since it started; empty after a crash. */
+  /** The files that it has read, all of them; null after a crash. */
   holds: unknown = null;
+
+  /** Whether it has been told nothing, because it has not started, or broke off. */
+  get isEmpty(): boolean {
+    return this.#started === null;
+  }
 
   /** Fetches the code of the worker, so that nothing is fetched once there is data. */
   prepare(): void {
