@@ -35,7 +35,7 @@ fn files_of_a_folder_have_the_order_and_the_names_of_the_command_line() {
 
 #[test]
 fn a_session_in_two_files_counts_once_and_the_longer_file_stays() {
-    let whole = bytes(SESSION);
+    let whole = bytes("tests/data/recorded/pi-session.jsonl");
     let half = whole.len() / 2 + whole[whole.len() / 2..].iter().position(|it| *it == b'\n').unwrap() + 1;
     let mut sessions = vec![read("half", &whole[..half]), read("whole", &whole)];
     assert_eq!(Recording::once(&mut sessions), ["half"]);
