@@ -28,6 +28,12 @@ export function svg(tag: string, props: Props = {}, ...children: Child[]): SVGEl
   return node;
 }
 
+/** The caption of a table. It is seen above the table, where it does not scroll away. */
+export function captioned(at: HTMLTableElement, text: string): HTMLElement {
+  byId(`${at.id}-caption`).textContent = text;
+  return el("caption", { class: "hidden" }, text);
+}
+
 /** Says something to screen readers, and in the line under the head. */
 export function say(text: string, isWrong = false): void {
   const status = byId("status");

@@ -84,8 +84,10 @@ function named(point: Point, placed: { x: number; y: number; to: number }[], rig
   const wide = text.length * (kind === "now" ? 8.4 : 7.6);
   const isLeft = point.isOff || point.x + 10 + wide > right;
   const from = Math.max(0, isLeft ? point.x - 10 - wide : point.x + 10);
-  let at = point.y + 4;
-  while (placed.some((it) => Math.abs(it.y - at) < 15 && it.x < from + wide && from < it.to)) at += 15;
+  const isFree = (at: number) => !placed.some((it) => Math.abs(it.y - at) < 15 && it.x < from + wide && from < it.to);
+  // The nearest free place, below before above.
+  const away = Array.from({ length: 12 }, (_, nth) => (nth % 2 ? 1 : -1) * Math.ceil(nth / 2) * 15);
+  const at = point.y + 4 + (away.find((it) => point.y + it > 4 && isFree(point.y + 4 + it)) ?? 0);
   placed.push({ x: from, y: at, to: from + wide });
   const [low, high] = line.interval ?? [0, 0];
   const ends = [Math.max(low, scale.low), Math.min(high, scale.high)] as const;

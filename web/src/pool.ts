@@ -7,7 +7,7 @@ import type { Given } from "./folder";
 /** With more sessions than this, an answer comes in steps. */
 export const MANY = 50;
 /** The sessions of the first step, and by how many times each step grows. */
-const FIRST = 16;
+const FIRST = 12;
 const GROWS = 2.5;
 /** A step that would take longer is left to the exact answer, so that the next value of a slider does not wait for it. */
 const STEP_MS = 280;

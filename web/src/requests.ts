@@ -1,6 +1,6 @@
 // One session under two policies, request by request.
 import type { RunRows } from "./answers";
-import { el } from "./dom";
+import { captioned, el } from "./dom";
 import { change, count, usd } from "./numbers";
 
 type Row = RunRows["rows"][number];
@@ -61,7 +61,7 @@ export function requests(at: HTMLTableElement, policy: string, all: Pair[], expl
     el("tr", {}, ...["prompt", "read", "written", "cost", "prompt", "read", "written", "cost", "prefix broke"].map((it) => th(it))),
   );
   const body = el("tbody");
-  at.replaceChildren(el("caption", {}, "Tokens and US dollars of each request. Choose a prompt to have it explained."), head, body);
+  at.replaceChildren(captioned(at, "Tokens and US dollars of each request. Choose a prompt to have it explained."), head, body);
   const cells = (row: Row | null, side: 0 | 1, number: number) => row
     ? [
         el("td", {}, el("button", { type: "button", "aria-label": `Explain request ${number} ${side ? `under ${policy}` : "as it is"}: ${count(row.prompt)} tokens`, onclick: () => explain(side, number) }, count(row.prompt))),

@@ -1,5 +1,5 @@
 // Tables that can be sorted by their heads.
-import { el } from "./dom";
+import { captioned, el } from "./dom";
 
 export interface Column<R> {
   head: string;
@@ -50,5 +50,5 @@ export function table<R>(at: HTMLTableElement, caption: string, columns: Column<
     if (from + CHUNK < sorted.length) requestAnimationFrame(() => body.isConnected && more(from + CHUNK));
   };
   more(0);
-  at.replaceChildren(el("caption", {}, caption), el("thead", {}, el("tr", {}, ...heads)), body);
+  at.replaceChildren(captioned(at, caption), el("thead", {}, el("tr", {}, ...heads)), body);
 }
