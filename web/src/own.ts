@@ -13,7 +13,7 @@ export default (trace) => (cx, history) => {
 `;
 
 /** A function that says nothing for so long is taken to be endless. */
-const SILENCE_MS = 30_000;
+const SILENCE_MS = 60_000;
 
 /** Resolves once this page's requests go through its service worker. */
 export const served: Promise<void> = (async () => {

@@ -149,7 +149,7 @@ test("a function is played, and one that throws, panics or never ends leaves the
     await page.locator("#own").fill(text);
     await page.locator("#play").click();
   };
-  const ended = () => until(page, () => document.querySelector("#stop").hidden && document.querySelector("#own-said").textContent);
+  const ended = () => until(page, () => document.querySelector("#stop").hidden && document.querySelector("#own-said").textContent, null, 90_000);
   await play("export default () => (cx, history) => history;");
   assert.equal(await ended(), "Played.");
   assert.equal(await page.locator("#hero").textContent(), "0.0%", "to keep everything is what there was");
