@@ -39,6 +39,15 @@ function moves(page, path, values, isLast) {
   }, { path, values, isLast });
 }
 
+/** Returns the tasks of a trace that ran longest on threads of a name, in milliseconds of processor time: other programs do not count. */
+function tasks(trace, thread, from = 0) {
+  const { traceEvents } = JSON.parse(trace.toString());
+  const named = traceEvents.filter((it) => it.name === "thread_name" && it.args.name.startsWith(thread));
+  const threads = new Set(named.map((it) => `${it.pid} ${it.tid}`));
+  const all = traceEvents.filter((it) => it.ph === "X" && /RunTask/.test(it.name) && threads.has(`${it.pid} ${it.tid}`) && it.ts >= from);
+  return all.map((it) => (it.tdur ?? 0) / 1000).sort((one, other) => other - one);
+}
+
 const median = (all) => [...all].sort((one, other) => one - other)[all.length >> 1];
 const ms = (all) => `median ${median(all).toFixed(0)} ms, at most ${Math.max(...all).toFixed(0)} ms, of ${all.length}`;
 const VALUES = [40, 60, 80, 100, 120, 50, 70, 90, 110, 45, 65, 85, 105].map((it) => it * 1000);
@@ -59,6 +68,8 @@ async function measured(server, browser, times) {
       if (document.querySelector("#lines").rows.length > 4 && document.querySelector("#hero").dataset.part === "false") seen("exact");
     }).observe(document.body, { attributeFilter: ["data-answers"] });
   });
+  const CATEGORIES = ["toplevel", "disabled-by-default-cpu_profiler.none"];
+  await browser.startTracing(page, { categories: CATEGORIES });
   await page.locator("#folder").setInputFiles(sessions);
   await until(page, () => globalThis.first.exact, null, 240_000);
   await settled(page);
@@ -70,7 +81,12 @@ async function measured(server, browser, times) {
   await until(page, (path) => document.querySelector(`[data-path="${path}"]`), PATH);
   await settled(page);
   await page.waitForTimeout(2000);
+  const reading = tasks(await browser.stopTracing(), "CrRendererMain");
+  await browser.startTracing(page, { categories: CATEGORIES });
   console.log(`  slider to first answer: ${ms(await moves(page, PATH, VALUES, false))}`);
+  const sliding = await browser.stopTracing();
+  const [main, worker] = [tasks(sliding, "CrRendererMain"), tasks(sliding, "DedicatedWorker").slice(0, VALUES.length)];
+  console.log(`  in processor time: the longest main-thread task ${reading[0]?.toFixed(0)} ms while reading and ${main[0]?.toFixed(0)} ms while sliding; a worker's answer to the slider ${ms(worker)}`);
   await page.waitForTimeout(times > 1 ? 8000 : 2000);
   console.log(`  slider to exact answer: ${ms(await moves(page, PATH, times > 1 ? VALUES.slice(0, 3) : VALUES, true))}`);
   await page.waitForTimeout(2000);
