@@ -15,9 +15,12 @@ export function chosen(input: HTMLInputElement): Given[] {
 /** What is dropped: files, and everything below folders. */
 export async function dropped(data: DataTransfer): Promise<Given[]> {
   // The list is empty after the first wait.
-  const entries = [...data.items].map((it) => it.webkitGetAsEntry?.()).filter((it): it is FileSystemEntry => Boolean(it));
+  const items = [...data.items].filter((it) => it.kind === "file").map((it) => ({ entry: it.webkitGetAsEntry?.(), file: it.getAsFile() }));
   const all: Given[] = [];
-  await Promise.all(entries.map((it) => below(it, all)));
+  await Promise.all(items.map(async ({ entry, file }) => {
+    if (entry) await below(entry, all);
+    else if (file) all.push({ path: file.name, file });
+  }));
   return all.filter((it) => RECORDINGS.test(it.path));
 }
 

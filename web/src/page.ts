@@ -576,12 +576,12 @@ async function advise(): Promise<void> {
 
 // Take it away --------------------------------------------------------------------------------------------------------------------------
 
-const quoted = (it: string) => (/^[\w./:@%+=,-]+$/.test(it) ? it : `'${it.replaceAll("'", `'\\''`)}'`);
+const quoted = (it: string) => (it === "" || /^[\w./:@%+=,-]+$/.test(it) ? it : `'${it.replaceAll("'", `'\\''`)}'`);
 
 function showCommand(): void {
   const { policy, set } = state;
-  const from = state.isExample ? ["--scenario", "recorded/claude-code-session.jsonl"] : [root(state.paths) || state.paths.slice(0, 3).map(quoted).join(" ") || "."];
-  const where = state.isExample ? "claude-code-session.jsonl" : from.join(" ");
+  // The bundled session stands in the repository.
+  const where = state.isExample ? "scenarios/recorded/claude-code-session.jsonl" : quoted(root(state.paths)) || state.paths.map(quoted).join(" ");
   const words = ["ctxsim run"];
   if (policy?.kind === "code") {
     byId("command").textContent = "A function in JavaScript has no command: the package ctxsim-wasm runs it in Node, too.";
@@ -647,8 +647,8 @@ function listen(): void {
     download(state.policy?.kind === "code" ? name : `${short(name)}.ron`, ron, "text/plain");
   });
   byId("copy").addEventListener("click", async () => {
-    await navigator.clipboard?.writeText(byId("command").textContent ?? "").catch(() => {});
-    byId("take-said").textContent = "Copied.";
+    const copied = navigator.clipboard?.writeText(byId("command").textContent ?? "");
+    byId("take-said").textContent = await (copied ?? Promise.reject()).then(() => "Copied.", () => "This browser does not let a page copy: mark the command and copy it.");
   });
   let width = innerWidth;
   addEventListener("resize", () => {

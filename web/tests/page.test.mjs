@@ -214,6 +214,18 @@ test("the bundled session is there for whoever has none, and sessions that are a
   assert.match(await page.locator("#broken").textContent(), /negative\.jsonl/);
 });
 
+test("files that are dropped are read", { skip }, async () => {
+  const page = await open(browser, server.url);
+  const text = readFileSync(join(ROOT, SESSIONS[0]), "utf8");
+  await page.evaluate((text) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], "dropped.jsonl"));
+    document.querySelector("#drop").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, text);
+  await settled(page);
+  assert.match(await page.locator("#session option").textContent(), /^dropped, 69 requests/);
+});
+
 test("axe finds nothing, in light and dark, wide and narrow, and nothing is wider than the screen", { skip }, async () => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
   for (const [width, colorScheme] of [[1200, "light"], [1200, "dark"], [400, "light"], [400, "dark"]]) {
