@@ -60,8 +60,8 @@ export function picture(lines: Line[], now: string, trail: Trail[], width: numbe
     const value = line.change ?? 0;
     return { line, x: x(Math.min(value, high)), y: y(line.evidence!), isOff: value > high };
   });
-  // Names keep apart: from the top down, each below the one it would touch.
-  const placed: { x: number; y: number; to: number }[] = [];
+  // Names keep apart from points and from each other.
+  const placed = points.map((it) => ({ x: it.x - 7, y: it.y + 4, to: it.x + 7 }));
   const drawn = [...points].sort((one, other) => one.y - other.y || one.x - other.x).map((it) => named(it, placed, right, now, choose, { x, high, low }));
   const dots = trail.filter((it) => it.change <= high).map((it) => svg("circle", { class: "trail", cx: x(it.change), cy: y(it.evidence), r: 2.5, "aria-hidden": "true" }));
   const label = `Cost against evidence of ${known.length} policies; the table below has the numbers.`;
