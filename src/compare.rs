@@ -50,7 +50,7 @@ use crate::report::{Report, Skipped, distinct};
 
 use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
 pub use convert::{convert, show, show_merged};
-pub use entry::{Entry, quoted_all};
+pub use entry::Entry;
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;

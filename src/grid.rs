@@ -4,6 +4,7 @@ pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod prose;
+pub mod shell;
 pub mod terminal;
 
 use serde::Serialize;

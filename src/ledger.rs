@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::input::policy::memory::ServiceCall;
 use crate::input::policy::memory::State;
+use crate::input::scenario::summaries::Fact;
 use crate::quantity::Tokens;
 use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
@@ -156,6 +157,8 @@ pub struct NeedRow {
     pub failed: f64,
     /// The rule by which a recorded call revealed it, if one did.
     pub inferred: Option<Inferred>,
+    /// What it names, if a model's summary is all that is left of it.
+    pub told: Option<Fact>,
     /// The expected cost of its calls, apart from carrying the result later; `None` if no calls are expected
     /// or all calls cost the same.
     pub refetched: Option<TokenUse<f64>>,

@@ -4,6 +4,8 @@ pub mod break_even;
 pub mod carried;
 pub mod delta;
 pub mod label;
+pub mod missed;
+pub mod month;
 mod beside;
 mod remembered;
 pub mod resets;
@@ -57,6 +59,9 @@ pub struct Tally {
     /// The change in US dollars of both at either end of a single assumption, in the order of
     /// [`Assumption::ALL`]; `None` without assumptions.
     pub recovery_by_assumption: Option<[[f64; 2]; Assumption::N]>,
+    /// The change in US dollars at either end of what is assumed of how other models count its tokens; `None` if they are those that
+    /// were recorded.
+    pub counted_ends: Option<[f64; 2]>,
     /// The number of sampled runs over which recovery is averaged; 0 for the closed form.
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
@@ -87,6 +92,7 @@ impl Tally {
             reaction_tokens: 0.0,
             recovery_interval: None,
             recovery_by_assumption: None,
+            counted_ends: None,
             n_played: 0,
             latency_ms: 0.0,
             resets: None,
@@ -133,12 +139,13 @@ impl Tally {
         let played = beside.played.as_ref();
         let costs = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
         let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
-        Self {
+        let tally = Self {
             n_runs: 1,
             sums: played.map_or(*sums, |it| Sums { needs: it.needs, explored: it.explored, ..*sums }),
             outcome: beside.outcome(outcome),
             recovery_interval: beside.interval,
             recovery_by_assumption: beside.by_assumption,
+            counted_ends: None,
             costs,
             limits: Limits { prompt, ..profile.limits },
             limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
@@ -151,7 +158,10 @@ impl Tally {
             resets: None,
             summariser_limit: models.summariser_limit(),
             bound: beside.bound,
-        }
+        };
+        let [low, _, high] = tally.cost_ends();
+        let counted_ends = beside.counted.map(|[few, many]| [low * (few - 1.0), high * (many - 1.0)]);
+        Self { counted_ends, ..tally }
     }
 
     /// Adds a run of the same policy under the same profile: sums, maxima, and the first failure.
@@ -168,6 +178,8 @@ impl Tally {
             let ends = own.iter_mut().flatten().zip(more.iter().flatten());
             ends.for_each(|(own, more)| *own += more);
         }
+        let counted = [self.counted_ends, other.counted_ends].into_iter().flatten();
+        self.counted_ends = counted.reduce(|own, more| [own[0] + more[0], own[1] + more[1]]);
         if self.resets.is_some() || other.resets.is_some() {
             let resets = |it: &Self| Resets { bills: it.bills(), ..it.resets.unwrap_or_default() };
             let mut sum = resets(self);
@@ -198,13 +210,16 @@ impl Tally {
         self.recovery_interval.unwrap_or([self.costs.assumed(); 2])
     }
 
-    /// Returns the run's cost in US dollars at either end of what is assumed of recovery, and of what sessions that nobody recorded had
-    /// left in the cache; `None` without assumptions, or if a price is unknown.
+    /// Returns the run's cost in US dollars at either end of what is assumed of recovery, of what sessions that nobody recorded had
+    /// left in the cache, and of how other models count tokens; `None` without assumptions, or if a price is unknown.
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
         let rest = self.costs.total()? - self.costs.assumed() - self.costs.left;
-        let is_assumed = self.recovery_interval.is_some() || self.costs.left_ends != [0.0; 2];
+        let is_assumed = self.recovery_interval.is_some()
+            || self.counted_ends.is_some()
+            || self.costs.left_ends != [0.0; 2];
         let ([low, high], [few, many]) = (self.interval(), self.costs.left_ends);
-        is_assumed.then(|| [rest + low + few.min(many), rest + high + few.max(many)])
+        let [smaller, larger] = self.counted_ends.unwrap_or_default();
+        is_assumed.then(|| [rest + low + few.min(many) + smaller, rest + high + few.max(many) + larger])
     }
 
     /// Returns the run's cost at the lower end of the recovery assumptions, as declared, and at the upper
@@ -219,6 +234,14 @@ impl Tally {
     pub fn cache_hit_ratio(&self) -> f64 {
         let main = &self.sums.main.tokens;
         if main.prompt() == 0 { 0.0 } else { main.read as f64 / main.prompt() as f64 }
+    }
+
+    /// Returns the share of needed evidence in prompts if model's summaries say what was published of others: as published, and at either
+    /// end; `None` if no need names a fact that only a summary has.
+    pub fn evidence_told(&self) -> Option<[f64; 3]> {
+        let (needs, told) = (&self.sums.needs, &self.sums.needs.told);
+        let share = |it: f64| (needs.met + it) / needs.weight;
+        (told.high > 0.0).then(|| [told.value, told.low, told.high].map(share))
     }
 
     /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.

@@ -12,6 +12,7 @@ pub mod contrast;
 mod estimated;
 pub mod explain;
 mod failures;
+pub mod filled;
 pub mod firings;
 mod figures;
 pub mod guards;
@@ -50,6 +51,7 @@ use indexmap::{IndexMap, IndexSet};
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::grid::numbers::thousands;
+use crate::grid::shell::quoted;
 use crate::input::suite::{Figure, Reference};
 use crate::measure::Label;
 use crate::take::{FailedRun, Run};
@@ -96,8 +98,33 @@ pub struct Report {
     pub columns: Vec<sections::columns::Column>,
     /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
-    /// The command that goes on from here, if there is one.
-    pub next: Option<String>,
+    /// How to go on from here, if this is the first report on recorded sessions.
+    pub next: Option<Next>,
+}
+
+/// How to go on from a first report on recorded sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The sessions on a command line.
+    pub sessions: String,
+    /// Options that choose among them, each after a space.
+    pub options: String,
+}
+
+impl Next {
+    /// Returns the command that advises on settings.
+    pub fn advise(&self) -> String {
+        format!("ctxsim advise {}{}", self.sessions, self.options)
+    }
+
+    /// Returns the command that explains a request, from 1, of a session as it was.
+    pub fn explain(&self, session: &str, request: u32) -> String {
+        format!(
+            "ctxsim explain {} --session {} --policy identity --request {request}",
+            self.sessions,
+            quoted(session)
+        )
+    }
 }
 
 /// A file that was named or found, but is not in a report.
@@ -230,6 +257,12 @@ impl Report {
     pub fn grids(&self) -> Vec<Grid> {
         let runs: Vec<&Run> = self.runs.iter().collect();
         worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).collect()
+    }
+
+    /// The same, and where this is the first report on recorded sessions what fills their prompts and what missed the cache.
+    pub fn grids_of_first(&self) -> Vec<Grid> {
+        let filled = if self.next.is_some() { self.filled_grids() } else { Vec::new() };
+        self.grids().into_iter().chain(filled).collect()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.

@@ -1,6 +1,7 @@
 //! One play of a load gives each run a take: its sums and outcome, and the rows that were asked for.
 
 mod applied;
+mod counted;
 mod detail;
 mod failures;
 mod findings;
@@ -17,6 +18,7 @@ mod stream;
 mod threads;
 mod world;
 
+pub use counted::Counted;
 pub use failures::{FailedRun, FailedRuns};
 pub use findings::{Curve, Curves, Findings, FindingsKind, Number, Places};
 pub use lives::Layouts;

@@ -8,6 +8,7 @@ pub mod import;
 pub mod infer_needs;
 pub mod load;
 pub mod random;
+mod recounted;
 pub mod scripted;
 pub mod shared;
 pub mod text;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::Plan;
-use super::entry::quoted;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::error::Error;
 use crate::explain::breaks::Break;
+use crate::grid::shell::quoted;
 use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};

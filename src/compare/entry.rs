@@ -11,6 +11,7 @@ use super::twins::TWIN;
 use crate::catalog::{Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::shell::quoted;
 use crate::input::policy::matches_any;
 use crate::input::profile::cache::{Invalidates, Qualified};
 use crate::input::scenario::{self, RecoveryMode};
@@ -192,7 +193,9 @@ impl Entry {
         if !refused.is_empty() {
             return Err(refused.into());
         }
-        Ok(Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load })
+        let load =
+            Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load };
+        Ok(load.counted())
     }
 }
 
@@ -206,18 +209,4 @@ fn under_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile
         profile.cache = CacheRules::Qualified(Box::new(qualified));
     }
     profiles
-}
-
-/// Returns a word as a shell takes it.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_./:=@%+,-".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// Returns words as a shell takes them.
-pub fn quoted_all(words: &[String]) -> String {
-    words.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
 }

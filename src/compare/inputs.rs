@@ -124,7 +124,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     for entry in &mut scenarios {
         entry.under_own_model = under_own_models;
         entry.is_searched |= comparison.skips_unusable;
-        entry.among = super::entry::quoted_all(&comparison.scenarios);
+        entry.among = crate::grid::shell::quoted_all(&comparison.scenarios);
         entry.replays_once = comparison.policies.is_empty();
     }
     work.check_unread();

@@ -1,10 +1,10 @@
 //! Policies that are programs: none starts unless that was allowed.
 
-use super::entry::quoted;
 use super::{Comparison, Plan};
 use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::shell::quoted;
 use crate::input::policy::{Code, OwnCode};
 use crate::input::{Policy, PolicyFile};
 use crate::own::process::Process;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Plan, in_order};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::input::profile::Counting;
 use crate::measure::BreakEven;
 use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
 use crate::price::PriceIndex;
@@ -31,6 +32,8 @@ struct PricedLoad {
     n_distinct: usize,
     n_played: usize,
     failed: Vec<FailedRun>,
+    /// By profile.
+    counting: Vec<Option<Counting>>,
 }
 
 impl Plan {
@@ -71,7 +74,7 @@ impl Plan {
         });
         Ok(Sensitivity {
             policies: self.policies.clone(),
-            profiles: self.profiles.iter().map(|it| self.facts(it)).collect(),
+            profiles: (0..self.profiles.len()).map(|it| self.facts(it, &loads)).collect(),
             grids: grids.collect(),
             n_distinct: loads.iter().map(|it| it.n_distinct).max().unwrap_or_default(),
             n_simulations: loads.iter().map(|it| it.n_played).sum(),
@@ -80,8 +83,16 @@ impl Plan {
         })
     }
 
-    fn facts(&self, profile: &crate::input::Profile) -> Priced {
+    fn facts(&self, nth: usize, loads: &[PricedLoad]) -> Priced {
+        let profile = &self.profiles[nth];
+        let mut counting: Vec<Counting> = Vec::new();
+        for one in loads.iter().filter_map(|it| it.counting.get(nth).copied().flatten()) {
+            if !counting.contains(&one) {
+                counting.push(one);
+            }
+        }
         Priced {
+            counting,
             name: profile.name.clone(),
             as_of: profile.as_of.clone(),
             break_even: BreakEven::new(profile, self.break_even.as_ref()),
@@ -98,7 +109,8 @@ impl Load {
             let problem = Diagnostic::at("policy-unread", "", message);
             return Err(vec![problem.help("add `--policy identity`")].into());
         }
-        let sum = PricedLoad { name: self.name.clone(), ..PricedLoad::default() };
+        let counting = (0..self.profiles.len()).map(|it| self.counting(it)).collect();
+        let sum = PricedLoad { name: self.name.clone(), counting, ..PricedLoad::default() };
         let sum = RefCell::new(sum);
         let play = |load: &Self, _: &[usize]| load.priced_as_laid_out(&mut sum.borrow_mut(), progress);
         let cells = self.lived(&play, &|it: &sensitivity::Cell| &it.tally.outcome);
@@ -161,10 +173,12 @@ impl<'a> Played<'a> {
         let own = self.own.as_ref().map(|it| &it[self.simulations.within(cell)]);
         let (has_needs, service) = (self.load.has_needs(), own.and_then(|it| it.service));
         let turns = self.load.turns;
+        let counted = self.load.counted_under(cell.profile).map(|it| it.factor.shares());
         let ledger = |(sums, index, outcome): &'a Folded| Ledger {
             has_needs,
             service,
             turns,
+            counted,
             ..of(sums, index, outcome)
         };
         let remembered = own.and_then(|it| it.remembered.clone());

@@ -5,10 +5,12 @@ use crate::calibrate::lifetimes::Pauses;
 use crate::engine;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
+use crate::report::filled::Filled;
 use crate::report::{BillCheck, Session, SharedFront};
 use crate::timeline::Timeline;
 
-use crate::take::Load;
+use crate::input::profile::Counting;
+use crate::take::{Counted, Load};
 
 impl Load {
     /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
@@ -30,31 +32,55 @@ impl Load {
                 - timeline.main_model().map_or(0, |it| it.requests),
             bill: compared.as_ref().and_then(BillCheck::new),
             first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
+            filled: profile.and_then(|it| Filled::of(timeline, it)),
             pauses: profile.and_then(|it| Pauses::of(timeline, it)),
             shared: SharedFront::of(timeline),
         })
     }
 
-    /// Notes whose tokens the sizes are, if a profile is of another maker.
+    /// Notes how the profiles' models count it, where that is not as it was recorded.
     pub(super) fn note_on_tokens(&self) -> Option<String> {
-        let model = self.timeline()?.main_model()?;
-        let family: String = model.name.chars().take_while(char::is_ascii_alphabetic).collect();
-        let is_other = |it: &&Profile| {
-            !it.name.contains(&family) && !it.models.iter().any(|pattern| pattern.contains(&family))
+        let timeline = self.timeline()?;
+        let model = timeline.main_model()?;
+        let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
+        let names = |is: fn(&Counting) -> bool| {
+            let all = self.profiles.iter().enumerate();
+            let of =
+                all.filter(|it| self.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
+            shortened(&of.collect::<Vec<_>>())
         };
-        let others: Vec<&str> = self.profiles.iter().filter(is_other).map(|it| it.name.as_str()).collect();
-        (!family.is_empty() && !others.is_empty()).then(|| {
-            const SHOWN: usize = 4;
-            let more = if others.len() > SHOWN {
-                format!(" and {} more", others.len() - SHOWN)
-            } else {
-                String::new()
-            };
-            let names = others.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let mut factors: Vec<&Counted> = Vec::new();
+        for it in (0..self.profiles.len()).filter_map(|it| self.counted_under(it)) {
+            if !factors.iter().any(|known| known.to.name == it.to.name) {
+                factors.push(it);
+            }
+        }
+        let anew = names(|it| matches!(it, Counting::Anew(_))).map(|names| {
+            let each = factors.iter().map(|it| format!("{} of {}", it.factor.words(), it.to.about));
             format!(
-                "Recorded sizes are token counts of {family} models; {names}{more} would count differently."
+                "Sizes were recorded in tokens of {recorded}; under {names} they are counted anew, each as {}, and costs are as sure as \
+                 that (total_low, total_high).",
+                each.collect::<Vec<_>>().join("; ")
             )
-        })
+        });
+        let unknown = names(|it| *it == Counting::Unknown).map(|names| {
+            format!(
+                "Nobody has published how many tokens {names} would count: its sizes and costs are in tokens of {recorded}."
+            )
+        });
+        let all: Vec<String> = anew.into_iter().chain(unknown).collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    }
+}
+
+/// Returns the first few of some names, and how many more there are.
+fn shortened(names: &[&str]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),
+        _ => Some(shown),
     }
 }
 

@@ -63,7 +63,8 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
             for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
                 let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, was_seen));
-                let row = NeedRow { inferred: Some(it.inferred), ..met };
+                let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
+                let row = NeedRow { inferred: Some(it.inferred), told, ..met };
                 way.settle(row, Source::Item(it.inferred.item), billed, &self.prompt, sink);
             }
         }

@@ -30,6 +30,7 @@ impl Profile {
     #[must_use]
     pub fn builder(name: impl Into<String>) -> ProfileBuilder {
         let file = ProfileFile {
+            tokenizer: None,
             name: name.into(),
             about: "A profile built in code.".to_owned(),
             as_of: "2026-01-01".to_owned(),

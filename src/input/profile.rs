@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod calendar;
 mod check;
+mod family;
 pub mod price;
 mod rules;
 pub mod written;
@@ -15,6 +16,7 @@ use crate::quantity::{Cost, Tokens, UNLIMITED};
 pub use self::cache::{
     Blocks, Breakpoints, CacheRules, ExplicitCache, Settings, Steps, Touch, TtlClass, Units,
 };
+pub use self::family::{Counting, Factor, Family};
 pub use self::written::{Price, ProfileFile};
 
 /// One model at one provider at one date.
@@ -28,6 +30,8 @@ pub struct Profile {
     pub as_of: String,
     /// The model ids it covers; `*` matches anything.
     pub models: Vec<String>,
+    /// How its models count tokens, if that is known.
+    pub family: Option<&'static Family>,
     /// The model's token limits.
     pub limits: Limits,
     /// The provider's cache.

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod refetch;
+pub mod summaries;
 mod turns;
 pub mod written;
 

@@ -43,6 +43,19 @@ pub struct NeedSums {
     pub weight: f64,
     /// The part of that weight that prompts met.
     pub met: f64,
+    /// The part that model's summaries may still say, by published rates: as published, and at either end of their intervals.
+    pub told: Told,
+}
+
+/// Weights at published rates, and at either end of their intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Told {
+    /// As published.
+    pub value: f64,
+    /// At the lower end.
+    pub low: f64,
+    /// At the upper end.
+    pub high: f64,
 }
 
 /// Sums of what was looked up anew because context was removed.
@@ -126,7 +139,8 @@ pub struct Sums {
 }
 
 sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
-sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met);
+sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told);
+sums!(Told: value, low, high);
 sums!(ExplicitCacheSums: n, tokens, token_ms);
 sums!(LeftSums: expected, low, high);
 sums!(ExploredSums: calls, fetched, sent_calls, tokens);
@@ -207,6 +221,11 @@ impl Sink for Sums {
         if row.level > Level::GlobalConclusion {
             needs.weight += row.weight;
             needs.met += row.weight * row.met;
+            if let Some(fact) = row.told {
+                let unmet = row.weight * (1.0 - row.met);
+                let [value, low, high] = fact.kept().map(|it| it * unmet);
+                needs.told += Told { value, low, high };
+            }
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Beside {
     pub interval: Option<[f64; 2]>,
     /// The change in US dollars at either end of a single assumption.
     pub by_assumption: Option<[[f64; 2]; Assumption::N]>,
+    /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
+    pub counted: Option<[f64; 2]>,
     /// Recovery as it was played, where the closed form does not know the prompts.
     pub played: Option<PlayedRecovery>,
     /// Why a play of recovery came to no result.

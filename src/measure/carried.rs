@@ -67,6 +67,12 @@ pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     all.into_iter().flatten().collect()
 }
 
+/// Returns what tokens at the very front of every billed prompt cost, in US dollars: what a memory file of that size costs there.
+pub fn at_front(timeline: &Timeline, prices: &Prices, tokens: Tokens) -> f64 {
+    let usages = timeline.recorded.iter().flat_map(|it| it.usage.iter().flatten());
+    usages.map(|it| Rates::new(timeline, prices, *it).cost(0, tokens)).sum()
+}
+
 /// Returns an item at its first request.
 fn entered(
     item: ItemIx,
@@ -89,26 +95,27 @@ fn entered(
     }
 }
 
-fn usage(timeline: &Timeline, step: StepIx) -> Option<Usage> {
+pub(super) fn usage(timeline: &Timeline, step: StepIx) -> Option<Usage> {
     timeline.recorded.as_ref()?.usage.get(step as usize).copied().flatten()
 }
 
 /// The items of a prompt, in order.
-struct Window<'t> {
+pub(super) struct Window<'t> {
     timeline: &'t Timeline,
-    items: Vec<ItemIx>,
+    pub(super) items: Vec<ItemIx>,
     stable: std::ops::Range<ItemIx>,
-    next: ItemIx,
+    /// The first item that has not arrived.
+    pub(super) next: ItemIx,
     n_events: usize,
 }
 
 impl<'t> Window<'t> {
-    fn new(timeline: &'t Timeline) -> Self {
+    pub(super) fn new(timeline: &'t Timeline) -> Self {
         Self { timeline, items: Vec::new(), stable: 0..timeline.spine.n_stable, next: 0, n_events: 0 }
     }
 
     /// Begins a session with its stable prefix, or with the previous session's.
-    fn begin(&mut self, session: usize) {
+    pub(super) fn begin(&mut self, session: usize) {
         let own = &self.timeline.spine.sessions[session].stable;
         if !own.is_empty() {
             self.stable = own.clone();
@@ -118,7 +125,7 @@ impl<'t> Window<'t> {
     }
 
     /// Adds what arrived before a step's request, and removes what the harness removed.
-    fn reach(&mut self, step: StepIx) {
+    pub(super) fn reach(&mut self, step: StepIx) {
         let end = self.timeline.spine.steps[step as usize].reply.start;
         self.items.extend(self.next..end.max(self.next));
         self.next = self.next.max(end);
@@ -135,13 +142,13 @@ impl<'t> Window<'t> {
 }
 
 /// Token costs in one prompt, by position.
-struct Rates {
+pub(super) struct Rates {
     /// The end of each part of the prompt and its cost per token in US dollars: read, written, uncached.
     parts: [(Tokens, f64); 3],
 }
 
 impl Rates {
-    fn new(timeline: &Timeline, prices: &Prices, usage: Usage) -> Self {
+    pub(super) fn new(timeline: &Timeline, prices: &Prices, usage: Usage) -> Self {
         let rates = prices.usual();
         let input = rates.input.usd();
         // Nothing says which of the written tokens live longer: each costs what they cost on average.
@@ -153,7 +160,7 @@ impl Rates {
     }
 
     /// Returns the cost of the tokens between two positions; nothing is billed beyond the prompt's end.
-    fn cost(&self, from: Tokens, to: Tokens) -> f64 {
+    pub(super) fn cost(&self, from: Tokens, to: Tokens) -> f64 {
         let mut start = 0;
         let mut cost = 0.0;
         for (end, rate) in self.parts {

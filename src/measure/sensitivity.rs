@@ -3,6 +3,7 @@
 
 use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::input::Profile;
+use crate::input::profile::Counting;
 use crate::input::profile::price::Part;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
@@ -78,8 +79,21 @@ pub struct Priced {
     pub name: String,
     /// The date of its prices.
     pub as_of: String,
+    /// How its models count the recorded loads, each way once; empty without recordings.
+    pub counting: Vec<Counting>,
     /// Its break-even points.
     pub break_even: BreakEven,
+}
+
+/// How far an order of profiles depends on how their models count tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenOrders {
+    /// Pairs of profiles next to each other.
+    pub neighbours: usize,
+    /// Pairs whose order depends on it.
+    pub open: usize,
+    /// Profiles of models of which it is not published.
+    pub unknown: usize,
 }
 
 /// Every policy under every profile on one load.
@@ -153,12 +167,23 @@ pub struct Ledger<'a> {
     pub service: Option<Cost>,
     /// The turns of the session as recorded, if it was.
     pub turns: Option<u32>,
+    /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
+    pub counted: Option<[f64; 2]>,
 }
 
 impl<'a> Ledger<'a> {
     /// A ledger of a load without needs, all of which the session's model wrote.
     pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
-        Self { sums, index, outcome, has_needs: false, summariser: None, service: None, turns: None }
+        Self {
+            sums,
+            index,
+            outcome,
+            has_needs: false,
+            summariser: None,
+            service: None,
+            turns: None,
+            counted: None,
+        }
     }
 }
 
@@ -186,16 +211,55 @@ impl<'a> Variations<'a> {
     }
 }
 
+impl Priced {
+    /// Returns in a few words how its models count the recorded loads; `None` without recordings.
+    pub fn counts(&self) -> Option<String> {
+        let all: Vec<String> = self.counting.iter().map(|it| it.words()).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// Returns the widest ends of a cost's interval, as shares of the cost, by how its models count.
+    fn shares(&self) -> [f64; 2] {
+        let known = self.counting.iter().filter_map(|it| it.shares());
+        known.fold([1.0; 2], |all, it| [all[0].min(it[0]), all[1].max(it[1])])
+    }
+}
+
+impl Sensitivity {
+    /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
+    /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
+    pub fn open_orders(&self) -> Option<OpenOrders> {
+        let is_counted =
+            self.profiles.iter().any(|it| it.counting.iter().any(|it| *it != Counting::AsRecorded));
+        let rows = self.profiles.iter().zip(&self.grids.first().filter(|_| is_counted)?.rows);
+        let ranges = rows.filter_map(|(profile, row)| {
+            let cost = row.cells.first()?.cost().filter(|it| *it > 0.0)?;
+            Some((cost, profile.shares().map(|it| it * cost), profile.shares() != [1.0; 2]))
+        });
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let is_open = |pair: &&[(f64, [f64; 2], bool)]| {
+            let [(_, cheaper, one), (_, dearer, other)] = pair else { return false };
+            (*one || *other) && cheaper[1] >= dearer[0]
+        };
+        Some(OpenOrders {
+            neighbours: ranges.len().saturating_sub(1),
+            open: ranges.windows(2).filter(is_open).count(),
+            unknown: self.profiles.iter().filter(|it| it.counting.contains(&Counting::Unknown)).count(),
+        })
+    }
+}
+
 impl Cell {
     /// Prices a ledger under a profile and under all its variations.
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
-        let Ledger { sums, index, outcome, has_needs, summariser, service, turns } = *ledger;
+        let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
         let costs = |profile: &Profile| {
             let costs = Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser));
             Costs { memory: service.map_or(costs.memory, |it| it * 10), ..costs }
         };
         let models = Models::new(variations.profile, summariser);
-        let beside = Beside { has_needs, service, turns, ..Beside::default() };
+        let beside = Beside { has_needs, service, turns, counted, ..Beside::default() };
         Self {
             tally: Tally::beside(sums, index, outcome, models, &beside),
             rank: None,

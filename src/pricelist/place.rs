@@ -119,6 +119,7 @@ fn text(
     let mut sources: IndexSet<&str> = [found.source].into();
     sources.extend(entry.sources.iter().map(String::as_str).chain(source).chain(of_services.iter().copied()));
     let spec = ProfileFile {
+        tokenizer: None,
         name,
         about: format!("{title} at {provider}, at the prices of {}.", found.list),
         as_of: as_of.to_owned(),

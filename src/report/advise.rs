@@ -5,6 +5,9 @@ mod table;
 
 use serde::Serialize;
 
+use crate::measure::month;
+pub use crate::measure::month::Basis;
+
 use super::Skipped;
 use crate::quantity::Tokens;
 use crate::report::tune::Part;
@@ -81,19 +84,6 @@ pub struct Month {
     pub basis: Basis,
     /// Days from the first request to the last.
     pub days: Option<f64>,
-}
-
-/// How the costs of a month come about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Basis {
-    /// The sessions of the last 30 days.
-    Last30Days,
-    /// All sessions, scaled from their days to 30.
-    Scaled,
-    /// All sessions: their logs tell no times, so nothing is scaled.
-    #[default]
-    AllSessions,
 }
 
 /// A setting in force.
@@ -205,19 +195,9 @@ impl Advice {
     }
 }
 
-/// Days of a week: fewer say little of a month.
-const WEEK: f64 = 7.0;
-
 impl Month {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
-        match (self.basis, self.days) {
-            (Basis::Last30Days, _) => "the sessions of the last 30 days".to_owned(),
-            (Basis::Scaled, Some(days)) => {
-                let guess = if days < WEEK { ", so a rough guess" } else { "" };
-                format!("scaled to 30 days from {days:.1} days of sessions{guess}")
-            }
-            _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
-        }
+        month::words(self.basis, self.days)
     }
 }

@@ -47,7 +47,7 @@ pub struct Carried {
 }
 
 /// Totals of the items of one tool or kind.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Share {
     /// The tool, or the kind.
     pub what: String,
@@ -89,21 +89,6 @@ pub struct CarriedRow {
 impl Carried {
     /// Adds up items and lists the most expensive ones.
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
-        let mut by_tool: IndexMap<String, Share> = IndexMap::new();
-        for one in items {
-            let what = what(timeline, one);
-            let share = by_tool.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() });
-            let unneeded = one.is_needed.map(|it| if it { 0 } else { one.tokens });
-            share.add(&Share {
-                what: String::new(),
-                items: 1,
-                tokens: one.tokens,
-                resent: one.resent.into(),
-                entered_usd: one.entered_usd,
-                carried_usd: one.carried_usd,
-                never_needed_tokens: unneeded,
-            });
-        }
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).collect();
         dearest.sort_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
         let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
@@ -119,13 +104,43 @@ impl Carried {
         Self {
             session: session.to_owned(),
             profile: profile.to_owned(),
-            by_tool: sorted(by_tool),
+            by_tool: Share::by_tool(timeline, items),
             items: rows.collect(),
         }
     }
 }
 
 impl Share {
+    /// Adds up the items of a session by tool or kind, the most expensive first.
+    pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
+        let mut by_tool: IndexMap<String, Share> = IndexMap::new();
+        for one in items {
+            let what = what(timeline, one);
+            let share = by_tool.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() });
+            let unneeded = one.is_needed.map(|it| if it { 0 } else { one.tokens });
+            share.add(&Share {
+                what: String::new(),
+                items: 1,
+                tokens: one.tokens,
+                resent: one.resent.into(),
+                entered_usd: one.entered_usd,
+                carried_usd: one.carried_usd,
+                never_needed_tokens: unneeded,
+            });
+        }
+        sorted(by_tool)
+    }
+
+    /// Returns it with its costs so many times.
+    pub(super) fn times(&self, times: f64) -> Self {
+        Self { entered_usd: self.entered_usd * times, carried_usd: self.carried_usd * times, ..self.clone() }
+    }
+
+    /// Returns what sending the items cost, in US dollars.
+    pub fn usd(&self) -> f64 {
+        self.entered_usd + self.carried_usd
+    }
+
     fn add(&mut self, more: &Self) {
         self.items += more.items;
         self.tokens += more.tokens;
@@ -191,20 +206,25 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(sessions: &[Carried], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
-    let (by_tool, skipped, sessions) = (together(sessions), Value::of(skipped), Value::of(sessions));
+    let (by_tool, skipped, sessions) = (together(each(sessions)), Value::of(skipped), Value::of(sessions));
     page(
         &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
     )
 }
 
-/// Adds up the tools of all sessions.
-fn together(sessions: &[Carried]) -> Vec<Share> {
+/// Adds up the tools of all sessions, the most expensive first.
+pub(super) fn together(shares: impl Iterator<Item = Share>) -> Vec<Share> {
     let mut all: IndexMap<String, Share> = IndexMap::new();
-    for share in sessions.iter().flat_map(|it| &it.by_tool) {
+    for share in shares {
         let what = share.what.clone();
-        all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(share);
+        all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(&share);
     }
     sorted(all)
+}
+
+/// Returns what each session has, by tool.
+fn each(sessions: &[Carried]) -> impl Iterator<Item = Share> {
+    sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
 }
 
 /// Returns sessions for people: all of them by tool, then the most expensive items.
@@ -218,7 +238,7 @@ pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -
         0 => String::new(),
         n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped)),
     };
-    let by_tool = shares(&together(sessions), width);
+    let by_tool = shares(&together(each(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     let _ = writeln!(text, "{}\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =

@@ -75,7 +75,13 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         style: chart::style()?,
         charts: charts(&source)?,
         charts_left_out: left_out(&source, traces),
-        tables: report.figures_grid().into_iter().chain(sections).chain(report.grids()).collect(),
+        tables: report
+            .figures_grid()
+            .into_iter()
+            .chain(sections)
+            .chain(report.grids())
+            .chain(report.filled_grids())
+            .collect(),
         notes: notes.collect(),
         assumptions: report.assumptions(),
     };

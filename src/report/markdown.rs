@@ -17,8 +17,11 @@ pub fn report(report: &Report, detail: Detail) -> String {
     for section in report.sections(detail) {
         write_shortened(&section, detail, &mut text);
     }
-    for grid in report.grids() {
+    for grid in report.grids_of_first() {
         text += &markdown::table(&grid);
+    }
+    for line in report.filled_lines() {
+        let _ = writeln!(text, "{line}\n");
     }
     if let Some(heading) = report.guards_heading() {
         write_list(&heading, report.guard_lines(detail).iter(), &mut text);
@@ -41,7 +44,7 @@ pub fn summary(report: &Report) -> String {
     text += &report.figures_grid().map(|it| markdown::table(&it)).unwrap_or_default();
     let sections = report.sections(Detail::Groups);
     sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
-    for grid in report.grids() {
+    for grid in report.grids_of_first() {
         text += &markdown::table(&grid);
     }
     if let Some(heading) = report.guards_heading() {

@@ -73,7 +73,12 @@ impl One<'_> {
 /// A value that JSON cannot hold.
 pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
     let profiles = it.profiles.iter().map(|it| {
-        group! { "profile": it.name.clone(), "as_of": it.as_of.clone(), "break_even": Value::of(&it.break_even) }
+        group! {
+            "profile": it.name.clone(),
+            "as_of": it.as_of.clone(),
+            "tokens": it.counts(),
+            "break_even": Value::of(&it.break_even),
+        }
     });
     page(&group! {
         "schema": SCHEMA,

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::filled::Filled;
 use super::{Report, Skipped};
 use crate::calibrate::first::FirstRequests;
 use crate::calibrate::lifetimes::Pauses;
@@ -37,6 +38,9 @@ pub struct Session {
     pub bill: Option<BillCheck>,
     /// Its first request, if it is played among others: whether one of them had left tools and system prompt in the cache.
     pub first_request: Option<FirstRequests>,
+    /// What fills its prompts and what of them missed the cache, if it runs under its own model's profile and was billed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Filled>,
     /// What its pauses cost, if its log tells lifetimes apart.
     #[serde(skip)]
     pub pauses: Option<Pauses>,
@@ -139,7 +143,7 @@ impl Report {
 
     /// Says which command goes on from here, and what is known without playing more.
     pub fn next_lines(&self) -> Vec<String> {
-        let Some(command) = &self.next else { return Vec::new() };
+        let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
             let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
             let sum = own.filter_map(|it| it.pauses).reduce(|mut sum, it| {
@@ -150,7 +154,10 @@ impl Report {
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
         lines
-            .chain([format!("{command} says which settings of your agent to change, and what to paste")])
+            .chain([format!(
+                "{} says which settings of your agent to change, and what to paste",
+                next.advise()
+            )])
             .collect()
     }
 

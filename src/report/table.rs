@@ -46,10 +46,15 @@ pub fn report(report: &Report, layout: Layout) -> String {
         }
         text.push('\n');
     }
-    for grid in report.grids() {
+    for grid in report.grids_of_first() {
         let drawn = draw(&grid, layout.width);
         hidden.extend(drawn.hidden);
-        let _ = writeln!(text, "{}\n{}\n", grid.title, drawn.text);
+        wrap(&grid.title, "", layout.width, &mut text);
+        let _ = writeln!(text, "{}\n", drawn.text);
+    }
+    for line in report.filled_lines() {
+        wrap(&line, "", layout.width, &mut text);
+        text.push('\n');
     }
     if let Some(heading) = report.guards_heading() {
         let _ = writeln!(text, "{heading}:");

@@ -10,6 +10,7 @@ use super::sections::{Detail, Line, Section};
 use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
+use crate::input::profile::Counting;
 use crate::measure::{Tally, is_open};
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
@@ -36,6 +37,9 @@ pub struct Verdict {
     pub trust: Trust,
     /// How many scenarios are added up.
     pub scenarios: usize,
+    /// Whether its sizes are as they were recorded, although nobody has published how the profile's models count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_uncounted: bool,
     /// How many requests have estimated sizes, because the recordings do not say what was billed for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated: Option<Estimated>,
@@ -77,9 +81,15 @@ impl Report {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
         let verdict = |it: &Section| Verdict {
             estimated: self.estimated_in(&it.load),
+            is_uncounted: self.is_uncounted(&it.profile),
             ..Verdict::new(it, &self.oracles, self.min_evidence)
         };
         whole.map(verdict).collect()
+    }
+
+    /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
+    fn is_uncounted(&self, profile: &str) -> bool {
+        self.runs.iter().any(|it| it.profile == profile && it.assumed.counting == Some(Counting::Unknown))
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
@@ -99,7 +109,31 @@ impl Report {
 
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.note_on_needs()).chain(self.note_on_oracles()).collect()
+        self.notes
+            .iter()
+            .cloned()
+            .chain(self.note_on_needs())
+            .chain(self.note_on_summaries())
+            .chain(self.note_on_oracles())
+            .collect()
+    }
+
+    /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
+    pub fn note_on_summaries(&self) -> Option<String> {
+        let sections = self.sections(Detail::Groups);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|it| &it.lines);
+        let of = |it: &Line| {
+            let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
+            let [told, low, high, kept] = [told, low, high, kept].map(percent);
+            Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
+        };
+        let all: Vec<String> = whole.filter_map(of).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
+                all.join("; ")
+            )
+        })
     }
 
     /// Says what the oracles among the policies are, or nothing if there is none.
@@ -162,6 +196,7 @@ impl Verdict {
             knows_evidence,
             trust: section.trust.clone(),
             scenarios: section.scenarios,
+            is_uncounted: false,
             estimated: None,
         }
     }
@@ -196,6 +231,12 @@ impl Verdict {
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
+        }
+        if self.is_uncounted {
+            words += &format!(
+                " How many tokens {} would count is not known: these are of the tokens that were recorded.",
+                self.profile
+            );
         }
         if let Some(estimated) = self.estimated.and_then(Estimated::words) {
             words += &format!(" {estimated}");

@@ -15,7 +15,7 @@ impl Load {
         let apply = policy.apply.as_ref()?;
         let known = Known {
             limits: self.profiles[cell.profile].limits,
-            chars_per_token: self.timeline()?.chars_per_token,
+            chars_per_token: self.timeline_under(cell.profile)?.chars_per_token,
         };
         let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
         let limits = limits.map(|(name, size)| (name.to_owned(), size));

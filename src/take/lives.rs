@@ -12,6 +12,7 @@ use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
 use crate::counts::count;
 use crate::ledger::{Outcome, Sums};
 use crate::measure::{Resets, Tally};
+use crate::quantity::Tokens;
 use crate::timeline::import::CompactedSession;
 use crate::timeline::{Recorded, StepIx, Timeline};
 
@@ -41,12 +42,12 @@ struct Story {
 }
 
 impl Story {
-    /// Goes on to the next compaction that a run of this outcome avoids, or to the end.
-    fn after(mut self, recorded: &Recorded, outcome: &Outcome) -> Self {
+    /// Goes on to the next compaction that a run of this outcome avoids, as its prompts stay below a size, or to the end.
+    fn after(mut self, recorded: &Recorded, below: Tokens, outcome: &Outcome) -> Self {
         let avoids = |compaction: StepIx| {
             let prompts = &outcome.before_compactions;
             let before = prompts.binary_search_by_key(&compaction.saturating_sub(1), |it| it.0);
-            before.is_ok_and(|it| prompts[it].1 < recorded.avoided_below)
+            before.is_ok_and(|it| prompts[it].1 < below)
         };
         let compactions = &recorded.compactions;
         let avoided = (self.next..compactions.len()).find(|it| avoids(compactions[*it]));
@@ -68,7 +69,9 @@ impl Load {
     fn lives_after<'o>(&self, kept: impl Iterator<Item = &'o Outcome>) -> Lives<'_> {
         let mut lives = Lives { load: self, undone: Vec::new() };
         let Some((recorded, _)) = self.compacted() else { return lives };
-        let mut stories: Vec<Story> = kept.map(|it| Story::default().after(recorded, it)).collect();
+        let below = |nth: usize| self.avoided_below(nth / self.policies.len().max(1));
+        let first = |(nth, it)| Story::default().after(recorded, below(nth), it);
+        let mut stories: Vec<Story> = kept.enumerate().map(first).collect();
         loop {
             let mut open: IndexMap<Undone, Vec<usize>> = IndexMap::new();
             for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < recorded.compactions.len())
@@ -80,7 +83,7 @@ impl Load {
             }
             for (undone, members) in open {
                 for (nth, outcome) in lives.each_of(&undone, &members, &|load, _| load.outcomes()) {
-                    stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, &outcome);
+                    stories[nth] = std::mem::take(&mut stories[nth]).after(recorded, below(nth), &outcome);
                 }
             }
         }
@@ -148,6 +151,12 @@ impl Load {
         Some((recorded, recorded.session.as_deref()?))
     }
 
+    /// Returns the size that a prompt must stay below to avoid a compaction, as the models of a profile count it.
+    fn avoided_below(&self, profile: usize) -> Tokens {
+        let recorded = self.timeline_under(profile).and_then(|it| it.recorded.as_ref());
+        recorded.map_or(0, |it| it.avoided_below)
+    }
+
     /// Plays it for the outcomes of its runs, of the first trial where needs are drawn.
     fn outcomes(&self) -> Vec<(Cell, Outcome)> {
         let simulations = self.simulations().first_trials();
@@ -170,13 +179,14 @@ impl Load {
 
     /// Returns it with another timeline, for some of its policies.
     fn laid_out(&self, timeline: Arc<Timeline>, policies: &[usize]) -> Self {
-        Self {
+        let laid_out = Self {
             world: self.world.laid_out(timeline).unwrap_or_else(|| Arc::clone(&self.world)),
             layouts: Arc::default(),
             turns: self.timeline().and_then(|it| u32::try_from(it.spine.turns.len()).ok()),
             policies: policies.iter().map(|it| Arc::clone(&self.policies[*it])).collect(),
             ..self.clone()
-        }
+        };
+        laid_out.counted()
     }
 }
 
@@ -199,7 +209,9 @@ impl Lives<'_> {
 
     /// Returns the timeline of a run.
     fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
-        self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))
+        let timeline = self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))?;
+        let counted = self.load.counted_under(profile);
+        Some(counted.map_or_else(|| Arc::clone(&timeline), |it| Arc::new(timeline.recounted(it.factor))))
     }
 
     /// Returns the compactions that a run avoids, of a load with any.
@@ -221,7 +233,8 @@ impl Lives<'_> {
         }
         let take = played.get_mut(if fits { undone } else { &kept })?.swap_remove(&nth)?;
         let longest = take.run.tally.sums.main.prompt_max;
-        let has_reached = undone == all && resets.avoided > 0 && longest >= recorded.avoided_below;
+        let below = self.load.avoided_below(nth / self.load.policies.len().max(1));
+        let has_reached = undone == all && resets.avoided > 0 && longest >= below;
         resets.n_reached = u32::from(has_reached);
         let tally = Tally { resets: Some(resets), ..take.run.tally };
         Some(Take { run: Run { tally, ..take.run }, ..take })

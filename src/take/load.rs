@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use super::counted::Counted;
 use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
@@ -37,6 +38,8 @@ pub struct Load {
     pub models: Vec<Profile>,
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,
+    /// By profile: how its models count the load, if not as it was recorded.
+    pub counts: Vec<Option<Arc<Counted>>>,
     /// Its arguments on the command line of `explain`.
     pub arguments: String,
     /// The folder of its recording; empty if not recorded.
@@ -61,6 +64,7 @@ impl Load {
             profiles: Vec::new(),
             models: Vec::new(),
             is_under_own_model: false,
+            counts: Vec::new(),
             arguments: String::new(),
             project: String::new(),
             is_twin: false,
@@ -131,9 +135,9 @@ impl Load {
         Self { policies, ..self.clone() }
     }
 
-    /// Returns what a report says of it.
-    pub fn facts(&self) -> LoadFacts<'_> {
-        let timeline = self.timeline();
+    /// Returns what a report says of it under a profile.
+    pub fn facts(&self, profile: usize) -> LoadFacts<'_> {
+        let timeline = self.timeline_under(profile);
         LoadFacts {
             name: &self.name,
             has_needs: self.has_needs(),
@@ -142,6 +146,7 @@ impl Load {
             drawn_from: self.is_sampled.then_some(self.seed),
             trials: self.trials,
             refetch: timeline.map_or_else(Refetch::default, |it| it.refetch),
+            counting: self.counting(profile),
             assumptions: self.world.assumptions(),
         }
     }

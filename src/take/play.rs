@@ -66,7 +66,8 @@ impl Load {
 
     /// Returns what its runs rest on, profile by profile.
     pub fn assumed(&self) -> Vec<Arc<Assumed>> {
-        self.profiles.iter().map(|it| Arc::new(Assumed::new(&self.facts(), it))).collect()
+        let assumed = |(nth, it)| Arc::new(Assumed::new(&self.facts(nth), it));
+        self.profiles.iter().enumerate().map(assumed).collect()
     }
 
     /// Makes a run of what a play came to, without findings.
@@ -90,7 +91,8 @@ impl Load {
     /// Returns what a schedule in hindsight is read against: the least that a trial to the end can cost.
     fn bound(&self, cell: Cell, outcome: &Outcome) -> Option<f64> {
         let is_schedule = self.policies[cell.policy].code == Some(Code::Hindsight);
-        let timeline = self.timeline().filter(|_| is_schedule && outcome.failure.is_none())?;
+        let timeline = self.timeline_under(cell.profile);
+        let timeline = timeline.filter(|_| is_schedule && outcome.failure.is_none())?;
         let profile = &self.profiles[cell.profile];
         Some(hindsight::bound(timeline, profile)? - left_at_most(timeline, profile))
     }
@@ -109,8 +111,10 @@ impl Load {
     fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, (Outcome, Vec<Tally>))> {
         let simulations = self.simulations();
         let ledgers = simulations.folded(progress);
-        let beside = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
-        let tallies = |cell| {
+        let plain = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
+        let tallies = |cell: Cell| {
+            let counted = self.counted_under(cell.profile).map(|it| it.factor.shares());
+            let beside = Beside { counted, ..plain.clone() };
             let priced = |(sums, index, outcome): &Folded| {
                 Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
             };
@@ -150,7 +154,7 @@ impl Load {
     /// Returns what a report says of the stages of a policy.
     pub(super) fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
         // Each conversation has a limit of its own.
-        let known = self.timeline().map(|it| Known {
+        let known = self.timeline_under(cell.profile).map(|it| Known {
             limits: self.profiles[cell.profile].limits,
             chars_per_token: it.chars_per_token,
         });
@@ -200,7 +204,7 @@ impl Played<'_> {
             rows: first.and_then(|it| it.rows.clone()),
             trials: if sinks.trials && load.is_sampled { trials } else { Vec::new() },
             breaks: breaks.map(|it| it.of(&load.policies[cell.policy])).collect(),
-            timeline: load.timeline().map(Arc::clone),
+            timeline: load.timeline_under(cell.profile).map(Arc::clone),
             ..Take::of(cell, load.run(cell, tally, assumed))
         }
     }
@@ -211,7 +215,8 @@ impl Played<'_> {
         let models = load.models_of(cell);
         let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
         let has_needs = load.has_needs();
-        let plain = Beside { has_needs, turns: load.turns, ..Beside::default() };
+        let counted = load.counted_under(cell.profile).map(|it| it.factor.shares());
+        let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
         let moved = |end| end - closed.costs.assumed();

@@ -91,6 +91,7 @@ fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
             weight: mean(&|it| it.sums.needs.weight),
             met: mean(&|it| it.sums.needs.met),
             refetched: closed.sums.needs.refetched,
+            told: closed.sums.needs.told,
             ..NeedSums::default()
         },
         explored: ExploredSums {

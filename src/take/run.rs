@@ -6,6 +6,7 @@ use super::Findings;
 use crate::grid::numbers;
 use crate::input::Profile;
 use crate::input::policy::Apply;
+use crate::input::profile::Counting;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::refetch::{Bound, Refetch};
 use crate::measure::Tally;
@@ -68,17 +69,21 @@ pub struct LoadFacts<'a> {
     pub trials: u64,
     /// What an agent needs to fetch something again.
     pub refetch: Refetch,
+    /// How the models of the profile count its tokens, if it was recorded.
+    pub counting: Option<Counting>,
     /// Its assumptions, in sentences.
     pub assumptions: &'a [String],
 }
 
 /// The basis of a run's numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assumed {
     /// The date of the profile's sources.
     pub as_of: String,
     /// Whether the load is a recorded session.
     pub is_recorded: bool,
+    /// How the profile's models count its tokens, if it was recorded.
+    pub counting: Option<Counting>,
     /// Its assumptions, in sentences.
     pub sentences: Vec<String>,
 }
@@ -99,6 +104,12 @@ impl Assumed {
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
         let mut sentences = load.assumptions.to_vec();
+        if let Some(Counting::Anew(factor)) = load.counting {
+            sentences.push(format!(
+                "Sizes are counted anew for the profile's models: each recorded token as {}.",
+                factor.words()
+            ));
+        }
         if let Some(premises) = load.premises {
             sentences.extend(premises.map(str::to_owned));
         } else if !load.has_needs {
@@ -140,7 +151,12 @@ impl Assumed {
                 assumed.recovery_latency_ms
             ));
         }
-        Self { as_of: profile.as_of.clone(), is_recorded: load.is_recorded, sentences }
+        Self {
+            as_of: profile.as_of.clone(),
+            is_recorded: load.is_recorded,
+            counting: load.counting,
+            sentences,
+        }
     }
 }
 

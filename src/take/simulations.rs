@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
 
+use super::counted::Counted;
 use super::detail::{Detail, Keeper, Wanted};
 use super::play::Folded;
 use super::threads::in_order;
@@ -41,6 +42,8 @@ pub struct Key<'a> {
     pub cache: &'a CacheRules,
     /// Whether it prices every recovery call alike.
     recovery: RecoveryPrice,
+    /// The load as its models count it, if not as it was recorded.
+    counted: Option<&'a Counted>,
     /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
     pub profile: &'a Profile,
 }
@@ -59,15 +62,30 @@ pub struct Keys<'a> {
 impl<'a> Keys<'a> {
     /// Collects what the profiles ask of the simulations of some policies, each thing once.
     pub fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
+        Self::counted(profiles, policies, |_| None)
+    }
+
+    /// The same for a load, in the tokens that each profile's models count.
+    fn of(load: &'a Load) -> Self {
+        Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
+    }
+
+    fn counted(
+        profiles: &'a [Profile],
+        policies: &[Arc<Policy>],
+        counted: impl Fn(usize) -> Option<&'a Counted>,
+    ) -> Self {
         let asks_prices = policies.iter().any(|it| it.code == Some(Code::Hindsight));
         let mut found = IndexSet::new();
         let mut distinct = Vec::new();
         let mut place = |(nth, profile): (usize, &'a Profile)| {
             let Profile { limits, cache, assumptions, .. } = profile;
-            let own = (limits, cache, assumptions.recovery, asks_prices.then_some(nth));
+            let counted = counted(nth);
+            let family = counted.map(|it| it.to.name.as_str());
+            let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
             let (place, is_new) = found.insert_full(own);
             if is_new {
-                distinct.push(Key { limits, cache, recovery: assumptions.recovery, profile });
+                distinct.push(Key { limits, cache, recovery: assumptions.recovery, counted, profile });
             }
             place
         };
@@ -156,7 +174,7 @@ impl<'a> Simulations<'a> {
     }
 
     fn of(load: &'a Load, has_ends: Bounds) -> Self {
-        let keys = Keys::new(&load.profiles, &load.policies);
+        let keys = Keys::of(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys }
@@ -327,11 +345,12 @@ fn find<'a>(
     all: &mut Vec<Simulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    for &Key { limits, cache, recovery: price, profile } in distinct {
+    for &Key { limits, cache, recovery: price, counted, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match load.world.plays() {
-                Plays::Items(timeline) => {
+                Plays::Items(recorded) => {
+                    let timeline = counted.map_or(recorded, |it| &it.timeline);
                     let code = hindsight::code(policy, timeline, profile, limits);
                     let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
                     let recoveries =

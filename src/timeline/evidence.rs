@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use super::{Item, ItemIx, Kind, Preserve, StepIx, TurnIx};
+use crate::input::profile::Factor;
 pub use crate::input::scenario::Level;
+use crate::input::scenario::summaries::Fact;
 use crate::quantity::ix;
 
 /// The moment of a turn at which a need is due.
@@ -49,6 +51,8 @@ pub struct Inferred {
     pub step: StepIx,
     /// The result that is needed.
     pub item: ItemIx,
+    /// What the call named of it, if rates are published of how long summaries keep it.
+    pub names: Option<Fact>,
 }
 
 /// A need for one result.
@@ -133,6 +137,14 @@ impl Needs {
         &self.needs[start as usize..ends[moment] as usize]
     }
 
+    /// Counts every size anew.
+    pub(super) fn recount(&mut self, factor: Factor) {
+        let needs = self.needs.iter_mut().chain(self.of_items.iter_mut().map(|it| &mut it.need));
+        needs.for_each(|it| it.recover_tokens = it.recover_tokens.map(|size| factor.size(size)));
+        let evidence = self.evidence.iter_mut().chain(self.of_items.iter_mut().map(|it| &mut it.evidence));
+        evidence.for_each(|it| it.recount(factor));
+    }
+
     /// Appends the needs of the next turn, one list per moment.
     pub(super) fn push_turn(&mut self, by_moment: [Vec<Need>; 3]) {
         let ends = by_moment.map(|needs| {
@@ -199,6 +211,11 @@ impl TurnEvidence {
         let recover = Recover { handle: item.summary, local: item.raw, exact: item.raw };
         evidence.add(item, &recover, is_file);
         Self { n_working: 1, is_single: true, ..evidence }
+    }
+
+    fn recount(&mut self, factor: Factor) {
+        let sizes = [&mut self.handle, &mut self.local, &mut self.exact, &mut self.raw, &mut self.file];
+        sizes.into_iter().chain(self.file_range.as_mut()).for_each(|it| *it = factor.size(*it));
     }
 
     /// Returns the tokens for evidence of a level by the results' own numbers; 0 if nothing leads to it.

@@ -11,15 +11,16 @@ use indexmap::IndexMap;
 
 use super::{Inferred, ItemIx, Kind, Level, NO_ITEM, Need, Timeline, TurnEvidence};
 use crate::input::scenario::NeedRule;
+use crate::input::scenario::summaries::Fact;
 use crate::quantity::ix;
 use history::{Call, History};
 
 /// The rules; of equal weights, the first wins.
 const RULES: [Rule; 4] = [
-    Rule { name: "old_text", find: old_text::find },
-    Rule { name: "polled_again", find: polled_again::find },
-    Rule { name: "same_path", find: same_path::find },
-    Rule { name: "literals", find: literals::find },
+    Rule { name: "old_text", find: old_text::find, names: None },
+    Rule { name: "polled_again", find: polled_again::find, names: None },
+    Rule { name: "same_path", find: same_path::find, names: None },
+    Rule { name: "literals", find: literals::find, names: Some(literals::names) },
 ];
 
 /// Returns the names of all rules, in order.
@@ -33,7 +34,12 @@ struct Rule {
     name: &'static str,
     /// Returns the results, in any order.
     find: fn(&Call, &History<'_>, &NeedRule) -> Vec<ItemIx>,
+    /// Returns what a call names of a result that it needs, if it names facts.
+    names: Option<Names>,
 }
+
+/// Returns what a call names of a result.
+type Names = fn(&Call, &History<'_>, &NeedRule, ItemIx) -> Option<Fact>;
 
 /// A rule with its numbers.
 struct ActiveRule<'a> {
@@ -78,7 +84,10 @@ pub(super) fn infer_needs(
             active.n_found += 1;
             let row = &timeline.spine.items[item as usize];
             let level = active.spec.level.unwrap_or(Level::ExactEvidence);
-            let inferred = Inferred { rule: active.rule.name, step: ix(step), item };
+            let names = active.rule.names.and_then(|names| {
+                history.calls_of(step).find_map(|call| names(&call, &history, active.spec, item))
+            });
+            let inferred = Inferred { rule: active.rule.name, step: ix(step), item, names };
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
             let mentions = history.mentions(item, &of_handles);

@@ -125,6 +125,39 @@ agents! {
     qwen_code_varies_what_can_be_set: "qwen-code",
 }
 
+/// What presets have measured of their agents, which nobody can set; by agent, as their policies call it.
+const MEASURED: [(&str, &[&str]); 7] = [
+    ("claude-code", &["output_reserve", "buffer", "summary", "instruction", "restored", "microcompact"]),
+    ("codex", &["user_messages", "summary", "instruction"]),
+    ("gemini-cli", &["responses", "response_end", "preview", "head", "tail"]),
+    ("qwen-code", &["33_000", "summary", "instruction"]),
+    ("opencode", &["PRUNE_PROTECT", "PRUNE_MINIMUM", "summary", "instruction"]),
+    ("pi", &["summary", "instruction"]),
+    ("openhands", &["tail_steps", "summary", "instruction"]),
+];
+
+#[test]
+fn every_number_that_can_be_set_is_an_axis_or_left_out_with_its_reason_and_none_that_was_measured_is() {
+    let agents = Agent::all().unwrap();
+    let table = include_str!("../data/settings.csv");
+    let rows: Vec<[&str; 2]> =
+        table.lines().skip(1).map(|it| it.split(',').collect::<Vec<_>>()[..2].try_into().unwrap()).collect();
+
+    for [agent, key] in &rows {
+        let of = &agents[*agent];
+        let is_axis = of.settings.iter().any(|it| it.key == *key || it.key.ends_with(&format!(".{key}")));
+        let is_left_out = of.left_out.iter().any(|it| it.key.contains(key) && !it.reason.is_empty());
+        assert!(is_axis || is_left_out, "{agent}: {key}");
+    }
+    for (agent, of) in agents {
+        assert!(rows.iter().any(|it| it[0] == agent), "{agent} has no row");
+        let measured = MEASURED.iter().filter(|it| it.0 == agent).flat_map(|it| it.1);
+        for name in measured {
+            assert!(!of.settings.iter().any(|it| it.key.contains(name)), "{agent}: {name}");
+        }
+    }
+}
+
 #[test]
 fn every_pasted_text_is_read_back_as_what_was_pasted() {
     for agent in Agent::all().unwrap().values() {

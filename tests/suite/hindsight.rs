@@ -120,8 +120,12 @@ fn trace(nth: u64) -> Trace {
             at_ms.push(now_ms);
             for (at, index) in &results {
                 if below(4) == 0 {
-                    let inferred =
-                        Inferred { rule: "drawn", step: u32::try_from(step).unwrap(), item: *index };
+                    let inferred = Inferred {
+                        rule: "drawn",
+                        step: u32::try_from(step).unwrap(),
+                        item: *index,
+                        names: None,
+                    };
                     builder.item_need(inferred, Level::RawContent, 1.0, &[]);
                     units[*at].dead = units[*at].dead.max(step + 1);
                 }

@@ -251,7 +251,8 @@ impl TimelinePlan {
             let results: Vec<ItemIx> = (first..before).filter(is_result).collect();
             if !results.is_empty() {
                 let item = results[ask.result % results.len()];
-                let inferred = Inferred { rule: "random", step: u32::try_from(step).unwrap(), item };
+                let inferred =
+                    Inferred { rule: "random", step: u32::try_from(step).unwrap(), item, names: None };
                 timeline.item_need(
                     inferred,
                     ask.level,

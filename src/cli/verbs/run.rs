@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Kind};
 use crate::compare::advise::knows;
-use crate::compare::{Comparison, Plan, quoted_all};
+use crate::compare::{Comparison, Plan};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::shell::quoted_all;
 use crate::report::checkup::github;
 use crate::report::html::Traces;
 use crate::report::sections::Detail;
 use crate::report::sections::columns::Column;
 use crate::report::table::Layout;
 use crate::report::tracer::Tracer;
-use crate::report::{Report, Session, html, json, markdown, rows, runs, table};
+use crate::report::{Next, Report, Session, html, json, markdown, rows, runs, table};
 use crate::row::Rows;
 use crate::take::{Cell, Load, RowsOf};
 use clap::ValueEnum as _;
@@ -114,9 +115,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
-fn next(args: &RunArgs, sessions: &[Session]) -> Option<String> {
+fn next(args: &RunArgs, sessions: &[Session]) -> Option<Next> {
     let RunArgs { paths, scenarios, policies, profiles, suite, select, .. } = args;
-    let is_first = policies.is_empty() && profiles.is_empty() && suite.is_none();
+    let named: Vec<String> = paths.iter().chain(scenarios).cloned().collect();
+    let is_first = policies.is_empty() && profiles.is_empty() && suite.is_none() && !named.is_empty();
     let is_known = |it: &Session| knows(it.format, it.model.as_deref().unwrap_or_default());
     let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
     let options = [
@@ -125,10 +127,9 @@ fn next(args: &RunArgs, sessions: &[Session]) -> Option<String> {
         option("--model", select.model.clone()),
     ];
     let alone = select.alone.then(|| "--alone".to_owned());
-    let words =
-        ["ctxsim", "advise"].into_iter().map(str::to_owned).chain(paths.iter().chain(scenarios).cloned());
-    let words: Vec<String> = words.chain(options.into_iter().flatten().flatten()).chain(alone).collect();
-    (is_first && sessions.iter().any(is_known)).then(|| quoted_all(&words))
+    let options: Vec<String> = options.into_iter().flatten().flatten().chain(alone).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(&options)) };
+    (is_first && sessions.iter().any(is_known)).then(|| Next { sessions: quoted_all(&named), options })
 }
 
 /// Returns the policies of a run, from its arguments or its suite.

@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 
 use super::Variant;
 use super::agents::{Agent, Wish};
-use super::month::Calendar;
 use super::play::Played;
 use super::states::{ByLane, State};
+use crate::measure::month::Calendar;
 use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
 use crate::report::advise::{Candidate, Month, PROJECTS_MIN};
 use crate::report::distinct;

@@ -4,7 +4,7 @@ pub(super) mod cache;
 mod price;
 
 use super::written::RecoveryPrice;
-use super::{Assumptions, Limits, Profile, ProfileFile, written};
+use super::{Assumptions, Family, Limits, Profile, ProfileFile, written};
 use crate::diag::Problems;
 use crate::quantity::{Cost, UNLIMITED};
 
@@ -26,6 +26,15 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
             "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`",
         );
     }
+    if let Some(name) = spec.tokenizer.as_ref().filter(|it| Family::named(it).is_none()) {
+        let known: Vec<&str> = Family::all().iter().map(|it| it.name.as_str()).collect();
+        problems.push_at(
+            "tokenizer-unknown",
+            "tokenizer",
+            format!("no family of models is called `{name}`"),
+            format!("write one of these, or leave it out: {}", known.join(", ")),
+        );
+    }
     let assumed = &spec.assumptions;
     let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, problems);
     Profile {
@@ -33,6 +42,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         about: spec.about.clone(),
         as_of: spec.as_of.clone(),
         models: spec.models.clone(),
+        family: Family::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
         cache: problems.within("cache", |problems| cache::cache(&spec.cache, problems)),
         prices: problems

@@ -27,6 +27,10 @@ pub struct ProfileFile {
     /// wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+    /// The family of models whose tokens its own are, by its name in `assumptions/tokenizers.toml`. Default: by the model ids that it
+    /// covers, else by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
     /// The model's token limits.
     #[serde(default)]
     pub limits: Limits,

@@ -264,6 +264,20 @@ impl Refetch {
         Self { exploration: Some(self.exploration.unwrap_or_default()), ..self }
     }
 
+    /// Returns it with every size written out, as declared or by default.
+    #[must_use]
+    pub fn with_sizes(self) -> Self {
+        let default = Self::defaults();
+        let sizes = |it: Exploration| it.fetched_tokens.or(default.exploration?.fetched_tokens);
+        let exploration = self.exploration.map(|it| Exploration { fetched_tokens: sizes(it), ..it });
+        Self {
+            fetched_tokens_max: self.fetched_tokens_max.or(default.fetched_tokens_max),
+            call_tokens: self.call_tokens.or(default.call_tokens),
+            exploration,
+            ..self
+        }
+    }
+
     /// Returns how often needs are sampled and played if a policy edits fetched results.
     pub fn played_trials(&self) -> u64 {
         self.played_trials.or(Self::defaults().played_trials).unwrap_or_default()

@@ -5,7 +5,7 @@ use crate::grid::numbers::{self, NONE};
 use crate::grid::{Grid, Of};
 use crate::input::profile::price::Part;
 use crate::measure::BreakEven;
-use crate::measure::sensitivity::{Cell, Flip, Row, Sensitivity};
+use crate::measure::sensitivity::{Cell, Flip, OpenOrders, Row, Sensitivity};
 use crate::report::ALL;
 
 /// The most characters of a line for names of profiles.
@@ -74,7 +74,9 @@ pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
 fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
     let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let columns = [named(&["profile", "as of"]), letters].concat();
+    let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
+    let heads: &[&str] = if is_counted { &["profile", "as of", "tokens"] } else { &["profile", "as of"] };
+    let columns = [named(heads), letters].concat();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
     let largest = |row: &Row| row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
     let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
@@ -82,6 +84,7 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let decimals = if is_dear { decimals.min(4) } else { decimals };
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
+        line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
         line.extend(row.cells.iter().map(|it| {
             let cost = numbers::fixed_or_none(it.cost(), decimals);
             if it.is_stopped() { format!("{cost} ×") } else { cost }
@@ -300,6 +303,18 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
         notes.push(format!(
             "{names}: this scenario declares no evidence needs: do not judge it by cost \
             alone."
+        ));
+    }
+    if let Some(OpenOrders { neighbours, open, unknown }) = it.open_orders() {
+        let unknown = match unknown {
+            0 => String::new(),
+            n => format!(
+                " Nobody has published how the models of {n} count: these stand with the recorded sizes."
+            ),
+        };
+        notes.push(format!(
+            "tokens: sizes are counted anew where another family's models count differently \
+            (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
         ));
     }
     match &it.asked {

@@ -107,7 +107,7 @@ impl Transcript {
             let is_file = timeline.spine.is_one_of(row.tool, file_tools);
             let [weight, low, high] = it.weight;
             let need = Need { interval: [low, high], ..Need::new(row.turn_ix, it.level, weight, None) };
-            let inferred = Inferred { rule: it.rule, step, item };
+            let inferred = Inferred { rule: it.rule, step, item, names: None };
             let mentions = it.mentions.iter().filter_map(|it| places.item(*it));
             let mentions: Vec<ItemIx> = mentions.filter(|it| is_there(it, step)).collect();
             timeline.needs.push_item(inferred, need, TurnEvidence::of_item(&row, is_file), &mentions);

@@ -2,6 +2,7 @@
 
 use super::history::{Call, History, words};
 use crate::input::scenario::NeedRule;
+use crate::input::scenario::summaries::Fact;
 use crate::quantity::saturated;
 use crate::timeline::{ItemIx, Kind};
 
@@ -15,6 +16,14 @@ pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<I
         results.extend(newest.filter(|it| history.kind(*it) == Kind::ToolResult));
     }
     results
+}
+
+/// Returns the kind of the first literal that a call repeats of a result.
+pub(super) fn names(call: &Call, history: &History<'_>, spec: &NeedRule, item: ItemIx) -> Option<Fact> {
+    let n_min = saturated(spec.characters_min.unwrap_or_default());
+    let literals = call.others(&[]).flat_map(words).filter(|it| is_literal(it, n_min));
+    let mut own = literals.filter(|it| history.places(it).next() == Some(item));
+    own.find_map(Fact::of_literal)
 }
 
 /// Returns whether a word is one that nobody says by chance: long enough, with a digit, a joint, or a capital inside.

@@ -197,7 +197,7 @@ fn bundled(policies: &[&str]) -> Report {
     let comparison = Comparison {
         policies: policies.iter().map(|it| (*it).to_owned()).collect(),
         scenarios: vec!["recorded/claude-code".to_owned()],
-        profiles: vec!["interval/openai-gpt-5.4".to_owned()],
+        profiles: vec!["interval/anthropic-claude-sonnet-4.5".to_owned()],
         ..Comparison::default()
     };
     Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()

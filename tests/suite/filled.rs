@@ -1,0 +1,128 @@
+//! What fills the prompts of recorded sessions and what missed the cache, worked out by hand from their bills.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fs;
+use std::process::Command;
+
+use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
+use ctxsim::measure::missed::Cause;
+use ctxsim::report::filled::{Filled, Missed};
+use tempfile::TempDir;
+
+/// Minute, model, tokens that were read and written, of a request of Claude Code with entries of five minutes.
+const REQUESTS: [(u32, &str, u64, u64); 6] = [
+    (0, "claude-opus-4-5-20251101", 0, 21_000),
+    (1, "claude-opus-4-5-20251101", 21_000, 200),
+    // Ten minutes later nothing is left: 21,200 tokens are written again, and 300 are new.
+    (11, "claude-opus-4-5-20251101", 0, 21_500),
+    // Most of it is not read a minute later, and the log does not say why.
+    (12, "claude-opus-4-5-20251101", 5_000, 16_600),
+    // Half an hour.
+    (42, "claude-opus-4-5-20251101", 15_000, 6_700),
+    (43, "claude-opus-4-5-20251101", 21_700, 100),
+];
+
+/// US dollars per token of Claude Opus 4.5.
+const INPUT: f64 = 5.0e-6;
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let mut text = String::new();
+    let mut parent = "null".to_owned();
+    for (nth, (minute, model, read, written)) in REQUESTS.iter().enumerate() {
+        let mut line = |kind: &str, second: u32, message: &str| {
+            let uuid = format!("{kind}{nth}");
+            text += &format!(
+                "{{\"type\":\"{kind}\",\"uuid\":\"{uuid}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"cwd\":\"/home/ann/cli\",\"isSidechain\":false,\"timestamp\":\"2026-03-01T10:{minute:02}:{second:02}.000Z\",\"version\":\"2.1.30\",\"message\":{message}}}\n"
+            );
+            parent = format!("\"{uuid}\"");
+        };
+        line("user", 0, r#"{"role":"user","content":"Go on."}"#);
+        let usage = format!(
+            r#"{{"input_tokens":0,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{written},"output_tokens":40,"cache_creation":{{"ephemeral_5m_input_tokens":{written},"ephemeral_1h_input_tokens":0}}}}"#
+        );
+        line(
+            "assistant",
+            5,
+            &format!(
+                r#"{{"id":"m{nth}","role":"assistant","model":"{model}","content":[{{"type":"text","text":"Done {nth}."}}],"usage":{usage}}}"#
+            ),
+        );
+    }
+    fs::write(folder.path().join("s.jsonl"), text).unwrap();
+    folder
+}
+
+fn filled(folder: &TempDir) -> Filled {
+    let comparison = Comparison {
+        policies: vec!["identity".to_owned()],
+        scenarios: vec![folder.path().display().to_string()],
+        own_models: true,
+        alone: true,
+        ..Comparison::default()
+    };
+    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    report.sessions[0].filled.clone().unwrap()
+}
+
+#[test]
+fn what_fills_the_prompts_adds_up_to_the_billed_input() {
+    let filled = filled(&folder());
+
+    let own: f64 = filled.by_tool.iter().map(|it| it.entered_usd + it.carried_usd).sum();
+    let billed: f64 =
+        REQUESTS.iter().map(|(_, _, read, written)| *read as f64 * 0.1 + *written as f64 * 1.25).sum();
+    assert!((own - billed * INPUT).abs() < 1e-9, "{own} {}", billed * INPUT);
+}
+
+#[test]
+fn each_miss_has_its_tokens_its_cause_and_what_it_cost_beyond_a_read() {
+    let filled = filled(&folder());
+
+    let [began, paused, untold, long]: [Missed; 4] = filled.missed.try_into().unwrap();
+    let of = |miss: Missed, request, cause, tokens: u64| {
+        assert_eq!((miss.request, miss.cause, miss.tokens), (request, cause, tokens));
+        assert!((miss.usd - tokens as f64 * (1.25 - 0.1) * INPUT).abs() < 1e-9, "{miss:?}");
+    };
+    assert_eq!((began.request, began.cause), (1, Cause::Began));
+    of(paused, 3, Cause::Paused, 21_200);
+    of(untold, 4, Cause::Untold, 21_500 - 5_000);
+    of(long, 5, Cause::Paused, 21_600 - 15_000);
+}
+
+#[test]
+fn a_memory_file_costs_a_read_in_each_request_and_a_write_where_nothing_was_read() {
+    let writes = REQUESTS.iter().filter(|it| it.2 == 0).count() as f64;
+    let reads = REQUESTS.len() as f64 - writes;
+
+    let front = filled(&folder()).front_usd;
+
+    assert!((front - 1_000.0 * INPUT * (writes * 1.25 + reads * 0.1)).abs() < 1e-12, "{front}");
+}
+
+#[test]
+fn the_first_report_shows_both_and_its_commands_work() {
+    let folder = folder();
+    let run = |args: &[String]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let path = folder.path().display().to_string();
+
+    let text = run(&[path.clone(), "--width".to_owned(), "400".to_owned()]);
+
+    assert!(
+        text.contains("What fills the prompts") && text.contains("a pause outlived the entries"),
+        "{text}"
+    );
+    assert!(text.contains("Each 1,000 tokens at the front of the prompts"), "{text}");
+    let look = text.lines().find_map(|it| it.strip_prefix("The dearest miss: ctxsim ")).unwrap();
+    let words: Vec<String> = look.split(' ').map(str::to_owned).collect();
+    assert!(run(&words).contains("21.5k") || run(&words).contains("21,500"), "{}", run(&words));
+    // Another report on the same sessions, and one that names none, do not repeat it.
+    assert!(!run(&[path, "--policy".to_owned(), "identity".to_owned()]).contains("What fills"));
+    assert!(!run(&[]).contains("ctxsim advise"));
+}
