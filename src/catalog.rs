@@ -26,7 +26,7 @@ use crate::input::text::source::{Source, read_text};
 
 pub use files::{Files, Streamed, is_same_file};
 pub use kind::kind_of;
-pub use load::Loaded;
+pub use load::{Loaded, recording};
 pub use origin::{Built, Memory, Origin};
 use origin::{bundled_text, plain};
 pub use revision::Revision;

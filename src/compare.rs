@@ -1,6 +1,7 @@
 //! What is simulated for a comparison, and its report: a scenario is opened when its turn comes, played, folded and forgotten.
 
 pub mod advise;
+mod assembled;
 pub mod check;
 mod contrast;
 mod convert;
@@ -19,6 +20,7 @@ mod named;
 mod naming;
 mod notes;
 mod params;
+pub mod parts;
 mod probes;
 mod processes;
 mod reads;
@@ -40,21 +42,24 @@ mod watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::guard::{self, NamedGuard};
-use crate::input::policy::Code;
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
-use crate::report::{Report, Skipped, distinct};
+use crate::report::{Report, Skipped, verdict};
 
-use crate::take::{Load, Progress, Sinks, Take, in_order, with_threads};
+use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
+use assembled::{Came, Gathered};
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use naming::names_of_recordings;
+use parts::tickets::Held;
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;
@@ -62,10 +67,12 @@ use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
 pub use twins::twins_in_memory;
 pub use watch::Told;
-use watch::{Watch, never_stops};
+use watch::Watch;
+pub use watch::never_stops;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Comparison {
     /// The suite; the one called `default`, when silent and needed.
     pub suite: Option<String>,
@@ -73,6 +80,9 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// Scenarios, by name or path.
     pub scenarios: Vec<String>,
+    /// Recordings whose names and neighbours are known: they stand for the scenarios.
+    #[serde(skip)]
+    pub tickets: Vec<Held>,
     /// Profiles, by name or path.
     pub profiles: Vec<String>,
     /// Whether a recorded session runs under the profile of its own model, whatever else is named; where no profiles are, the
@@ -388,57 +398,28 @@ impl Plan {
     ) -> Result<(Report, Vec<T>), Error> {
         let open = |entry: &Entry| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
-            let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-            let (rows, assumptions) = (wants_rows(load), self.assumptions_alone);
-            let taken = load.takes(&Sinks { billed, rows, assumptions, ..Sinks::default() }, progress);
+            let taken = self.taken(load, wants_rows(load), progress);
             let session = load.session(&self.as_recorded, taken.billed.as_deref());
             let made = make(load, &taken.takes);
-            let runs = taken.into_runs();
-            let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
-            let profiles = if is_unpriced { load.profiles.clone() } else { Vec::new() };
-            ((runs, load.notes(), session, profiles), made)
+            (Came::of(load, taken.into_runs(), session), made)
         };
-        let (parts, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
-        let (parts, made): (Vec<_>, Vec<T>) = parts.into_iter().unzip();
-        let (mut runs, mut notes, mut sessions) = (Vec::new(), self.notes.clone(), Vec::new());
-        let (mut of_loads, mut unpriced) = (Vec::new(), Vec::new());
-        for (of_load, noted, session, profiles) in parts {
-            unpriced.extend(profiles);
-            runs.extend(of_load);
-            of_loads.extend(noted);
-            sessions.extend(session);
+        let (loads, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
+        let mut gathered = Gathered::default();
+        gathered.skipped = skipped;
+        let mut made = Vec::with_capacity(loads.len());
+        for (load, one) in loads {
+            gathered.add(load);
+            made.push(one);
         }
-        notes.extend(distinct(of_loads.into_iter()));
-        let oracles = self
-            .scenarios
-            .iter()
-            .flat_map(|it| &it.policies)
-            .filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
-        let oracles = distinct(oracles.map(|it| it.name.clone()));
-        let schedules = self.scenarios.iter().flat_map(|it| &it.policies);
-        let schedules = schedules.filter(|it| it.code == Some(Code::Hindsight));
-        let schedules = distinct(schedules.map(|it| it.name.clone()));
-        let report = Report::new(self.suite.clone(), notes, runs, self.has_sum);
-        let is_ranked = self.is_ranked;
-        let mut report = Report {
-            references: self.references.clone(),
-            figures: self.figures.clone(),
-            skipped,
-            sessions,
-            oracles,
-            is_ranked,
-            ..report
-        };
-        report.notes.extend(notes::on_recovery(&report));
-        report.notes.extend(report.notes_on_resets());
-        report.notes.extend(report.notes_on_summarisers());
-        if !is_ranked {
-            report.notes.extend(report.notes_on_stages());
-        }
-        report.notes.extend(notes::on_hindsight(&report, &schedules));
-        report.notes.extend(distinct(unpriced::notes(&report, &unpriced).into_iter()));
-        report.notes.extend(report.notes_on_failures(&self.policies[0]));
+        let mut report = self.head(verdict::MIN_EVIDENCE).report(gathered);
+        report.figures.clone_from(&self.figures);
         report.guard_verdicts = guard::judge(&self.guards, &report);
         Ok((report, made))
+    }
+
+    /// Plays a load under all policies and profiles.
+    fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
+        let billed = load.is_under_own_model.then_some(&*self.as_recorded);
+        load.takes(&Sinks { billed, rows, assumptions: self.assumptions_alone, ..Sinks::default() }, progress)
     }
 }

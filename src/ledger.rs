@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::input::policy::memory::ServiceCall;
 use crate::input::policy::memory::State;
 use crate::input::scenario::summaries::Fact;
-use crate::quantity::Tokens;
+use crate::quantity::{Tokens, packed};
 use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
@@ -290,7 +290,7 @@ pub struct Failure {
 }
 
 /// The request that exceeded a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum FailureKind {
     /// The n-th request that asked for a tool, from 1.
     ToolRequest(u32),
@@ -334,6 +334,13 @@ pub struct Outcome {
     /// Why the run came to no result; its numbers mean nothing then.
     pub fault: Option<Arc<RunFault>>,
 }
+
+packed!(Failure: [turn, kind]);
+packed!(BlockHits: [n_blocks, n_hits, n_subagents]);
+packed!(Outcome:
+    [turns_requested, turns_started, turns_completed, failure, limit_violations],
+    [tool_results, end_tokens, end_memory_tokens, before_compactions, reacts, is_swayed],
+    [touched_slots, blocks, firings]; else fault);
 
 impl Outcome {
     /// Returns whether the policy's edits hang on what is fetched, so that the closed form of recovery does not hold.

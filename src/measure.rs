@@ -17,7 +17,7 @@ use crate::input::Limits;
 use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
-use crate::quantity::{Tokens, UNLIMITED};
+use crate::quantity::{Tokens, UNLIMITED, packed};
 use crate::recovery::Assumption;
 
 pub use beside::{Beside, PlayedRecovery};
@@ -74,6 +74,11 @@ pub struct Tally {
     /// hindsight.
     pub bound: Option<f64>,
 }
+
+packed!(Tally:
+    [n_runs, sums, outcome, costs, limits, limit_pressure, has_needs],
+    [recovery_input, recovery_output, reaction_tokens, recovery_interval, recovery_by_assumption, counted_ends],
+    [n_played, latency_ms, resets, summariser_limit, bound]);
 
 impl Tally {
     /// Returns an empty tally.

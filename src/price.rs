@@ -11,7 +11,7 @@ use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
-use crate::quantity::{Cost, Rate, Tokens};
+use crate::quantity::{Cost, Rate, Tokens, packed};
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -147,6 +147,11 @@ impl Costs {
         self.recovery + self.exploration
     }
 }
+
+packed!(Costs:
+    [main, compaction, keep_alive, storage, memory, penalty],
+    [recovery, exploration, reaction, left, left_ends],
+    [is_recovery_unknown, is_unknown]);
 
 impl AddAssign<&Self> for Costs {
     fn add_assign(&mut self, other: &Self) {

@@ -1,6 +1,7 @@
 //! Quantities of the simulator: exact decimals, rates, costs. Arithmetic is exact and never wraps.
 
 mod narrow;
+mod packed;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul};
@@ -21,6 +22,7 @@ macro_rules! sums {
     };
 }
 
+pub(crate) use packed::packed;
 pub(crate) use sums;
 
 /// A number of tokens: plain and unsigned, because every formula of the engine uses it.
@@ -178,7 +180,8 @@ impl Mul<Rate> for Tokens {
 }
 
 /// An exact amount of money in picodollars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Cost(pub u128);
 
 impl Cost {

@@ -21,6 +21,7 @@ pub mod json;
 pub mod markdown;
 pub mod metric;
 mod names;
+pub mod part;
 pub mod places;
 pub mod ratchet;
 mod reasons;
@@ -55,6 +56,7 @@ use crate::grid::shell::quoted;
 use crate::input::suite::{Figure, Reference};
 use crate::measure::Label;
 use crate::take::{FailedRun, Run};
+use crate::timeline::import::Loss;
 use crate::worlds;
 
 pub use estimated::Estimated;
@@ -90,6 +92,8 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// The recorded sessions that were run.
     pub sessions: Vec<Session>,
+    /// What of their recordings could not be used.
+    pub losses: Losses,
     /// The policies that know later needs, which no real agent does.
     pub oracles: Vec<String>,
     /// The share of evidence that a policy must keep to be recommended.
@@ -136,7 +140,36 @@ pub struct Skipped {
     pub reason: String,
     /// Whether it was not asked for, so that nobody misses it.
     #[serde(skip)]
-    is_not_asked: bool,
+    pub(crate) is_not_asked: bool,
+}
+
+/// Records of recordings that could not be used, by what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses(IndexMap<String, Lost>);
+
+/// Records of one kind that could not be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Lost {
+    /// The number of records.
+    pub records: usize,
+    /// The number of sessions that miss some.
+    pub sessions: usize,
+}
+
+impl Losses {
+    /// Counts what one session misses.
+    pub fn add(&mut self, losses: &[Loss]) {
+        for loss in losses {
+            let lost = self.0.entry(loss.what.clone()).or_default();
+            lost.records += loss.count;
+            lost.sessions += 1;
+        }
+    }
+
+    /// Returns them by kind.
+    pub fn kinds(&self) -> &IndexMap<String, Lost> {
+        &self.0
+    }
 }
 
 impl From<(PathBuf, &str)> for Skipped {
@@ -220,12 +253,18 @@ impl Report {
             failures,
             skipped: Vec::new(),
             sessions: Vec::new(),
+            losses: Losses::default(),
             next: None,
             oracles: Vec::new(),
             min_evidence: verdict::MIN_EVIDENCE,
             columns: Vec::new(),
             is_ranked: false,
         }
+    }
+
+    /// Returns the number of scenarios with runs.
+    pub fn n_scenarios(&self) -> usize {
+        distinct(self.runs.iter().map(|it| it.scenario.as_str())).len()
     }
 
     /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.

@@ -210,6 +210,8 @@ pub struct Recorded {
     pub tails: Vec<Tokens>,
     /// By step, the cost stated by the recording itself; empty if it states none.
     pub costs: Vec<Option<Cost>>,
+    /// What of the recording is in no part of the session.
+    pub losses: Vec<import::Loss>,
     /// The steps before whose requests the harness compacted the history by itself, in order; empty if that
     /// is undone.
     pub compactions: Vec<StepIx>,

@@ -1,6 +1,6 @@
 //! The first request of a session that is played among others: whether another session had left tools and system prompt in the cache.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow};
@@ -9,7 +9,7 @@ use crate::quantity::{Tokens, sums};
 use crate::timeline::{Timeline, Usage};
 
 /// First requests of sessions that are played among others, as predicted and as billed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FirstRequests {
     /// Their number.
     pub requests: usize,

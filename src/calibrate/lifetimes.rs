@@ -3,7 +3,7 @@
 //! It is written again only because entries expired in a pause that long-lived ones outlast.
 
 use crate::input::Profile;
-use crate::quantity::{Rate, Tokens, sums};
+use crate::quantity::{Rate, Tokens, packed, sums};
 use crate::timeline::Timeline;
 
 /// How long short-lived and long-lived entries live, in milliseconds.
@@ -21,6 +21,7 @@ pub struct Pauses {
 }
 
 sums!(Pauses: written, again, worth);
+packed!(Pauses: [written, again, worth]);
 
 impl Pauses {
     /// Counts the writes of a session; none if its log does not tell lifetimes apart, or if the prices of both are not known.

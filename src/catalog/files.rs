@@ -27,6 +27,8 @@ pub struct Streamed {
     pub path: PathBuf,
     /// Its content.
     pub bytes: Vec<u8>,
+    /// Whether it stands for a file, whose name it has: not for a device or a pipe.
+    pub is_file: bool,
 }
 
 impl Files {
@@ -53,7 +55,7 @@ impl Files {
         if let Some(known) = state.streams.get(path) {
             return Ok(Arc::clone(known));
         }
-        let read = Arc::new(Streamed { path: path.to_owned(), bytes: read_stream(path)? });
+        let read = Arc::new(Streamed { path: path.to_owned(), bytes: read_stream(path)?, is_file: false });
         state.streams.insert(path.to_owned(), Arc::clone(&read));
         Ok(read)
     }

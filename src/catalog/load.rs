@@ -293,7 +293,7 @@ fn file_name(origin: &Origin) -> String {
 }
 
 /// Makes a scenario of a recorded session with default assumptions.
-fn recording(origin: Origin) -> Loaded<ScenarioFile> {
+pub fn recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = file_name(&origin);
     let spec = ScenarioFile {
         about: format!("Recorded session {file}."),

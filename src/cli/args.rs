@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{ForceArgs, OutputArgs};
 use crate::cli::verbs::run;
+use crate::cli::verbs::sweep::shard;
 use crate::quantity::saturated;
 
 /// The profile used when nothing names a model.
@@ -64,6 +65,15 @@ pub(crate) struct RunArgs {
     /// Show every scenario and every assumption
     #[arg(long)]
     pub(crate) details: bool,
+    /// Write only what all scenarios come to together, without the runs of each: as tables or JSON
+    #[arg(long, conflicts_with_all = ["rows", "details", "columns", "chart"])]
+    pub(crate) totals: bool,
+    /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "details", "columns", "chart", "format", "output", "totals"])]
+    pub(crate) parts: Option<PathBuf>,
+    /// Run one share of the scenarios, as in `3/16`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    pub(crate) shard: Option<[usize; 2]>,
 }
 
 /// Describes `--columns`: every column there is.

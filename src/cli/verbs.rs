@@ -11,12 +11,13 @@ mod init;
 mod inputs;
 mod memory;
 mod pages;
+pub(crate) mod parts;
 mod prices;
 mod realised;
 pub(crate) mod run;
 mod sensitivity;
 mod store;
-mod sweep;
+pub(crate) mod sweep;
 mod tune;
 
 use std::process::ExitCode;
@@ -102,7 +103,8 @@ pub(crate) enum Command {
     /// Run a grid of policy variants and show the Pareto front
     #[command(after_help = sweep::EXAMPLES)]
     Sweep(SweepArgs),
-    /// Merge the shards of a sweep
+    /// Fold the parts of a run, or merge the shards of a sweep
+    #[command(after_help = sweep::MERGE_EXAMPLES)]
     Merge(MergeArgs),
     /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
     #[command(after_help = tune::EXAMPLES)]

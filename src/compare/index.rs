@@ -17,6 +17,8 @@ pub(super) struct Indexing {
     pub(super) twins: BTreeSet<String>,
     /// What the others tell of its sessions.
     pub(super) beside: BySession,
+    /// The digest of its bytes, if somebody else has read them for it.
+    pub(super) content: Option<u64>,
 }
 
 /// Indexes recordings, in order; `None` stands for what is not one. A recording alone, and each where `is_alone`, is told nothing by
@@ -40,7 +42,7 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
     let mut all: Vec<Indexing> = sessions
         .into_iter()
         .zip(twins)
-        .map(|(sessions, twins)| Indexing { sessions, twins, beside: BySession::default() })
+        .map(|(sessions, twins)| Indexing { sessions, twins, ..Indexing::default() })
         .collect();
     if !is_alone {
         let told = tell(&all);

@@ -10,6 +10,7 @@ use super::found::Found;
 use super::guards::Guards;
 use super::models::{ModelProfiles, OfModels};
 use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
+use super::parts::tickets::Held;
 use super::selection::Selection;
 use super::set_policies::Policies;
 use super::used::{Used, settings};
@@ -68,8 +69,11 @@ impl Given {
         let mut read = catalog.policies();
         let policies = policies.load(catalog, found, |name| read.policy(name));
         let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
-        let (scenarios, skipped) =
-            tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone);
+        let (scenarios, skipped) = if comparison.tickets.is_empty() {
+            tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
+        } else {
+            (comparison.tickets.iter().map(Held::scenario).collect(), Vec::new())
+        };
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
         let under_own_models = comparison.own_models || comparison.profiles.is_empty() && of_suite;

@@ -14,7 +14,7 @@ use crate::timeline::{Timeline, import, load};
 use crate::worlds;
 
 /// Where a scenario names its recording.
-const RECORDED: &str = "load.recorded.path";
+pub(super) const RECORDED: &str = "load.recorded.path";
 
 /// Checks a scenario, whose spec may have been overridden, without its recording.
 ///
@@ -168,6 +168,9 @@ fn sessions(
 pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
     let Imported { mut timeline, losses, .. } = session;
     timeline.assumptions.extend(losses.iter().map(|it| it.sentence(scenario)));
+    if let Some(recorded) = &mut timeline.recorded {
+        recorded.losses = losses;
+    }
     timeline
 }
 
@@ -290,7 +293,7 @@ fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
+pub(super) fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
     let is_there = |it: &Origin| match it {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),

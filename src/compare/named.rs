@@ -172,6 +172,7 @@ pub(super) fn tell_scenarios_apart(
     });
     let choices = kept.iter().map(|it| match (&it.loaded.source, &it.loaded.origin) {
         (None, Origin::File(path)) => Choices::of_recording(path),
+        (None, Origin::Stream(it)) if it.is_file => Choices::of_recording(&it.path),
         (_, origin) => choices(origin, &it.loaded.spec.name),
     });
     let choices: Vec<Choices> = choices.collect();

@@ -52,6 +52,9 @@ pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
 
 /// Compares each policy's savings with those of the best schedule in hindsight, table by table.
 pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
+    if schedules.is_empty() {
+        return Vec::new();
+    }
     let sections = report.sections(Detail::Groups);
     sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).collect()
 }

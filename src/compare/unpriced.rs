@@ -3,18 +3,26 @@
 use crate::grid::numbers::NONE;
 use crate::input::Profile;
 use crate::report::Report;
+use crate::report::part::MissingPrice;
 use crate::take::Run;
 
+/// Returns which prices a profile lacks.
+pub(super) fn missing(profile: &Profile) -> MissingPrice {
+    let rates = profile.prices.usual();
+    let writes = [0, 1].map(|it| rates.write(it).is_none());
+    MissingPrice { profile: profile.name.clone(), output: rates.output.is_none(), writes }
+}
+
 /// Returns a note for each profile under which some cost is unknown.
-pub(super) fn notes(report: &Report, profiles: &[Profile]) -> Vec<String> {
-    let notes = profiles.iter().filter_map(|profile| {
-        let is_unknown = |run: &&Run| run.profile == profile.name && run.tally.costs.total().is_none();
+pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p MissingPrice>) -> Vec<String> {
+    let notes = profiles.filter_map(|profile| {
+        let is_unknown = |run: &&Run| run.profile == profile.profile && run.tally.costs.total().is_none();
         let runs: Vec<&Run> = report.runs.iter().filter(is_unknown).collect();
         (!runs.is_empty()).then(|| {
             let parts = parts(&runs, profile);
             format!(
                 "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
-                profile.name, parts
+                profile.profile, parts
             )
         })
     });
@@ -22,8 +30,7 @@ pub(super) fn notes(report: &Report, profiles: &[Profile]) -> Vec<String> {
 }
 
 /// Returns what runs use that has no price.
-fn parts(runs: &[&Run], profile: &Profile) -> String {
-    let rates = profile.prices.usual();
+fn parts(runs: &[&Run], profile: &MissingPrice) -> String {
     let uses_write = |class: usize| {
         runs.iter().any(|it| {
             let sums = &it.tally.sums;
@@ -32,9 +39,9 @@ fn parts(runs: &[&Run], profile: &Profile) -> String {
         })
     };
     let missing = [
-        ("output", rates.output.is_none()),
-        ("short cache writes (minutes)", rates.write(0).is_none() && uses_write(0)),
-        ("long cache writes (an hour or more)", rates.write(1).is_none() && uses_write(1)),
+        ("output", profile.output),
+        ("short cache writes (minutes)", profile.writes[0] && uses_write(0)),
+        ("long cache writes (an hour or more)", profile.writes[1] && uses_write(1)),
     ];
     let names: Vec<&str> =
         missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).collect();

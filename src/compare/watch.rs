@@ -38,7 +38,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Makes a progress, which stops nothing, into what is told.
-pub(super) fn never_stops(progress: Progress<'_>) -> impl Fn(usize, usize) -> ControlFlow<()> + Sync {
+pub fn never_stops(progress: Progress<'_>) -> impl Fn(usize, usize) -> ControlFlow<()> + Sync {
     move |done, all| {
         progress(done, all);
         ControlFlow::Continue(())

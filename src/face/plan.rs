@@ -15,8 +15,8 @@ use crate::take::{Cell, Load, Take};
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    plan: Arc<compare::Plan>,
-    asked: Asked,
+    pub(super) plan: Arc<compare::Plan>,
+    pub(super) asked: Asked,
 }
 
 /// What is asked of a run beside its inputs.

@@ -1,8 +1,9 @@
 //! The lines of a report's tables: sums over scenarios, whatever profiles they ran under.
 
-use crate::measure::Spread;
+use crate::measure::{Spread, Tally};
 use crate::report::Totals;
 use crate::report::sections::{Line, Section};
+use crate::row::heads;
 
 /// One policy in a table of several scenarios, against the first policy of the table.
 ///
@@ -118,5 +119,14 @@ impl Total {
     #[must_use]
     pub fn metric(&self, place: &str) -> Option<f64> {
         self.totals.number(place)
+    }
+
+    /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
+    pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
+        let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
+        numbers.map(|it| {
+            let number = self.metric(&it.name);
+            (it.name, number)
+        })
     }
 }

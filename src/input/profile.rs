@@ -53,6 +53,8 @@ pub struct Limits {
     pub output: Tokens,
 }
 
+crate::quantity::packed!(Limits: [prompt, window, output]);
+
 impl Limits {
     /// No limits.
     pub const NONE: Self = Self { prompt: UNLIMITED, window: UNLIMITED, output: UNLIMITED };

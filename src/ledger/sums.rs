@@ -4,7 +4,7 @@ use super::{
     Expected, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
     TokenUse,
 };
-use crate::quantity::{Tokens, sums};
+use crate::quantity::{Tokens, packed, sums};
 use crate::timeline::Level;
 
 /// Sums of the requests of one role.
@@ -146,6 +146,15 @@ sums!(LeftSums: expected, low, high);
 sums!(ExploredSums: calls, fetched, sent_calls, tokens);
 sums!(MemorySums: writes, write_tokens, reads, read_tokens, waits);
 sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, left, explored);
+
+packed!(RequestSums: [n, tokens, items, prompt_max, output_max]);
+packed!(NeedSums: [calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told]);
+packed!(Told: [value, low, high]);
+packed!(ExplicitCacheSums: [n, tokens, token_ms]);
+packed!(LeftSums: [expected, low, high]);
+packed!(ExploredSums: [calls, fetched, sent_calls, tokens]);
+packed!(MemorySums: [writes, write_tokens, reads, read_tokens, waits]);
+packed!(Sums: [main, summariser, keep_alive, compactions, needs, stored, memory, left, explored]);
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.

@@ -2,6 +2,8 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::quantity::Tokens;
 
 /// Tokens by how they are billed; exact numbers, or expected ones.
@@ -15,6 +17,19 @@ pub struct TokenUse<T = Tokens> {
     pub uncached: T,
     /// Written by the model.
     pub output: T,
+}
+
+impl<T: Serialize> Serialize for TokenUse<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (&self.read, &self.write, &self.uncached, &self.output).serialize(to)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for TokenUse<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (read, write, uncached, output) = Deserialize::deserialize(from)?;
+        Ok(Self { read, write, uncached, output })
+    }
 }
 
 impl<T: Copy + Add<Output = T>> TokenUse<T> {

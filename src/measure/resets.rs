@@ -1,5 +1,6 @@
 //! Recorded compactions that a policy would have avoided, and the session's cost with and without them.
 
+use crate::quantity::packed;
 use crate::timeline::{Recorded, StepIx};
 
 /// The harness's own compactions under one policy, of one session or the sum of several.
@@ -20,6 +21,8 @@ pub struct Resets {
     /// Sessions in which all are avoided, but the prompt still reaches the trigger, only later.
     pub n_reached: u32,
 }
+
+packed!(Resets: [recorded, avoided, requests, bills, n_open, n_reached]);
 
 impl Resets {
     /// Counts the compactions that a run avoids, and the requests that follow them.

@@ -19,6 +19,8 @@ pub struct Bill {
     pub is_incomplete: bool,
 }
 
+crate::quantity::packed!(Bill: [read, write, uncached, output, is_incomplete]);
+
 impl Bill {
     /// Prices tokens at one set of rates.
     pub fn at(rates: &Rates, tokens: &TokenUse) -> Self {

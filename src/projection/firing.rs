@@ -14,6 +14,8 @@ pub struct Firing {
     pub acted: u64,
 }
 
+crate::quantity::packed!(Firing: [fired, acted]);
+
 impl Firing {
     /// Counts another time.
     pub(crate) fn count(&mut self, has_acted: bool) {
@@ -23,7 +25,7 @@ impl Firing {
 }
 
 /// A length of the prompt without which a stage does not fire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Threshold {
     /// The length.
     pub tokens: Tokens,

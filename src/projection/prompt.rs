@@ -22,6 +22,8 @@ pub struct ToolResults {
     pub compressed: u64,
 }
 
+crate::quantity::packed!(ToolResults: [raw_tokens, visible_tokens, compressed]);
+
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {

@@ -1,5 +1,7 @@
 //! A report as JSON: the contract that programs read.
 
+mod totals;
+
 use std::cell::OnceCell;
 
 use serde::Serialize;
@@ -11,6 +13,8 @@ use super::{BillCheck, FailedRun, FigureLine, Report, Run, Session, Skipped, Tot
 use crate::input::suite::Reference;
 use crate::measure::{Label, Spread};
 use crate::row::{self, Rows, fields};
+
+pub use totals::totals;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -103,7 +107,7 @@ pub(crate) fn run_value(run: &Run) -> Value {
 /// A value that JSON cannot hold.
 pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let verdicts = report.verdicts().into_iter();
+    let verdicts = report.verdicts_of(&sections).into_iter();
     let document = ReportJson {
         schema: SCHEMA,
         suite: report.suite.as_deref(),

@@ -251,9 +251,11 @@ impl Report {
         }
         let first = by_policy.first().map(|it| it.1.clone()).unwrap_or_default();
         let baseline = line(&first);
+        // The first policy is compared with nothing.
+        let pairs = by_policy.values().skip(1).filter(|_| first.len() > 1).map(|it| pairs(it, &first));
+        let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs.collect::<Vec<_>>()));
         let lines = by_policy.values().enumerate().filter_map(|(nth, runs)| {
-            let spread = (nth > 0 && first.len() > 1).then(|| spread(runs, &first)).flatten();
-            let mut line = Line { spread, ..line(runs)? };
+            let mut line = Line { spread: spreads.next().flatten(), ..line(runs)? };
             if self.is_ranked && nth > 0 {
                 line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
                 line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, runs));
@@ -288,15 +290,15 @@ impl Report {
 /// The name of the profile in a table whose sessions each run under their own.
 pub const OWN: &str = "each under the profile of its own model";
 
-/// Compares the costs of runs with those of others on the same scenarios, if both got equally far.
-fn spread(runs: &[&Run], others: &[&Run]) -> Option<Spread> {
+/// Returns the costs of runs with those of others on the same scenarios, if both got equally far.
+fn pairs(runs: &[&Run], others: &[&Run]) -> Vec<(f64, f64)> {
     let others: IndexMap<&str, &Run> = others.iter().map(|it| (it.scenario.as_str(), *it)).collect();
     let pairs = runs.iter().filter_map(|run| {
         let other = others.get(run.scenario.as_str())?;
         let is_same = run.tally.outcome.turns_completed == other.tally.outcome.turns_completed;
         run.tally.costs.total().zip(other.tally.costs.total()).filter(|_| is_same)
     });
-    Spread::new(&pairs.collect::<Vec<_>>())
+    pairs.collect()
 }
 
 /// Adds up the runs of one policy.

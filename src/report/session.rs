@@ -1,7 +1,7 @@
 //! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use indexmap::{IndexMap, IndexSet};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::filled::Filled;
 use super::{Report, Skipped};
@@ -12,14 +12,19 @@ use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
 use crate::quantity::{Tokens, sums};
 use crate::timeline::Timeline;
+use crate::timeline::import::formats;
+
+/// The name of a format; an alias, since serde would read a reference from the text itself.
+type FormatName = &'static str;
 
 /// A recorded session that was run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its name: that of its runs' scenario.
     pub name: String,
     /// The format of its log, as `list formats` calls it.
-    pub format: &'static str,
+    #[serde(deserialize_with = "known_format")]
+    pub format: FormatName,
     /// The model that was billed for most of its input; `None` if the recording names none.
     pub model: Option<String>,
     /// The session whose agent started it, if it is a sub-agent's.
@@ -39,7 +44,7 @@ pub struct Session {
     /// Its first request, if it is played among others: whether one of them had left tools and system prompt in the cache.
     pub first_request: Option<FirstRequests>,
     /// What fills its prompts and what of them missed the cache, if it runs under its own model's profile and was billed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub filled: Option<Filled>,
     /// What its pauses cost, if its log tells lifetimes apart.
     #[serde(skip)]
@@ -49,8 +54,15 @@ pub struct Session {
     pub shared: Option<SharedFront>,
 }
 
+/// Reads the name of a format, which must be one that can be read.
+fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = formats().into_iter().map(|it| it.name).find(|it| *it == name);
+    known.ok_or_else(|| de::Error::custom(format!("there is no format `{name}`")))
+}
+
 /// The front of a session's prompts that other sessions send, too.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedFront {
     /// Its tokens.
     pub tokens: Tokens,
@@ -76,7 +88,7 @@ impl SharedFront {
 }
 
 /// How well recorded bills are reproduced when everything is kept as the harness kept it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BillCheck {
     /// The number of requests compared: all except a session's first.
     pub requests: usize,
@@ -253,7 +265,8 @@ impl Report {
     /// Returns the sessions' profiles with the number of sessions, most frequent first.
     fn profiles_of_sessions(&self) -> String {
         const SHOWN: usize = 4;
-        let is_session = |name: &str| self.sessions.iter().any(|it| it.name == name);
+        let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let is_session = |name: &str| sessions.contains(name);
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
         for run in &self.runs {

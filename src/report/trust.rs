@@ -41,9 +41,10 @@ pub struct Trust {
 impl Trust {
     /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
     pub(super) fn new(sessions: &[&Session], runs: &[&Run]) -> Self {
+        let sessions: IndexMap<&str, &Session> = sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
-            let Some(session) = sessions.iter().find(|it| it.name == run.scenario) else { continue };
+            let Some(session) = sessions.get(run.scenario.as_str()) else { continue };
             let (n, sum) = sources.entry(&run.profile).or_default();
             *n += 1;
             if let Some(bill) = &session.bill {

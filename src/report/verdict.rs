@@ -77,7 +77,11 @@ pub struct Choice {
 impl Report {
     /// Returns what the tables say, those that are parts of others left out.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let sections = self.sections(Detail::Groups);
+        self.verdicts_of(&self.sections(Detail::Groups))
+    }
+
+    /// Returns what these tables say.
+    pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
         let verdict = |it: &Section| Verdict {
             estimated: self.estimated_in(&it.load),

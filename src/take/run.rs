@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Findings;
 use crate::grid::numbers;
 use crate::input::Profile;
@@ -89,7 +91,7 @@ pub struct Assumed {
 }
 
 /// A stage in a report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageFacts {
     /// Its name.
     pub name: String,

@@ -1,5 +1,7 @@
 //! The front of a session's prompts that other sessions of its user send, too: tools and system prompt.
 
+use serde::{Deserialize, Serialize};
+
 use super::{ItemIx, StepIx, Timeline};
 use crate::quantity::{Tokens, ix};
 
@@ -45,7 +47,7 @@ impl Shared {
 }
 
 /// A probability and its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chance {
     /// The probability.
     pub value: f64,
@@ -54,7 +56,7 @@ pub struct Chance {
 }
 
 /// What other sessions of the same user tell of one.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Neighbours {
     /// Tokens of tools and system prompt, as the reads of other sessions show them.
     pub front_tokens: Option<Tokens>,

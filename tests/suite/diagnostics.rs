@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 38] = [
+const ELSEWHERE: [(&str, &str); 46] = [
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
@@ -32,6 +32,14 @@ const ELSEWHERE: [(&str, &str); 38] = [
     ("min-evidence", "of a caller in code: tests/suite/face/reports.rs"),
     ("recording-read", "of a caller in code: tests/suite/face/reports.rs"),
     ("run-unknown", "of a plan in code: tests/suite/face/failures.rs"),
+    ("part-broken", "of parts: tests/suite/parts.rs"),
+    ("part-findings", "of parts: tests/suite/parts.rs"),
+    ("part-guards", "of parts: tests/suite/parts.rs"),
+    ("part-job", "of parts: tests/suite/parts.rs"),
+    ("part-missing", "of parts: tests/suite/parts.rs"),
+    ("part-share", "of parts: tests/suite/parts.rs"),
+    ("part-twice", "of parts: tests/suite/parts.rs"),
+    ("part-version", "of parts: tests/suite/parts.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
     ("tune-loads", "of a grid: src/compare/tune.rs"),
     ("vary-too-many", "of a grid: src/compare/grid.rs"),

@@ -46,6 +46,7 @@ mod pictures;
 mod price;
 mod pricelist;
 mod processes;
+mod parts;
 mod profiles;
 mod random_memory;
 mod random_policy;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "rows",
     "compare",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 14] = [
     "advise",
     "realised",
     "memory",
+    "merge",
 ];
 
 /// A kind of load: small, with two policies for it.
@@ -146,6 +147,7 @@ impl Kind {
         let both = ["--policy", base, "--policy", candidate];
         let of: Vec<&str> = match command {
             "run" => [&["run"][..], &both, &scenario].concat(),
+            "merge" => [&["run", "--parts", "parts"][..], &both, &scenario].concat(),
             "rows" => [&["run", "--rows", "requests"][..], &both, &scenario].concat(),
             "compare" => [&["compare", "--base", base, "--candidate", candidate][..], &scenario].concat(),
             "sweep" => {
@@ -206,6 +208,12 @@ impl Kind {
         match command {
             // What was accepted holds when it is played again.
             "check" => [&["--bless"][..], &[]].map(ctxsim)[1].clone(),
+            "merge" => {
+                let made = ctxsim(&[]);
+                let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+                let it = it.args(["merge", "parts"]).current_dir(folder.path()).env("NO_COLOR", "1");
+                if made.status.success() { it.output().unwrap() } else { made }
+            }
             _ => ctxsim(&[]),
         }
     }
@@ -215,7 +223,7 @@ impl Kind {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         let mark = match command {
-            "run" => self.word,
+            "run" | "merge" => self.word,
             "compare" => "Verdict:",
             "check" => "snapshot",
             "sweep" => "(knee)",
@@ -270,6 +278,12 @@ fn own_code(command: &str) -> Result<String, String> {
             let report = plan.run().unwrap();
             let run = report.get("code", ITEMS.scenario, PROFILE).unwrap();
             Ok(format!("code {} requests, {:.6} USD", run.requests(), run.usd().unwrap()))
+        }
+        "merge" => {
+            let parts = plan.parts(1, 1, |_| ControlFlow::Continue(())).unwrap();
+            let totals = ctxsim::Totals::fold(parts).unwrap();
+            let line = totals.lines().into_iter().find(|it| it.policy() == "code").unwrap();
+            Ok(format!("code {} scenario, {:.6} USD", line.scenarios(), line.usd().unwrap()))
         }
         "explain" => Ok(plan.explain(&id, 2).unwrap().to_string().lines().next().unwrap().to_owned()),
         "sensitivity" => Ok(plan.sensitivity().unwrap().to_string().lines().next().unwrap().to_owned()),

@@ -4,6 +4,7 @@ mod arguments;
 mod code;
 mod command;
 mod error;
+mod parts;
 mod report;
 mod stop;
 mod table;
@@ -22,6 +23,8 @@ mod _ctxsim {
     use super::command::main;
     #[pymodule_export]
     use super::error::Error;
+    #[pymodule_export]
+    use super::parts::{Totals, batch, fold, job, parts};
     #[pymodule_export]
     use super::report::{Failure, Report, Verdict};
     #[pymodule_export]

@@ -82,25 +82,7 @@ impl Report {
     /// The lines of the tables over several sessions, whatever profiles these ran under, with how the change in cost varies over sessions.
     #[getter]
     fn totals(&self) -> PyResult<Table> {
-        let all = self.inner.totals();
-        let mut of = Columns::default();
-        of.names("load", all.iter().map(ctxsim::Total::load));
-        of.names("profile", all.iter().map(ctxsim::Total::profile));
-        of.names("policy", all.iter().map(ctxsim::Total::policy));
-        of.tokens("scenarios", all.iter().map(|it| it.scenarios() as u64));
-        of.flags("is_whole", all.iter().map(ctxsim::Total::is_whole));
-        of.flags("is_part", all.iter().map(ctxsim::Total::is_part));
-        of.numbers("change", all.iter().map(ctxsim::Total::change));
-        of.numbers("change_low", all.iter().map(|it| it.change_interval().map(|it| it[0])));
-        of.numbers("change_high", all.iter().map(|it| it.change_interval().map(|it| it[1])));
-        of.numbers("change_median", all.iter().map(ctxsim::Total::change_median));
-        for (nth, name) in ["cheaper", "same", "dearer"].into_iter().enumerate() {
-            of.numbers(name, all.iter().map(|it| it.cheaper_same_dearer().map(|it| it[nth])));
-        }
-        for place in places(self.inner.runs()) {
-            of.numbers(&place, all.iter().map(|it| it.metric(&place)));
-        }
-        of.table()
+        totals(&self.inner.totals())
     }
 
     /// One row per model request, as it was made in the run.
@@ -227,7 +209,7 @@ impl Report {
 }
 
 impl Failure {
-    fn new(it: &FailedRun) -> Self {
+    pub(crate) fn new(it: &FailedRun) -> Self {
         Self {
             words: it.to_string(),
             policy: it.policy.clone(),
@@ -241,7 +223,7 @@ impl Failure {
 }
 
 impl Verdict {
-    fn new(it: ctxsim::Verdict) -> Self {
+    pub(crate) fn new(it: ctxsim::Verdict) -> Self {
         Self {
             load: it.load,
             profile: it.profile,
@@ -265,9 +247,26 @@ fn named<'r>(of: &mut Columns, runs: impl Iterator<Item = &'r Run> + Clone) {
     of.names("profile", runs.map(Run::profile));
 }
 
-/// Returns the names of the numbers of runs.
-fn places(runs: &[Run]) -> Vec<String> {
-    runs.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect())
+/// Makes a table of the lines of tables over several sessions.
+pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
+    let mut of = Columns::default();
+    of.names("load", all.iter().map(ctxsim::Total::load));
+    of.names("profile", all.iter().map(ctxsim::Total::profile));
+    of.names("policy", all.iter().map(ctxsim::Total::policy));
+    of.tokens("scenarios", all.iter().map(|it| it.scenarios() as u64));
+    of.flags("is_whole", all.iter().map(ctxsim::Total::is_whole));
+    of.flags("is_part", all.iter().map(ctxsim::Total::is_part));
+    of.numbers("change", all.iter().map(ctxsim::Total::change));
+    of.numbers("change_low", all.iter().map(|it| it.change_interval().map(|it| it[0])));
+    of.numbers("change_high", all.iter().map(|it| it.change_interval().map(|it| it[1])));
+    of.numbers("change_median", all.iter().map(ctxsim::Total::change_median));
+    for (nth, name) in ["cheaper", "same", "dearer"].into_iter().enumerate() {
+        of.numbers(name, all.iter().map(|it| it.cheaper_same_dearer().map(|it| it[nth])));
+    }
+    for place in all.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect::<Vec<_>>()) {
+        of.numbers(&place, all.iter().map(|it| it.metric(&place)));
+    }
+    of.table()
 }
 
 /// Makes a table of runs or sums.

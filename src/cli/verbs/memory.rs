@@ -119,6 +119,9 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
         columns: None,
         chart: None,
         details: false,
+        totals: false,
+        parts: None,
+        shard: None,
     };
     run::run(&catalog, &run)
 }

@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::catalog::{Catalog, Kind};
+use crate::catalog::{Catalog, Files, Kind};
 use crate::compare::advise::knows;
-use crate::compare::{Comparison, Plan};
+use crate::compare::parts::Shard;
+use crate::compare::{Comparison, Plan, never_stops};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::grid::shell::quoted_all;
@@ -27,6 +28,7 @@ use crate::cli::args::{RowsArg, RunArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::OutputArgs;
 use crate::cli::pictures;
+use crate::cli::verbs::parts;
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -68,6 +70,9 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     if !is_drawn {
         plan = plan.without_assumptions_alone();
     }
+    if let Some(passed) = in_parts(&plan, args, format, catalog)? {
+        return Ok(passed);
+    }
     args.output.check(catalog.files())?;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
@@ -80,10 +85,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             report.min_evidence = args.min_evidence;
             report.next = next(args, &report.sessions);
             report.columns = columns;
-            holds &= report.failures.is_empty();
-            for failed in &report.failures {
-                anstream::eprintln!("run failed: {failed}");
-            }
+            holds &= passed(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
                 anstream::eprintln!("guard failed: {verdict}");
@@ -112,6 +114,56 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     args.output.put(catalog.files(), format, text)?;
     output::print(&marks)?;
     Ok(holds)
+}
+
+/// Makes parts, or writes totals alone, where one of these is asked for; returns whether no run failed.
+fn in_parts(
+    plan: &Plan,
+    args: &RunArgs,
+    format: FormatArg,
+    catalog: &Catalog,
+) -> Result<Option<bool>, Error> {
+    let threads = args.draw.threads();
+    if let Some(folder) = &args.parts {
+        let [part, of] = args.shard.unwrap_or([1, 1]);
+        output::print(parts::make(plan, folder, Shard { part, of }, threads, args.min_evidence)?)?;
+        return Ok(Some(true));
+    }
+    if !args.totals {
+        return Ok(None);
+    }
+    args.output.check(catalog.files())?;
+    let report = with_progress(|it| plan.folded(threads, &never_stops(it), args.min_evidence))?;
+    put_totals(&report, format, (&args.output, args.wide), catalog.files())?;
+    Ok(Some(passed(&report)))
+}
+
+/// Tells which runs failed; returns whether none did.
+pub(crate) fn passed(report: &Report) -> bool {
+    for failed in &report.failures {
+        anstream::eprintln!("run failed: {failed}");
+    }
+    report.failures.is_empty()
+}
+
+/// Writes the totals of a report.
+pub(crate) fn put_totals(
+    report: &Report,
+    format: FormatArg,
+    (output, wide): (&OutputArgs, WidthArgs),
+    inputs: &Files,
+) -> Result<(), Error> {
+    let text = match format {
+        FormatArg::JSON => json::totals(report).map_err(unwritable)?,
+        FormatArg::TABLE => {
+            table::report(report, Layout { width: Some(table_width(wide, output)), detail: Detail::Groups })
+        }
+        _ => {
+            let problem = Diagnostic::at("usage", "", "totals are written as tables or as JSON");
+            return Err(vec![problem.help("use `--format table` or `--format json`")].into());
+        }
+    };
+    output.put(inputs, format, text)
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.

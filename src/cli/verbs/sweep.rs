@@ -14,7 +14,8 @@ use clap::{Args, ValueEnum};
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::OutputArgs;
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::verbs::parts;
+use crate::cli::verbs::run::{put_totals, table_width, unwritable, with_progress};
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -29,6 +30,15 @@ Examples:
 A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// Shown below the options of `merge`.
+pub(crate) const MERGE_EXAMPLES: &str = "\
+Examples:
+  ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
+  ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
+
+Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
 
 /// The available output formats.
 const FORMATS: Formats<'_> =
@@ -155,8 +165,8 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Files written by `ctxsim sweep --shard`
-    #[arg(value_name = "FILE", required = true)]
+    /// Folders of parts (or such files) written by `ctxsim run --parts`, or files written by `ctxsim sweep --shard`
+    #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     shown: ShownArgs,
@@ -190,7 +200,7 @@ impl From<ObjectiveArg> for Objective {
 }
 
 /// Parses a shard, `I/N`.
-fn shard(text: &str) -> Result<[usize; 2], String> {
+pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
     let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
     let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
     parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
@@ -227,6 +237,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
     args.shown.output.check(&inputs)?;
+    if parts::are_parts(&args.files) {
+        let report = parts::merged(&args.files)?;
+        return put_totals(&report, format, (&args.shown.output, args.shown.wide), &inputs);
+    }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
     show(&json::merged(&files)?, format, &args.shown, &inputs)

@@ -127,8 +127,9 @@ impl Report {
 
     /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
     fn lanes<'r>(&self, sessions: &[&'r str], under: Under<'r>) -> Vec<Group<'r>> {
-        let is_of_agent =
-            |it: &&&str| self.sessions.iter().any(|one| one.name == **it && one.parent.is_some());
+        let agents = self.sessions.iter().filter(|it| it.parent.is_some());
+        let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
+        let is_of_agent = |it: &&&str| agents.contains(**it);
         let (subs, mains): (Vec<&str>, Vec<&str>) = sessions.iter().partition(is_of_agent);
         if subs.is_empty() || mains.is_empty() {
             return Vec::new();
@@ -172,14 +173,12 @@ impl Report {
 
     /// Returns the user turns of some scenarios, as people read them.
     fn turns_of(&self, scenarios: &[&str]) -> String {
-        let n_turns: u32 = scenarios.iter().filter_map(|it| self.turns(it)).sum();
+        let mut turns: IndexMap<&str, u32> = IndexMap::new();
+        for run in &self.runs {
+            turns.entry(&run.scenario).or_insert(run.tally.outcome.turns_requested);
+        }
+        let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
         numbers::counted(n_turns as usize, "turn")
-    }
-
-    /// Returns the user turns of a scenario.
-    fn turns(&self, scenario: &str) -> Option<u32> {
-        let run = self.runs.iter().find(|it| it.scenario == scenario)?;
-        Some(run.tally.outcome.turns_requested)
     }
 }
 

@@ -7,13 +7,14 @@ use indexmap::IndexMap;
 use crate::diag::Diagnostic;
 
 /// A reason for omitted records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Loss {
     /// The first affected line, from 1.
     pub line: usize,
     /// How often it occurred.
     pub count: usize,
     /// The affected lines, in order.
+    #[serde(skip)]
     pub lines: Vec<usize>,
     /// What was left out, and why.
     pub what: String,

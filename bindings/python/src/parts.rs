@@ -1,0 +1,238 @@
+//! Parts: sessions played anywhere, and the totals that they fold to.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ctxsim::catalog::{Catalog as Inputs, Streamed};
+use ctxsim::compare::parts::tickets::{self, Given, Held, Job, Ticket};
+use ctxsim::report::part::Part;
+use ctxsim::report::verdict::MIN_EVIDENCE;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::arguments::{Arguments, Session, sessions, words};
+use crate::error::raised;
+use crate::report::{Failure, Verdict};
+use crate::stop::{Stop, watched};
+use crate::table::{Columns, Table};
+
+/// What all sessions come to together.
+#[pyclass(frozen, module = "ctxsim")]
+pub(crate) struct Totals {
+    inner: ctxsim::Totals,
+}
+
+#[pymethods]
+impl Totals {
+    /// The lines of the tables, as `Report.totals` has them.
+    #[getter]
+    fn lines(&self) -> PyResult<Table> {
+        crate::report::totals(&self.inner.lines())
+    }
+
+    /// What each table says: which policy to take.
+    #[getter]
+    fn verdicts(&self) -> Vec<Verdict> {
+        self.inner.verdicts().into_iter().map(Verdict::new).collect()
+    }
+
+    /// The runs that failed; they are in no total.
+    #[getter]
+    fn failures(&self) -> Vec<Failure> {
+        self.inner.failures().iter().map(Failure::new).collect()
+    }
+
+    /// Notes that a reader of the numbers must know.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes().to_vec()
+    }
+
+    /// The bytes that `ctxsim run --totals --format json` writes.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.inner.json()).map_err(|it| raised(py, &it))
+    }
+
+    fn __repr__(&self) -> String {
+        let said: Vec<String> = self.inner.verdicts().iter().map(ToString::to_string).collect();
+        format!("<ctxsim.Totals: {}>", said.join(" "))
+    }
+}
+
+/// Plays a share of the sessions and returns their parts.
+#[pyfunction]
+#[pyo3(signature = (
+    sessions=None, *, shard=(1, 1), policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None,
+    trials=None, threads=None, since=None, limit=None, model=None, min_evidence=None, allow_process=false, play_twice=false,
+    progress=None,
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn parts(
+    py: Python<'_>,
+    sessions: Option<Bound<'_, PyAny>>,
+    shard: (usize, usize),
+    policies: Option<Bound<'_, PyAny>>,
+    profiles: Option<Bound<'_, PyAny>>,
+    suite: Option<Bound<'_, PyAny>>,
+    set: Option<Bound<'_, PyAny>>,
+    folders: Option<Bound<'_, PyAny>>,
+    own_models: bool,
+    seed: Option<u64>,
+    trials: Option<u64>,
+    threads: Option<usize>,
+    since: Option<String>,
+    limit: Option<usize>,
+    model: Option<String>,
+    min_evidence: Option<f64>,
+    allow_process: bool,
+    play_twice: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<String>> {
+    let rows = false;
+    let arguments = Arguments {
+        policies,
+        profiles,
+        suite,
+        set,
+        folders,
+        own_models,
+        seed,
+        trials,
+        threads,
+        since,
+        limit,
+        model,
+        min_evidence,
+        rows,
+        allow_process,
+        play_twice,
+        progress,
+    };
+    let stop = Stop::default();
+    let mut comparison = arguments.comparison(py, &stop)?;
+    for name in words(sessions.as_ref())? {
+        comparison = comparison.scenario(name);
+    }
+    let progress = arguments.progress.as_ref();
+    let told = |it| -> ControlFlow<()> { stop.told(progress, it) };
+    let made = watched(py, &stop, || comparison.plan()?.parts(shard.0, shard.1, told))?;
+    made.map_err(|it| raised(py, &it))
+}
+
+/// Reads all sessions once: returns the job, and each session's path, ticket and bytes.
+#[pyfunction]
+#[pyo3(signature = (
+    sessions, *, policies=None, profiles=None, suite=None, set=None, own_models=false, seed=None, trials=None, min_evidence=None,
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn job<'py>(
+    py: Python<'py>,
+    sessions: &Bound<'py, PyAny>,
+    policies: Option<Bound<'py, PyAny>>,
+    profiles: Option<Bound<'py, PyAny>>,
+    suite: Option<String>,
+    set: Option<Bound<'py, PyAny>>,
+    own_models: bool,
+    seed: Option<u64>,
+    trials: Option<u64>,
+    min_evidence: Option<f64>,
+) -> PyResult<(String, Vec<(String, String, Option<Bound<'py, PyBytes>>)>)> {
+    let comparison = ctxsim::compare::Comparison {
+        suite,
+        policies: words(policies.as_ref())?,
+        profiles: words(profiles.as_ref())?,
+        set: words(set.as_ref())?,
+        own_models,
+        seed,
+        trials,
+        ..Default::default()
+    };
+    let given = self::sessions(Some(sessions))?.into_iter().map(|it| match it {
+        Session::Named(path) => Given::Path(path),
+        Session::Bytes(name, data) => Given::Bytes(held(&name, data.as_bytes(py).to_vec())),
+    });
+    let given: Vec<Given> = given.collect();
+    let stop = Stop::default();
+    let min_evidence = min_evidence.unwrap_or(MIN_EVIDENCE);
+    let made = watched(py, &stop, || tickets::job(&Inputs::bundled(), &comparison, &given, min_evidence))?;
+    let (job, all) = made.map_err(|it| raised(py, &it.into()))?;
+    let rows = all.into_iter().map(|it| {
+        let bytes = it.bytes.map(|it| PyBytes::new(py, &it.bytes));
+        Ok((it.ticket.path.clone(), text(&it.ticket)?, bytes))
+    });
+    Ok((text(&job)?, rows.collect::<PyResult<_>>()?))
+}
+
+/// Makes the parts of some sessions of a job: of each its ticket, and its bytes where its path is not read.
+#[pyfunction]
+#[pyo3(signature = (job, sessions, threads=None))]
+pub(crate) fn batch(
+    py: Python<'_>,
+    job: &str,
+    sessions: Vec<(String, Option<Vec<u8>>)>,
+    threads: Option<usize>,
+) -> PyResult<Table> {
+    let job: Job = parsed(job)?;
+    let mut all = Vec::with_capacity(sessions.len());
+    for (ticket, bytes) in sessions {
+        let ticket: Ticket = parsed(&ticket)?;
+        let bytes = bytes.map(|it| held(&ticket.path, it));
+        all.push(Held { ticket, bytes });
+    }
+    let stop = Stop::default();
+    let told = |done, all| {
+        let _ = (done, all);
+        if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let made = watched(py, &stop, || tickets::batch(&Inputs::bundled(), &job, all, &told, threads))?;
+    rows(&made.map_err(|it| raised(py, &it.into()))?)
+}
+
+/// Folds parts, in any order.
+#[pyfunction]
+pub(crate) fn fold(py: Python<'_>, parts: Vec<String>) -> PyResult<Totals> {
+    let folded = py.detach(|| ctxsim::Totals::fold(&parts));
+    folded.map(|inner| Totals { inner }).map_err(|it| raised(py, &it))
+}
+
+/// Returns parts as rows, with what a reader looks for first beside them.
+fn rows(parts: &[Part]) -> PyResult<Table> {
+    let mut of = Columns::default();
+    of.names("job", parts.iter().map(|it| it.job.as_str()));
+    of.names("version", parts.iter().map(|it| it.version.as_str()));
+    of.tokens("nth", parts.iter().map(|it| it.nth as u64));
+    of.texts("scenario", parts.iter().map(|it| Some(it.name.clone())));
+    of.tokens("sessions", parts.iter().map(|it| it.loads.len() as u64));
+    of.tokens("runs", parts.iter().map(|it| it.loads.iter().map(|it| it.runs.len() as u64).sum()));
+    let requests = |it: &Part| it.loads.iter().filter_map(|it| Some(it.session.as_ref()?.requests)).sum();
+    of.tokens("requests", parts.iter().map(requests));
+    // What the first policy's requests cost, without what is expected.
+    let base = |it: &Part| {
+        it.loads.iter().filter_map(|it| it.runs.first()).map(|it| it.tally.costs.base().0).reduce(|sum, it| sum + it)
+    };
+    of.money("base_usd", parts.iter().map(base));
+    let left_out = |it: &Part| it.loads.iter().flat_map(|it| &it.left_out).map(|it| it.count as u64).sum();
+    of.tokens("records_left_out", parts.iter().map(left_out));
+    let skipped = |it: &Part| {
+        let reasons: Vec<&str> = it.skipped.iter().map(|it| it.reason.as_str()).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    };
+    of.texts("skipped", parts.iter().map(skipped));
+    let lines: Result<Vec<String>, _> = parts.iter().map(Part::line).collect();
+    let lines = lines.map_err(|it| PyValueError::new_err(it.to_string()))?;
+    of.texts("part", lines.into_iter().map(Some));
+    of.table()
+}
+
+fn held(name: &str, bytes: Vec<u8>) -> Arc<Streamed> {
+    Arc::new(Streamed { path: name.into(), bytes, is_file: true })
+}
+
+fn text<T: serde::Serialize>(it: &T) -> PyResult<String> {
+    serde_json::to_string(it).map_err(|it| PyValueError::new_err(it.to_string()))
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|it| PyValueError::new_err(format!("not made by this version of ctxsim: {it}")))
+}

@@ -1,0 +1,123 @@
+//! A report, put together from what the loads of a plan came to, whoever played them.
+
+use indexmap::IndexSet;
+
+use super::{Load, Plan, unpriced};
+use crate::input::policy::Code;
+use crate::report::part::{Head, MissingPrice, OfLoad, OfRun};
+use crate::report::{Losses, Report, Session, Skipped, distinct};
+use crate::take::{FailedRun, Run};
+use crate::timeline::import::Loss;
+
+/// What one load of a plan came to.
+pub(super) struct Came {
+    pub(super) runs: Vec<Run>,
+    pub(super) notes: Vec<String>,
+    pub(super) session: Option<Session>,
+    /// What of its recording could not be used.
+    pub(super) losses: Vec<Loss>,
+    /// The profiles of a load with an unknown cost.
+    pub(super) unpriced: Vec<MissingPrice>,
+}
+
+impl Came {
+    pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<Session>) -> Self {
+        let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
+        let unpriced =
+            if is_unpriced { load.profiles.iter().map(unpriced::missing).collect() } else { Vec::new() };
+        let losses =
+            load.timeline().and_then(|it| it.recorded.as_ref()).map_or_else(Vec::new, |it| it.losses.clone());
+        Self { runs, notes: load.notes(), session, losses, unpriced }
+    }
+
+    /// Takes what totals need.
+    pub(super) fn part(self, load: &Load) -> OfLoad {
+        let (runs, failures) = Report::without_failed(self.runs);
+        OfLoad {
+            name: load.name.clone(),
+            runs: runs.into_iter().map(OfRun::new).collect(),
+            failures,
+            notes: self.notes,
+            session: self.session.map(|it| Session { filled: None, ..it }),
+            left_out: self.losses,
+            unpriced: self.unpriced,
+        }
+    }
+}
+
+impl Plan {
+    /// Returns what a report needs of it beside what its loads came to.
+    pub(super) fn head(&self, min_evidence: f64) -> Head {
+        let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
+        let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
+        let schedules = policies().filter(|it| it.code == Some(Code::Hindsight));
+        Head {
+            suite: self.suite.clone(),
+            notes: self.notes.clone(),
+            references: self.references.clone(),
+            oracles: distinct(oracles.map(|it| it.name.clone())),
+            schedules: distinct(schedules.map(|it| it.name.clone())),
+            baseline: self.policies[0].clone(),
+            has_sum: self.has_sum,
+            is_ranked: self.is_ranked,
+            is_selected: self.selection.is_asked(),
+            min_evidence,
+        }
+    }
+}
+
+/// What loads came to, gathered one by one in the order of their plan.
+#[derive(Default)]
+pub(super) struct Gathered {
+    runs: Vec<Run>,
+    sessions: Vec<Session>,
+    losses: Losses,
+    notes: IndexSet<String>,
+    unpriced: IndexSet<MissingPrice>,
+    pub(super) failures: Vec<FailedRun>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+impl Gathered {
+    pub(super) fn add(&mut self, load: Came) {
+        self.losses.add(&load.losses);
+        self.unpriced.extend(load.unpriced);
+        self.runs.extend(load.runs);
+        self.notes.extend(load.notes);
+        self.sessions.extend(load.session);
+    }
+
+    /// Returns whether no load takes part, or none of the sessions that were asked for.
+    pub(super) fn has_none(&self, is_selected: bool) -> bool {
+        self.runs.is_empty() && self.failures.is_empty() || is_selected && self.sessions.is_empty()
+    }
+}
+
+impl Head {
+    /// Puts a report together.
+    pub(super) fn report(&self, gathered: Gathered) -> Report {
+        let Gathered { runs, sessions, losses, notes, unpriced, failures, skipped } = gathered;
+        let told = self.notes.iter().cloned().chain(notes).collect();
+        let mut report = Report {
+            references: self.references.clone(),
+            skipped,
+            sessions,
+            losses,
+            oracles: self.oracles.clone(),
+            is_ranked: self.is_ranked,
+            min_evidence: self.min_evidence,
+            ..Report::new(self.suite.clone(), told, runs, self.has_sum)
+        };
+        report.failures.extend(failures);
+        report.notes.extend(super::notes::on_recovery(&report));
+        report.notes.extend(report.notes_on_resets());
+        report.notes.extend(report.notes_on_summarisers());
+        if !self.is_ranked {
+            report.notes.extend(report.notes_on_stages());
+        }
+        report.notes.extend(super::notes::on_hindsight(&report, &self.schedules));
+        report.notes.extend(distinct(unpriced::notes(&report, unpriced.iter()).into_iter()));
+        report.notes.extend(report.notes_on_failures(&self.baseline));
+        report
+    }
+}

@@ -1,0 +1,249 @@
+//! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
+
+mod job;
+pub mod tickets;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indexmap::IndexMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::assembled::{Came, Gathered};
+use super::found::Found;
+use super::watch::Watch;
+use super::{Entry, Load, Plan, Told, selection};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+use crate::input::scenario;
+use crate::report::part::{Excluded, Head, OfLoad, OfRun, Part, SCHEMA, VERSION};
+use crate::report::{Report, Skipped};
+use crate::take::{Run, in_order, with_threads};
+
+/// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which share, from 1.
+    pub part: usize,
+    /// The number of shares.
+    pub of: usize,
+}
+
+impl Shard {
+    /// All of them.
+    pub const WHOLE: Self = Self { part: 1, of: 1 };
+
+    /// Returns whether a scenario is in the share.
+    pub fn has(self, name: &str) -> bool {
+        xxh3_64(name.as_bytes()) % self.of.max(1) as u64 == self.part as u64 - 1
+    }
+}
+
+/// What is done with the parts of a plan while they are made.
+pub struct Making<'a> {
+    /// The number of threads; `None` takes all cores.
+    pub threads: Option<usize>,
+    /// The share of evidence that a policy must keep to be recommended.
+    pub min_evidence: f64,
+    /// The share of the scenarios.
+    pub shard: Shard,
+    /// Tells whether the part of a place in the plan is there already.
+    pub has: &'a (dyn Fn(usize) -> bool + Sync),
+    /// Takes each part, from the threads that make them and in no order.
+    pub take: &'a (dyn Fn(Part) -> Result<(), Error> + Sync),
+}
+
+impl Plan {
+    /// Checks that its scenarios come to parts: no rule looks at single runs, and nothing that a world finds beside the bill has to be kept.
+    ///
+    /// # Errors
+    /// What of it does not fold, and what to do instead.
+    pub fn check_parts(&self) -> Result<(), Error> {
+        let mut problems = Vec::new();
+        if !self.guards.is_empty() {
+            let message = "the suite has guards, which look at single runs".to_owned();
+            problems
+                .push(Diagnostic::at("part-guards", "", message).help("leave `--totals` and `--parts` out"));
+        }
+        let is_item = |it: &&Entry| {
+            matches!(
+                it.spec.load,
+                scenario::Load::Recorded { .. }
+                    | scenario::Load::Generate(_)
+                    | scenario::Load::Random { .. }
+                    | scenario::Load::Turns(_)
+                    | scenario::Load::Sessions(_)
+            )
+        };
+        if let Some(entry) = self.scenarios.iter().find(|it| !is_item(it)) {
+            problems.push(without_parts(&entry.name));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    }
+
+    /// Plays the scenarios of a share and hands over what each came to. Recordings that cannot be used are skipped, also those that were named,
+    /// unless there is only one; the others' parts are made before an error is told.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
+    pub fn parts(&self, told: Told<'_>, making: &Making<'_>) -> Result<(), Error> {
+        self.check_parts()?;
+        let watch = Watch::new(told);
+        let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
+        let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
+        let (job, head) = (self.job(making.min_evidence), self.head(making.min_evidence));
+        let n_done = Mutex::new(0);
+        let open = |entry: &Entry| self.open(entry);
+        let results = with_threads(making.threads, || {
+            let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
+            in_order(mine.len(), |it| {
+                if watch.is_stopped() {
+                    return Ok(());
+                }
+                let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
+                let one = |load: &Load| self.part_of(load);
+                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), one);
+                let made = match made {
+                    Err(error @ (Error::Invalid(_) | Error::Read { .. })) if self.scenarios.len() > 1 => {
+                        vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
+                    }
+                    made => made?,
+                };
+                if !watch.is_stopped() {
+                    (making.take)(self.put_together(nth, made, (&job, &head))?)?;
+                    let done = n_done.lock().map_or(0, |mut it| {
+                        *it += 1;
+                        *it
+                    });
+                    watch.tell(done, mine.len());
+                }
+                Ok(())
+            })
+        });
+        watch.check()?;
+        let mut found = Found::default();
+        results.into_iter().filter_map(Result::err).for_each(|it| found.error(it));
+        found.stop()
+    }
+
+    /// Plays all scenarios and folds their parts, which are kept as text meanwhile.
+    ///
+    /// # Errors
+    /// What [`Plan::parts`] and [`fold`] say.
+    pub fn folded(&self, threads: Option<usize>, told: Told<'_>, min_evidence: f64) -> Result<Report, Error> {
+        let lines: Mutex<Vec<(usize, String)>> = Mutex::default();
+        let take = |part: Part| {
+            let line = part.line().map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
+            lines.lock().unwrap_or_else(PoisonError::into_inner).push((part.nth, line));
+            Ok(())
+        };
+        self.parts(
+            told,
+            &Making { threads, min_evidence, shard: Shard::WHOLE, has: &|_| false, take: &take },
+        )?;
+        let mut lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+        lines.sort_by_key(|it| it.0);
+        let order: Vec<usize> = (0..lines.len()).collect();
+        fold(&order, |nth| Part::read(&lines[nth].1).map_err(|it| vec![*it].into()))
+    }
+
+    /// Plays a load.
+    fn part_of(&self, load: &Load) -> Result<OfLoad, Error> {
+        let taken = self.taken(load, false, &|_, _| {});
+        let session = load.session(&self.as_recorded, taken.billed.as_deref());
+        let runs = taken.into_runs();
+        if runs.iter().any(|it| it.findings.is_some()) {
+            return Err(vec![without_parts(&load.name)].into());
+        }
+        Ok(Came::of(load, runs, session).part(load))
+    }
+
+    /// Puts the part of a scenario together.
+    fn put_together(
+        &self,
+        nth: usize,
+        made: Vec<Result<Result<OfLoad, Error>, Skipped>>,
+        (job, head): (&str, &Head),
+    ) -> Result<Part, Error> {
+        let (mut loads, mut skipped) = (Vec::new(), Vec::new());
+        // What was left out of the plan is told once.
+        if nth == 0 {
+            skipped.extend(self.skipped.iter().cloned().map(Excluded::from));
+        }
+        for one in made {
+            match one {
+                Ok(load) => loads.push(load?),
+                Err(left_out) => skipped.push(left_out.into()),
+            }
+        }
+        Ok(Part {
+            schema: SCHEMA.to_owned(),
+            version: VERSION.to_owned(),
+            job: job.to_owned(),
+            head: head.clone(),
+            nth,
+            of: self.scenarios.len(),
+            name: self.scenarios[nth].name.clone(),
+            loads,
+            skipped,
+        })
+    }
+}
+
+/// Says that a scenario has no parts.
+fn without_parts(name: &str) -> Diagnostic {
+    let message = format!("{name} has more than a bill, such as planted facts, which parts do not hold");
+    let help =
+        "leave `--totals` and `--parts` out, or name recorded sessions or scenarios with turns of their own";
+    Diagnostic::at("part-findings", "", message).help(help)
+}
+
+/// Folds parts, which are read one by one in the order of their plan, to the report of all scenarios.
+///
+/// # Errors
+/// A part cannot be read, or no session is left.
+pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<Part, Error>) -> Result<Report, Error> {
+    let (mut gathered, mut head) = (Gathered::default(), None);
+    let mut shared = Shared::default();
+    for number in order {
+        let part = read(*number)?;
+        head.get_or_insert(part.head);
+        gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
+        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
+            let is_recorded = session.is_some();
+            let runs = runs.into_iter().map(|it| shared.run(it, &name, is_recorded)).collect();
+            gathered.failures.extend(failures);
+            gathered.add(Came { runs, notes, session, losses, unpriced });
+        }
+    }
+    let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
+        return Err(selection::none_left(&gathered.skipped));
+    };
+    Ok(head.report(gathered))
+}
+
+/// What runs of many sessions have in common, kept once.
+#[derive(Default)]
+struct Shared(IndexMap<(String, String), Run>);
+
+impl Shared {
+    /// Makes a run that shares what the last one of its policy and profile has, too.
+    fn run(&mut self, it: OfRun, scenario: &str, is_recorded: bool) -> Run {
+        let mut run = it.run(scenario, is_recorded);
+        let key = (run.policy.clone(), run.profile.clone());
+        let Some(last) = self.0.get(&key) else {
+            self.0.insert(key, run.clone());
+            return run;
+        };
+        if run.assumed == last.assumed {
+            run.assumed = Arc::clone(&last.assumed);
+        }
+        if run.stages == last.stages {
+            run.stages = Arc::clone(&last.stages);
+        }
+        if run.apply == last.apply {
+            run.apply.clone_from(&last.apply);
+        }
+        run
+    }
+}

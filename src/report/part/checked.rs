@@ -1,0 +1,63 @@
+//! Whether parts are all those of one job, each once.
+
+use super::Part;
+use crate::diag::Diagnostic;
+
+/// Parts that are gathered in any order, until there is one for each scenario of the job.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    job: Option<String>,
+    /// By place in the plan, where the part stands and the digest of its text.
+    places: Vec<Option<(usize, u128)>>,
+}
+
+impl Whole {
+    /// Notes a part, with the number that it was given and the digest of its text; a part that is there already, word for word, is passed over.
+    ///
+    /// # Errors
+    /// It belongs to another job, or differs from another part of the same scenario.
+    pub fn note(&mut self, part: &Part, number: usize, text: u128) -> Result<(), Box<Diagnostic>> {
+        let problem = |code, message: String, help: &str| {
+            Err(Box::new(Diagnostic::at(code, "job", message).help(help)))
+        };
+        let job = self.job.get_or_insert_with(|| part.job.clone());
+        if *job != part.job {
+            let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
+            let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
+            return problem("part-job", message, help);
+        }
+        self.places.resize(part.of.max(self.places.len()), None);
+        match self.places.get_mut(part.nth) {
+            Some(place @ None) => *place = Some((number, text)),
+            Some(Some((_, known))) if *known == text => {}
+            Some(Some(_)) => {
+                let message = format!("two parts of {} differ", part.name);
+                return problem("part-twice", message, "remove both and run their shard again");
+            }
+            None => {
+                let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
+                return problem("part-broken", message, "run its shard again");
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of the parts in the order of the plan.
+    ///
+    /// # Errors
+    /// Some are missing.
+    pub fn order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
+        let order: Vec<usize> = self.places.iter().flatten().map(|it| it.0).collect();
+        let missing = self.places.len() - order.len();
+        if missing == 0 && !order.is_empty() {
+            return Ok(order);
+        }
+        let first = self.places.iter().position(Option::is_none).unwrap_or_default();
+        let message = match order.len() {
+            0 => "there are no parts".to_owned(),
+            _ => format!("{missing} of {} parts are missing; the first is number {first}", self.places.len()),
+        };
+        let help = "run every shard to its end: each makes only the parts that are missing";
+        Err(Box::new(Diagnostic::at("part-missing", "", message).help(help)))
+    }
+}

@@ -1,0 +1,282 @@
+//! Parts: however a run is shared out, its parts fold to the bytes that one process writes.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::sweep::{ctxsim, out};
+
+/// Logs of several formats, some with sub-agents, compactions and records that are left out.
+const LOGS: [&str; 9] = [
+    "pi-session.jsonl",
+    "kimi-agents.jsonl",
+    "kimi-session.jsonl",
+    "codex-rollout.jsonl",
+    "copilot-cli-agents.jsonl",
+    "dsh-compaction.jsonl",
+    "omp-session.jsonl",
+    "openclaw-broken.jsonl",
+    "qwen-session.jsonl",
+];
+
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
+}
+
+/// A folder with the logs, one of which is cut off in the middle of a line, and one file that is no log.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    for name in LOGS {
+        fs::copy(data("recorded").join(name), logs.join(name)).unwrap();
+    }
+    let whole = fs::read_to_string(data("recorded/pi-session.jsonl")).unwrap();
+    let begin = whole.replacen("\"id\":\"", "\"id\":\"cut-", 1);
+    fs::write(logs.join("cut.jsonl"), &begin[..begin.len() * 2 / 3]).unwrap();
+    fs::write(logs.join("broken.jsonl"), "{\"no\": \"log\"}\n").unwrap();
+    folder
+}
+
+/// Makes the shards of a run in the order given, and returns what they fold to.
+fn folded(folder: &Path, what: &[&str], order: &[usize], of: usize) -> String {
+    let parts = format!("parts-{of}");
+    for part in order {
+        let shard = format!("{part}/{of}");
+        out(&ctxsim(folder, &[&["run"], what, &["--parts", &parts, "--shard", &shard]].concat()));
+    }
+    out(&ctxsim(folder, &["merge", &parts, "--format", "json"]))
+}
+
+fn whole(folder: &Path, what: &[&str]) -> String {
+    out(&ctxsim(folder, &[&["run"], what, &["--totals", "--format", "json"]].concat()))
+}
+
+#[test]
+fn one_two_and_seven_shards_of_logs_fold_to_the_bytes_of_one_process() {
+    let folder = folder();
+    let once = whole(folder.path(), &["logs"]);
+
+    assert_eq!(folded(folder.path(), &["logs"], &[1], 1), once);
+    assert_eq!(folded(folder.path(), &["logs"], &[2, 1], 2), once);
+    assert_eq!(folded(folder.path(), &["logs"], &[5, 3, 7, 1, 2, 6, 4], 7), once);
+
+    let totals: Value = serde_json::from_str(&once).unwrap();
+    assert!(totals["sessions"]["sessions"].as_u64().unwrap() >= 10, "{}", totals["sessions"]);
+    assert!(totals.get("runs").is_none());
+}
+
+#[test]
+fn totals_are_those_of_the_report_and_a_table_shows_them() {
+    let folder = folder();
+    let report = out(&ctxsim(folder.path(), &["run", "logs", "--format", "json"]));
+    let [report, totals]: [Value; 2] =
+        [report, whole(folder.path(), &["logs"])].map(|it| serde_json::from_str(&it).unwrap());
+
+    let shown = |it: &Value| it["scenarios"].as_u64().unwrap() > 1;
+    let lines: Vec<&Value> = totals["totals"].as_array().unwrap().iter().filter(|it| shown(it)).collect();
+    assert!(report["totals"].as_array().unwrap().iter().eq(lines), "tables of several scenarios differ");
+    for place in ["verdicts", "notes", "bill", "skipped", "suite"] {
+        assert!(report[place] == totals[place], "{place} differs");
+    }
+    folded(folder.path(), &["logs"], &[1], 1);
+    let table = |args: &[&str]| out(&ctxsim(folder.path(), args));
+    let merged = table(&["merge", "parts-1", "--width", "100"]);
+    assert_eq!(merged, table(&["run", "logs", "--totals", "--width", "100"]));
+    assert!(merged.contains("Verdict: "), "{merged}");
+}
+
+#[test]
+fn generated_and_bundled_scenarios_fold_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let what = [
+        "--scenario",
+        "duckagent/fix_test_loop",
+        "duckagent/plain_chat",
+        "duckagent/long_run",
+        "agents/coding_day",
+        "--policy",
+        "identity",
+        "clear_tool_results",
+        "hindsight",
+        "--profile",
+        "anthropic/claude-sonnet-4.5",
+        "openai/gpt-5.6-sol",
+    ];
+    let once = whole(folder.path(), &what);
+
+    assert_eq!(folded(folder.path(), &what, &[2, 1], 2), once);
+    assert_eq!(folded(folder.path(), &what, &[7, 6, 5, 4, 3, 2, 1], 7), once);
+}
+
+/// Returns the number of the line that is cut off.
+fn begin_of_cut(folder: &Path) -> usize {
+    fs::read_to_string(folder.join("logs/cut.jsonl")).unwrap().lines().count()
+}
+
+#[test]
+fn a_log_that_is_cut_off_or_broken_is_counted_in_its_part_and_in_the_totals() {
+    let folder = folder();
+    let totals: Value = serde_json::from_str(&folded(folder.path(), &["logs"], &[1, 2], 2)).unwrap();
+
+    let skipped = totals["skipped"].as_array().unwrap();
+    assert!(skipped.iter().any(|it| it["file"].as_str().unwrap().ends_with("broken.jsonl")), "{skipped:?}");
+    let cut = &totals["sessions"]["left_out"]["records that are cut off"];
+    assert!(cut["records"].as_u64().unwrap() > 0 && cut["sessions"].as_u64().unwrap() > 0, "{cut}");
+    let parts =
+        [1, 2].map(|it| fs::read_to_string(folder.path().join(format!("parts-2/part-{it}-of-2.jsonl"))));
+    let parts: Vec<Value> = parts
+        .iter()
+        .flat_map(|it| it.as_ref().unwrap().lines())
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    let named = |name: &str| {
+        parts.iter().find(|it| it["name"].as_str().unwrap().rsplit('/').next() == Some(name)).unwrap()
+    };
+    let lost = named("cut")["loads"][0]["left_out"].to_string();
+    let cut = begin_of_cut(folder.path());
+    let told = format!("{{\"count\":1,\"line\":{cut},\"what\":\"records that are cut off\"}}");
+    assert!(lost.contains(&told), "{lost}");
+    assert_eq!(named("broken")["skipped"][0]["reason"], "not a recorded session");
+}
+
+#[test]
+fn parts_that_are_there_are_not_made_again_and_what_a_killed_process_left_is() {
+    let folder = folder();
+    let once = whole(folder.path(), &["logs"]);
+    let run = ["run", "logs", "--parts", "parts"];
+    assert!(out(&ctxsim(folder.path(), &run)).contains("11 parts made;"));
+    assert!(out(&ctxsim(folder.path(), &run)).contains("0 parts made, 11 were there already;"));
+
+    let file = folder.path().join("parts/part-1-of-1.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &text[..text.len() - 100]).unwrap();
+    let cut = ctxsim(folder.path(), &["merge", "parts"]);
+    let told = String::from_utf8_lossy(&cut.stderr).into_owned();
+    assert_eq!(cut.status.code(), Some(2));
+    assert!(told.contains("cut off") && told.contains("run its shard again"), "{told}");
+
+    assert!(out(&ctxsim(folder.path(), &run)).contains("1 parts made, 10 were there already;"));
+    assert_eq!(out(&ctxsim(folder.path(), &["merge", "parts", "--format", "json"])), once);
+}
+
+#[test]
+fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
+    let folder = folder();
+    folded(folder.path(), &["logs"], &[1, 2], 2);
+    let refused = |args: &[&str], code: &str, help: &str| {
+        let output = ctxsim(folder.path(), args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(told.contains(code) && told.contains(help), "{told}");
+    };
+
+    let other = ["run", "logs", "--parts", "parts-2", "--policy", "identity"];
+    refused(&other, "part-job", "name another folder");
+    out(&ctxsim(folder.path(), &["run", "logs", "--policy", "identity", "--parts", "other"]));
+    refused(&["merge", "parts-2", "other"], "part-job", "one command line");
+    fs::write(
+        folder.path().join("logs/new.jsonl"),
+        fs::read(data("recorded/openclaw-session.jsonl")).unwrap(),
+    )
+    .unwrap();
+    refused(&["run", "logs", "--parts", "parts-2"], "part-job", "name another folder");
+    refused(&["merge", "parts-2/part-1-of-2.jsonl"], "part-missing", "run every shard");
+    let file = folder.path().join("parts-2/part-1-of-2.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    fs::write(&file, text.replacen(&version, "\"version\":\"9.9.9\"", 1)).unwrap();
+    refused(&["merge", "parts-2"], "part-version", "use one version for all parts");
+    fs::write(&file, text.replacen("\"seed\":", "\"seed\":9", 1) + &text).unwrap();
+    refused(&["merge", "parts-2"], "part-twice", "run their shard again");
+}
+
+#[test]
+fn what_does_not_fold_refuses_the_option_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for (what, code) in [
+        (&["--suite", "aging-lite"][..], "part-findings"),
+        (&["--suite", "context-decay"], "part-findings"),
+        (&["--suite", "field"], "part-guards"),
+    ] {
+        for asked in [&["--totals"][..], &["--parts", "parts"]] {
+            let output = ctxsim(folder.path(), &[&["run"], what, asked].concat());
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{what:?}");
+            assert!(told.contains(code) && told.contains("`--totals` and `--parts`"), "{told}");
+        }
+    }
+    assert!(!folder.path().join("parts").exists());
+    for verb in ["tune", "memory", "compare", "advise"] {
+        let told = ctxsim(folder.path(), &[verb, "--parts", "parts"]).stderr;
+        assert!(String::from_utf8_lossy(&told).contains("unexpected argument `--parts`"), "{verb}");
+    }
+}
+
+/// Shards, an order in which processes end, and tasks that were tried again: the shared sessions, where they are.
+#[test]
+fn the_shared_sessions_fold_to_the_bytes_of_one_process() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let of = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it).display().to_string());
+    let what = [of[0].as_str(), of[1].as_str()];
+    let once = whole(folder.path(), &what);
+
+    assert_eq!(folded(folder.path(), &what, &[2, 1], 2), once);
+    assert_eq!(folded(folder.path(), &what, &[4, 7, 1, 3, 6, 2, 5], 7), once);
+}
+
+/// The parts of a plan and what one process makes of it.
+fn made() -> &'static (Vec<String>, String) {
+    static MADE: OnceLock<(Vec<String>, String)> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let mut plan =
+            ctxsim::Comparison::new().policy("identity").policy("clear_tool_results").policy("hindsight");
+        plan = plan.profile("anthropic/claude-sonnet-4.5").profile("deepseek/deepseek-v4-flash");
+        for seed in 0..7 {
+            plan = plan.scenario(ctxsim::Scenario::generate("random", 4, seed).unwrap());
+        }
+        let plan = plan.plan().unwrap();
+        let parts = plan.parts(1, 1, |_| ControlFlow::Continue(())).unwrap();
+        (parts, plan.totals().unwrap().json().unwrap())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A fold of a set of parts: neither order, nor grouping, nor what is there twice changes a byte.
+    #[test]
+    fn a_fold_is_associative_commutative_and_idempotent(
+        order in Just((0..7_usize).collect::<Vec<_>>()).prop_shuffle(),
+        cuts in prop::collection::vec(0..7_usize, 0..4),
+        again in prop::collection::vec(0..7_usize, 0..5),
+    ) {
+        let (parts, once) = made();
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
+        for (nth, it) in order.iter().enumerate() {
+            if cuts.contains(&nth) {
+                groups.push(Vec::new());
+            }
+            groups.last_mut().unwrap().push(&parts[*it]);
+        }
+        groups.push(again.iter().map(|it| parts[*it].as_str()).collect());
+        groups.reverse();
+        prop_assert_eq!(&ctxsim::Totals::fold(groups.concat()).unwrap().json().unwrap(), once);
+    }
+
+    #[test]
+    fn a_fold_without_some_part_is_none(missing in 0..7_usize) {
+        let (parts, _) = made();
+        let left = parts.iter().enumerate().filter(|it| it.0 != missing).map(|it| it.1);
+        let problems = ctxsim::Totals::fold(left).unwrap_err();
+        prop_assert_eq!(problems.problems()[0].code, "part-missing");
+    }
+}
