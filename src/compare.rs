@@ -59,12 +59,14 @@ pub use entry::Entry;
 use found::Found;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
+pub use naming::names_of_recordings;
 use parts::tickets::Held;
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;
 use selection::{LeftOut, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
+pub use twins::twins_in_memory;
 pub use watch::Told;
 use watch::Watch;
 pub use watch::never_stops;
@@ -97,6 +99,8 @@ pub struct Comparison {
     pub model: Option<String>,
     /// Whether each recorded session is played as if its user had never run another.
     pub alone: bool,
+    /// Whether recordings that cannot be used are left out with their reason, as those that are found in a folder are.
+    pub skips_unusable: bool,
     /// How many trials of each conversation, and of what has drawn needs; the scenario's, when silent.
     pub trials: Option<u64>,
     /// Overrides, `PATH=VALUE`.

@@ -1,5 +1,6 @@
 //! The face of the crate: what others embed. Everything here is listed in `snapshots/face/face.snap`, so that a review sees a change of it.
 
+mod advice;
 mod cache;
 mod catalog;
 mod code;
@@ -20,6 +21,7 @@ mod total;
 mod usd;
 mod verdict;
 
+pub use self::advice::Advice;
 pub use self::cache::CacheRules;
 pub use self::catalog::Catalog;
 pub use self::code::{Code, Process};

@@ -127,6 +127,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let mut scenarios = work.scenarios(&loaded_scenarios, draws, suite_params);
     for entry in &mut scenarios {
         entry.under_own_model = under_own_models;
+        entry.is_searched |= comparison.skips_unusable;
         entry.among = crate::grid::shell::quoted_all(&comparison.scenarios);
         entry.replays_once = comparison.policies.is_empty();
     }

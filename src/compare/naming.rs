@@ -1,6 +1,6 @@
 //! Distinct names for a report's inputs, as short as possible.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
@@ -41,6 +41,11 @@ impl Names {
         names.push(path.display().to_string());
         Self(names)
     }
+}
+
+/// Returns the names of recordings, by their paths.
+pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
+    told_apart(&paths.iter().map(|it| Names::of_recording(it)).collect::<Vec<_>>())
 }
 
 /// Returns for each input its shortest unique name; inputs with equal names are numbered.

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use crate::catalog::Origin;
 use crate::input::scenario::Assume;
 use crate::report::Skipped;
-use crate::timeline::import::{Indexed, import_from};
+use crate::timeline::import::{Among, Indexed, import_from};
 
 /// Why a session takes no part.
 pub(super) const TWIN: &str = "the same session in another file";
@@ -41,6 +41,25 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
         for it in all.into_iter().filter(|it| Some(it.index) != kept) {
             twins[it.index].insert(it.name);
         }
+    }
+    twins
+}
+
+/// Returns which of some sessions that were read from bytes are there twice, by the same rule; one file names no session twice.
+pub fn twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
+    let mut holders: IndexMap<&str, Vec<(usize, &Among)>> = IndexMap::new();
+    let known = sessions.iter().enumerate().filter_map(|(nth, it)| Some((nth, (*it)?)));
+    for (nth, among) in known.filter(|it| !it.1.indexed.id.is_empty()) {
+        let all = holders.entry(&among.indexed.id).or_default();
+        if all.iter().all(|it| it.1.file != among.file) {
+            all.push((nth, among));
+        }
+    }
+    let mut twins = BTreeSet::new();
+    for all in holders.into_values() {
+        let kept = all.iter().max_by_key(|(nth, it)| (it.indexed.has_texts, it.length, Reverse(*nth)));
+        let kept = kept.map(|it| it.0);
+        twins.extend(all.iter().map(|it| it.0).filter(|it| Some(*it) != kept));
     }
     twins
 }

@@ -6,6 +6,7 @@ use crate::catalog::{Catalog as Inner, Kind};
 use crate::compare::{self, check};
 use crate::diag::Diagnostic;
 use crate::face::{Error, Problem};
+use crate::input::policy::Size;
 
 /// Inputs by name: bundled ones, files, and texts in memory.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,28 @@ impl Catalog {
     /// There is no such profile, or its file cannot be read.
     pub fn profile_text(&self, name: &str) -> Result<String, Error> {
         Ok(compare::show(&self.0, Kind::Profile, name)?)
+    }
+
+    /// Returns what a policy says of itself, in a sentence or two.
+    ///
+    /// # Errors
+    /// There is no such policy, or it or a base cannot be read.
+    pub fn policy_about(&self, name: &str) -> Result<String, Error> {
+        Ok(self.0.policy(name)?.spec.about)
+    }
+
+    /// Returns the numbers that a policy and its bases declare as parameters: the path that overrides each, as `--set` has it, and its value, in
+    /// the unit that ends the path. `None` is a size in tokens that is computed during a run, from the model's limits for example.
+    ///
+    /// # Errors
+    /// There is no such policy, or it or a base cannot be read.
+    pub fn policy_numbers(&self, name: &str) -> Result<Vec<(String, Option<f64>)>, Error> {
+        let spec = self.0.policy(name)?.spec;
+        let number = |(name, size): (&String, &Size)| {
+            let (unit, value) = size.number();
+            (format!("params.{name}.{unit}"), value)
+        };
+        Ok(spec.params.iter().map(number).collect())
     }
 
     /// Checks a policy with its bases, as `ctxsim validate` does; returns what it warns of.

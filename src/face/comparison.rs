@@ -6,14 +6,16 @@ use indexmap::IndexMap;
 
 use crate::catalog::Catalog as Inner;
 use crate::compare;
+use crate::compare::advise::{self, Asked as Wanted};
 use crate::diag::Diagnostic;
 #[cfg(feature = "testing")]
 use crate::face::Profile;
 use crate::face::plan::Asked;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
-use crate::face::{Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
+use crate::face::{Advice, Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
 use crate::input::policy::OwnCode;
+use crate::report::verdict::MIN_EVIDENCE;
 use crate::timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
@@ -33,6 +35,7 @@ pub struct Comparison {
     since: Option<String>,
     limit: Option<usize>,
     model: Option<String>,
+    skips_unusable: bool,
     asked: Asked,
     plays_twice: bool,
     allows_process: bool,
@@ -135,6 +138,13 @@ impl Comparison {
         Self { model: Some(id.into()), ..self }
     }
 
+    /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
+    /// lists them with the reason. Without this, they are errors.
+    #[must_use]
+    pub fn skip_unusable(self) -> Self {
+        Self { skips_unusable: true, ..self }
+    }
+
     /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
     #[must_use]
     pub fn min_evidence(mut self, share: f64) -> Self {
@@ -173,6 +183,31 @@ impl Comparison {
     /// # Errors
     /// Every problem of every input and override.
     pub fn plan(self) -> Result<Plan, Error> {
+        let (catalog, comparison, asked) = self.held()?;
+        Ok(Plan::new(compare::Plan::new(&catalog, &comparison)?, asked))
+    }
+
+    /// Advises on the settings of the agents that recorded its sessions, as `ctxsim advise` does; its policies are not used. `agent` names the
+    /// agent where formats do not tell, and `settings` is the name and the text of its settings file; without one, the values in force come
+    /// from the logs, else from the agent's defaults.
+    ///
+    /// # Errors
+    /// Every problem of the inputs, no session is one of a known agent, or a run failed.
+    pub fn advise(self, agent: Option<&str>, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
+        let (catalog, comparison, asked) = self.held()?;
+        let own_models = comparison.own_models || comparison.profiles.is_empty();
+        let comparison = compare::Comparison { policies: Vec::new(), own_models, ..comparison };
+        let wanted = Wanted {
+            agent: agent.map(str::to_owned),
+            settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
+            min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
+        };
+        let (advice, _) = advise::advise(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
+        Ok(Advice::new(advice))
+    }
+
+    /// Puts what is built in code into a catalog, under its name.
+    fn held(self) -> Result<(Inner, compare::Comparison, Asked), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
         let mut held = Held { catalog, names: IndexMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
@@ -224,13 +259,13 @@ impl Comparison {
             since: self.since,
             limit: self.limit,
             model: self.model,
+            skips_unusable: self.skips_unusable,
             set: self.set,
             play_twice: self.plays_twice,
             allow_process: self.allows_process,
             ..compare::Comparison::default()
         };
-        let plan = compare::Plan::new(&held.catalog, &comparison)?;
-        Ok(Plan::new(plan, self.asked))
+        Ok((held.catalog, comparison, self.asked))
     }
 
     /// Reads, checks and runs everything.

@@ -66,6 +66,17 @@ impl Plan {
         Self { plan: Arc::new(plan), asked }
     }
 
+    /// Returns its runs, in the order of reports; of recordings that hold several sessions, too.
+    ///
+    /// # Errors
+    /// A scenario cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunId>, Error> {
+        let all = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
+            load.cells().map(|it| RunId::of(load, it)).collect::<Vec<_>>()
+        })?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
     /// Runs everything.
     ///
     /// Runs whose code fails are left out of the tables and listed in [`Report::failures`].

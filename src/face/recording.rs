@@ -1,13 +1,14 @@
 //! Recorded sessions as bytes, with what a scenario file says beside them.
 
 use std::io::BufRead;
+use std::path::{Path, PathBuf};
 
 use crate::compare;
 use crate::diag::Diagnostic;
 use crate::face::{Error, Scenario};
 use crate::input::scenario::Assume;
 use crate::input::text::decode::{Format, decode};
-use crate::timeline::import;
+use crate::timeline::import::{self, Among};
 
 /// How a recording is read: its name, what is assumed of it, and which of its tools read files.
 ///
@@ -51,6 +52,29 @@ impl Recording {
     #[must_use]
     pub fn file_tools<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Self {
         Self { file_tools: tools.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Returns the files of a folder in the order in which the command line takes them: each with its path, and with the name that its session has in
+    /// reports, the shortest that tells it from the others.
+    #[must_use]
+    pub fn names(paths: &[impl AsRef<Path>]) -> Vec<(PathBuf, String)> {
+        let mut paths: Vec<PathBuf> = paths.iter().map(|it| it.as_ref().to_owned()).collect();
+        paths.sort();
+        let names = compare::names_of_recordings(&paths);
+        paths.into_iter().zip(names).collect()
+    }
+
+    /// Leaves out sessions that another of these holds, too, by the id in their logs, as the command line does for the files of a folder; what has
+    /// texts, then the longer file, then the first one stays. Returns the names of those that are left out.
+    pub fn once(sessions: &mut Vec<Scenario>) -> Vec<String> {
+        let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.among()).collect();
+        let twins = compare::twins_in_memory(&among);
+        let mut nth = 0..;
+        let (kept, left_out) =
+            sessions.drain(..).partition(|_| !nth.next().is_some_and(|it| twins.contains(&it)));
+        *sessions = kept;
+        let left_out: Vec<Scenario> = left_out;
+        left_out.iter().map(|it| it.name().to_owned()).collect()
     }
 
     /// Reads its sessions, in any format that the command line reads: Claude Code, Codex, pi, message logs and others.

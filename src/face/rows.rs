@@ -63,6 +63,10 @@ pub struct RequestRow {
     pub output: u64,
     /// How many entries the policy changed since the previous request.
     pub edits: u32,
+    /// The first entry that was changed since the previous request; `None` if none was.
+    pub first_changed: Option<u32>,
+    /// The first entry that no earlier prompt shares, as far as the cache's rules know it.
+    pub broke_at: Option<u32>,
     /// What it costs, in US dollars; `None` where some token has no price.
     pub usd: Option<f64>,
     /// The same, exactly: in picodollars, of which a US dollar has 10¹². Sums of these do not depend on their order.
@@ -107,6 +111,8 @@ impl RequestRow {
             uncached: row.usage.uncached,
             output: row.output,
             edits: row.change.n_edits,
+            first_changed: row.change.first_slot,
+            broke_at: row.usage.broke_at,
             usd: cost.map(Cost::usd),
             picodollars: cost.map(|it| it.0),
         }

@@ -12,6 +12,7 @@ use crate::input::{Scenario as Checked, ScenarioFile};
 use crate::own::{Entry, Made};
 use crate::quantity::{Decimal, saturated};
 use crate::timeline::evidence::Recover;
+use crate::timeline::import::Among;
 use crate::timeline::scripted::sizes_of;
 use crate::timeline::{Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load};
 
@@ -94,6 +95,11 @@ impl Scenario {
     #[must_use]
     pub fn trace(&self) -> Trace<'_> {
         Trace { timeline: &self.timeline, prompt_limit: None }
+    }
+
+    /// Returns what it was read from, if it was read from bytes whose log was scanned.
+    pub(super) fn among(&self) -> Option<&Among> {
+        self.timeline.recorded.as_ref()?.among.as_deref()
     }
 
     pub(super) fn timeline(&self) -> &Arc<Timeline> {

@@ -241,8 +241,8 @@ pub fn import_bytes(
         };
         let mut timeline = compacted.among(&Neighbours::default());
         too_many(&timeline)?;
-        let indexed = indexed.iter().find(|it| it.session == session && it.requests() > 0);
-        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses));
+        let indexed = indexed.iter().find(|it| it.session == session);
+        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses).of_length(bytes.len()));
         if let Some(recorded) = &mut timeline.recorded {
             recorded.among = among.map(Arc::new);
         }

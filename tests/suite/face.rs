@@ -2,6 +2,7 @@
 
 mod examples;
 mod failures;
+mod folders;
 mod list;
 mod own_code;
 mod reports;

@@ -3,17 +3,60 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ctxsim::{Code, Comparison, Recording, Report, Scenario};
+use ctxsim::{Code, Comparison, Recording, Report, RequestRow, Scenario};
 use js_sys::Function;
 use send_wrapper::SendWrapper;
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::code::code;
-use crate::error::{said, thrown};
+use crate::error::{object, said, thrown};
 use crate::options::{Given, Options};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** One model request; sizes are tokens. */
+export interface RequestRow {
+  /** The turn, from 0. */
+  turn: number;
+  /** The step of the session, from 0. */
+  step: number;
+  /** The request's number within the step, from 0. */
+  n: number;
+  role: "main" | "summariser" | "keep_alive";
+  /** Milliseconds since the session began. */
+  at_ms: number;
+  prompt: number;
+  cache_read: number;
+  cache_write: number;
+  uncached: number;
+  output: number;
+  /** How many entries the policy changed since the request before. */
+  edits: number;
+  /** The first entry that was changed since the request before. */
+  first_changed: number | null;
+  /** The first entry that no earlier prompt shares, as far as the cache's rules know it. */
+  broke_at: number | null;
+  /** US dollars; null where some token has no price. */
+  usd: number | null;
+}
+/** The requests of one policy on one session. */
+export interface RunRows { policy: string; scenario: string; profile: string; rows: RequestRow[] }
+/** A document, and the text that the command line prints. */
+export interface Told { json: string; text: string }
+"#;
 
 #[wasm_bindgen]
 extern "C" {
+    /// The options of advice.
+    #[wasm_bindgen(typescript_type = "AdviceOptions")]
+    pub type GivenAdvice;
+    /// The requests of runs.
+    #[wasm_bindgen(typescript_type = "RunRows[]")]
+    pub type AllRows;
+    /// A document, and its text.
+    #[wasm_bindgen(typescript_type = "Told")]
+    pub type Told;
     /// A function that is told how much is done.
     #[wasm_bindgen(typescript_type = "(done: number, all: number) => void | boolean")]
     pub type Progress;
@@ -69,6 +112,11 @@ impl Bench {
         Ok(())
     }
 
+    /// Leaves out sessions that another one holds, too, by the id in their logs, as the command line does in a folder; returns their names.
+    pub fn once(&mut self) -> Vec<String> {
+        Recording::once(&mut self.sessions)
+    }
+
     /// The names of its sessions.
     #[wasm_bindgen(getter)]
     #[must_use]
@@ -94,11 +142,84 @@ impl Bench {
         let comparison = self.comparison(options)?.rows();
         run(comparison, progress)?.html().map_err(|it| thrown(&it))
     }
+
+    /// Advises on the settings of the agents that recorded its sessions: the document that `ctxsim advise --format json` prints, and the text.
+    pub fn advise(&self, options: Option<GivenAdvice>) -> Result<Told, JsValue> {
+        let mut options = Options::read(options.as_ref().map(AsRef::as_ref))?;
+        let (agent, settings) = (options.agent.take(), options.settings.take());
+        let settings = settings.as_ref().map(|[name, text]| (name.as_str(), text.as_str()));
+        let advice = self.comparison_of(options)?.advise(agent.as_deref(), settings);
+        let advice = advice.map_err(|it| thrown(&it))?;
+        told(&advice.json().map_err(|it| thrown(&it))?, &advice.to_string())
+    }
+
+    /// Plays one of its sessions alone, and returns each request.
+    pub fn requests(&self, session: &str, options: Option<Given>) -> Result<AllRows, JsValue> {
+        let report = self.alone(session, options)?.rows().run().map_err(|it| thrown(&it))?;
+        report.all_passed().map_err(|it| thrown(&it))?;
+        let rows = report.runs().iter().map(|it| RunRows {
+            policy: it.policy(),
+            scenario: it.scenario(),
+            profile: it.profile(),
+            rows: it.request_rows().unwrap_or_default(),
+        });
+        object(&rows.collect::<Vec<_>>()).map(JsCast::unchecked_into)
+    }
+
+    /// Plays one of its sessions alone, and explains a request of the first policy, counted from 1 in the order of `requests`: the document that
+    /// `ctxsim explain --format json` prints in one line, and the text.
+    pub fn explain(&self, session: &str, request: usize, options: Option<Given>) -> Result<Told, JsValue> {
+        let plan = self.alone(session, options)?.plan().map_err(|it| thrown(&it))?;
+        let run = plan
+            .runs()
+            .map_err(|it| thrown(&it))?
+            .into_iter()
+            .next()
+            .ok_or_else(|| said("there is no run to explain"))?;
+        let explained = plan.explain(&run, request).map_err(|it| thrown(&it))?;
+        let json = serde_json::to_string(&explained).map_err(|it| said(&it.to_string()))?;
+        told(&json, &explained.to_string())
+    }
+}
+
+/// The requests of one policy on one session.
+#[derive(Serialize)]
+struct RunRows<'a> {
+    policy: &'a str,
+    scenario: &'a str,
+    profile: &'a str,
+    rows: &'a [RequestRow],
+}
+
+/// Returns a document and its text.
+fn told(json: &str, text: &str) -> Result<Told, JsValue> {
+    #[derive(Serialize)]
+    struct Both<'a> {
+        json: &'a str,
+        text: &'a str,
+    }
+    object(&Both { json, text }).map(JsCast::unchecked_into)
 }
 
 impl Bench {
     fn comparison(&self, options: Option<Given>) -> Result<Comparison, JsValue> {
-        Ok(Options::read(options.as_ref())?.comparison(&self.codes)?.scenarios(&self.sessions))
+        self.comparison_of(Options::read(options.as_ref().map(AsRef::as_ref))?)
+    }
+
+    fn comparison_of(&self, mut options: Options) -> Result<Comparison, JsValue> {
+        let all = self.sessions.len();
+        let [from, to] = options.sessions.take().unwrap_or([0, all]);
+        let to = to.min(all);
+        let sessions = self.sessions.get(from.min(to)..to).unwrap_or_default();
+        Ok(options.comparison(&self.codes)?.scenarios(sessions))
+    }
+
+    /// Compares on one session alone.
+    fn alone(&self, session: &str, options: Option<Given>) -> Result<Comparison, JsValue> {
+        let found = self.sessions.iter().find(|it| it.name() == session);
+        let found = found.ok_or_else(|| said(&format!("there is no session `{session}`")))?;
+        let options = Options::read(options.as_ref().map(AsRef::as_ref))?;
+        Ok(options.comparison(&self.codes)?.scenario(found.clone()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bundled inputs: their names and texts, and what is wrong with the text of a policy.
 
-use ctxsim::{Catalog, Policy};
+use ctxsim::{Catalog, Policy, Recording};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Told, object, said, thrown};
@@ -24,6 +25,8 @@ export interface Problem {
   help: string | null;
   isWarning: boolean;
 }
+/** What a policy says of itself, and its numbers: the path that overrides each, whose end is the unit, and its value; null is computed in a run. */
+export interface PolicySaid { name: string; about: string; numbers: { path: string; value: number | null }[] }
 /** What functions of this module throw: its message has every problem, and so has `problems`. */
 export interface CtxsimError extends Error { name: "CtxsimError"; problems: Problem[]; }
 "#;
@@ -33,6 +36,15 @@ extern "C" {
     /// A list of problems.
     #[wasm_bindgen(typescript_type = "Problem[]")]
     pub type Problems;
+    /// The files of a folder.
+    #[wasm_bindgen(typescript_type = "{ path: string; name: string }[]")]
+    pub type LaidOut;
+    /// A list of policies.
+    #[wasm_bindgen(typescript_type = "PolicySaid[]")]
+    pub type PolicyList;
+    /// What a policy says.
+    #[wasm_bindgen(typescript_type = "PolicySaid")]
+    pub type PolicySaid;
 }
 
 /// Lists the names of bundled inputs of a kind: `policies`, `scenarios`, `profiles` or `suites`.
@@ -51,6 +63,62 @@ pub fn names(
             return Err(said(&words));
         }
     })
+}
+
+/// Returns the files of a folder of recordings in the order in which the command line takes them, each with the name that its session has in reports.
+#[wasm_bindgen(js_name = layOut)]
+pub fn lay_out(paths: Vec<String>) -> Result<LaidOut, JsValue> {
+    let files = Recording::names(&paths);
+    let files = files.into_iter().map(|(path, name)| FileIs { path: path.display().to_string(), name });
+    object(&files.collect::<Vec<_>>()).map(JsCast::unchecked_into)
+}
+
+/// Returns what bundled policies say of themselves.
+#[wasm_bindgen]
+pub fn policies() -> Result<PolicyList, JsValue> {
+    let catalog = Catalog::bundled();
+    let all = catalog.policies().map(|name| {
+        let about = catalog.policy_about(name).map_err(|it| thrown(&it))?;
+        Ok(Said { name: name.to_owned(), about, numbers: Vec::new() })
+    });
+    object(&all.collect::<Result<Vec<_>, JsValue>>()?).map(JsCast::unchecked_into)
+}
+
+/// Returns what a policy says of itself, and its numbers: a bundled one by its name, or the text of a policy in RON.
+#[wasm_bindgen]
+pub fn policy(name: &str, ron: Option<String>) -> Result<PolicySaid, JsValue> {
+    let mut catalog = Catalog::bundled();
+    let mut name = name.to_owned();
+    if let Some(text) = ron {
+        Policy::ron(text.as_str()).map_err(|it| thrown(&it))?.name().clone_into(&mut name);
+        catalog = catalog.text(&format!("policies/{name}.ron"), text).map_err(|it| thrown(&it))?;
+    }
+    let about = catalog.policy_about(&name).map_err(|it| thrown(&it))?;
+    let numbers = catalog.policy_numbers(&name).map_err(|it| thrown(&it))?;
+    let numbers = numbers.into_iter().map(|(path, value)| NumberIs { path, value }).collect();
+    object(&Said { name, about, numbers }).map(JsCast::unchecked_into)
+}
+
+/// A file of a folder.
+#[derive(Serialize)]
+struct FileIs {
+    path: String,
+    name: String,
+}
+
+/// What a policy says of itself.
+#[derive(Serialize)]
+struct Said {
+    name: String,
+    about: String,
+    numbers: Vec<NumberIs>,
+}
+
+/// A number of a policy.
+#[derive(Serialize)]
+struct NumberIs {
+    path: String,
+    value: Option<f64>,
 }
 
 /// Returns the text of a bundled policy's file.

@@ -36,6 +36,17 @@ export interface Options {
   minEvidence?: number;
   /** Runs functions twice, and fails where they answer differently. */
   playTwice?: boolean;
+  /** Leaves out sessions that cannot be used, as the command line does in a folder; the report lists them with the reason. */
+  skipUnusable?: boolean;
+  /** Only these of the sessions that were added: the first, and the one behind the last, counted from 0. What the others tell of them is not used. */
+  sessions?: [number, number];
+}
+/** What advice is asked for. */
+export interface AdviceOptions extends Options {
+  /** The agent, where the format of the logs does not tell. */
+  agent?: string;
+  /** The name and the text of the agent's settings file. */
+  settings?: [name: string, text: string];
 }
 "#;
 
@@ -63,6 +74,10 @@ pub(crate) struct Options {
     model: Option<String>,
     min_evidence: Option<f64>,
     play_twice: bool,
+    skip_unusable: bool,
+    pub(crate) sessions: Option<[usize; 2]>,
+    pub(crate) agent: Option<String>,
+    pub(crate) settings: Option<[String; 2]>,
 }
 
 /// A policy: a name, or a text.
@@ -83,7 +98,7 @@ enum Written {
 
 impl Options {
     /// Reads what a caller gave.
-    pub(crate) fn read(given: Option<&Given>) -> Result<Self, JsValue> {
+    pub(crate) fn read(given: Option<&JsValue>) -> Result<Self, JsValue> {
         let Some(given) = given.filter(|it| !it.is_undefined() && !it.is_null()) else {
             return Ok(Self::default());
         };
@@ -126,6 +141,7 @@ impl Options {
         it = with(it, self.model, Comparison::model);
         it = with(it, self.min_evidence, Comparison::min_evidence);
         it = if self.own_models { it.own_models() } else { it };
+        it = if self.skip_unusable { it.skip_unusable() } else { it };
         Ok(if self.play_twice { it.play_twice() } else { it })
     }
 }

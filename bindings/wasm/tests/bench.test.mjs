@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { PROFILE, ROOT, SESSION, SESSIONS, benchOf, ctxsim } from "./shared.mjs";
+import { PROFILE, ROOT, SESSION, SESSIONS, benchOf, ctxsim, printed } from "./shared.mjs";
 
 const run = (json, policy) => JSON.parse(json).runs.find((it) => it.policy === policy);
 const under = (...policies) => ({ policies, profiles: [PROFILE] });
@@ -85,6 +85,34 @@ test("every mistake is thrown at once, with its problems", () => {
   assert.throws(() => bench.add("mine", new TextEncoder().encode("nothing")), (error) => error.problems[0].file === "mine");
   assert.throws(() => bench.code("mine", 3), { name: "CtxsimError" });
   assert.deepEqual(bench.names, ["claude-code-session"], "what could not be read is not there");
+});
+
+test("requests, explanations and advice are those of the command line", () => {
+  const bench = benchOf([SESSION]);
+  const [had, cut] = bench.requests("claude-code-session", under("identity", "truncate_oldest"));
+  const report = bench.compare(under("identity", "truncate_oldest"));
+  assert.equal(cut.rows.length, 69);
+  assert.equal(Math.max(...cut.rows.map((it) => it.prompt)), run(report, "truncate_oldest").totals.prompt_tokens_max);
+  assert.ok(had.rows.every((it) => it.first_changed === null) && cut.rows.some((it) => it.first_changed !== null));
+  const { json, text } = bench.explain("claude-code-session", 9, under("truncate_oldest"));
+  const explained = JSON.parse(printed("explain", "--policy", "truncate_oldest", "--profile", PROFILE, "--request", "9", "--format", "json", SESSION));
+  assert.deepEqual(JSON.parse(json).cache, explained.cache);
+  assert.match(text, /^Request 9 of 69/);
+  assert.throws(() => bench.explain("nobody", 9, under("identity")), { message: /no session `nobody`/ });
+  const advice = JSON.parse(bench.advise().json);
+  assert.deepEqual(advice.agents[0].tried, JSON.parse(printed("advise", "--format", "json", SESSION)).agents[0].tried);
+  assert.throws(() => bench.advise({ agent: "nobody" }), { message: /nobody/ });
+});
+
+test("files of a folder are named and ordered, and policies tell their numbers", () => {
+  assert.deepEqual(ctxsim.layOut(["p/two/a.jsonl", "p/one/a.jsonl"]), [{ path: "p/one/a.jsonl", name: "one/a" }, { path: "p/two/a.jsonl", name: "two/a" }]);
+  assert.ok(ctxsim.policies().some((it) => it.name === "identity" && it.about));
+  const { numbers } = ctxsim.policy("clear_tool_results");
+  assert.equal(numbers.find((it) => it.path === "params.trigger.tokens").value, 100000);
+  const ron = '(name: "mine", about: "X.", base: "clear_tool_results", params: { "trigger": tokens(5) })';
+  assert.equal(ctxsim.policy("", ron).numbers.find((it) => it.path === "params.trigger.tokens").value, 5);
+  const bench = benchOf(SESSIONS);
+  assert.equal(JSON.parse(bench.compare({ ...under("identity"), sessions: [1, 2] })).runs.length, 1);
 });
 
 test("progress is told, and stops", () => {

@@ -15,8 +15,11 @@ pub struct Among {
     pub indexed: Indexed,
     /// What it is made of, before it is laid out.
     session: CompactedSession,
-    /// What its recording is called, and what is left out of it.
-    file: String,
+    /// What its recording is called.
+    pub file: String,
+    /// The bytes of its recording.
+    pub length: usize,
+    /// What is left out of it.
     losses: Vec<Loss>,
     /// What it was told last, and what it is then: the same sessions are compared often.
     told: Mutex<Option<(Neighbours, Arc<Timeline>)>>,
@@ -25,7 +28,12 @@ pub struct Among {
 impl Among {
     pub(super) fn new(indexed: Indexed, session: CompactedSession, file: &str, losses: &[Loss]) -> Self {
         let (file, losses) = (file.to_owned(), losses.to_vec());
-        Self { indexed, session, file, losses, told: Mutex::default() }
+        Self { indexed, session, file, length: 0, losses, told: Mutex::default() }
+    }
+
+    /// Notes how long its recording is.
+    pub(super) fn of_length(self, length: usize) -> Self {
+        Self { length, ..self }
     }
 
     /// Lays it out with what others tell of it.

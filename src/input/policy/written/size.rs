@@ -61,6 +61,19 @@ pub enum Size {
     },
 }
 
+impl Size {
+    /// Returns the field of its number, and the number; a size that is computed during a run has the field that would replace it, and no number.
+    pub fn number(&self) -> (&'static str, Option<f64>) {
+        match self {
+            Self::Tokens(it) => ("tokens", Some(*it as f64)),
+            Self::Chars(it) => ("chars", Some(*it as f64)),
+            Self::Count(it) => ("count", Some(*it as f64)),
+            Self::Ratio(it) => ("ratio", Some(it.to_f64())),
+            _ => ("tokens", None),
+        }
+    }
+}
+
 /// What `by_window` compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

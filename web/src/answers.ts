@@ -1,0 +1,88 @@
+// What workers answer: the numbers of a report that the page shows, without the report.
+import type { AdviceOptions, Options, PolicySaid, Problem, RunRows, Told } from "../../bindings/wasm/pkg/ctxsim.js";
+
+export type { AdviceOptions, Options, PolicySaid, Problem, RunRows, Told };
+
+/** One policy over all sessions, or on one. Costs are US dollars, shares are fractions. */
+export interface Line {
+  policy: string;
+  usd: number | null;
+  /** The cost at both ends of the recovery assumptions. */
+  usdEnds: [number, number] | null;
+  /** Against the first policy; null for the first itself. */
+  change: number | null;
+  /** The 95% interval of the change over sessions; null for a single session. */
+  interval: [number, number] | null;
+  evidence: number | null;
+  promptMax: number;
+  hitRate: number | null;
+  recoveryCalls: number | null;
+}
+
+export interface Bill {
+  requests: number;
+  exact: number;
+  predicted_usd: number;
+  billed_usd: number;
+}
+
+export interface SessionLine {
+  name: string;
+  format: string;
+  model: string | null;
+  requests: number;
+  bill: Bill | null;
+  isUnderOwnModel: boolean;
+  /** The cost under each policy of the answer, and the evidence kept. */
+  runs: { policy: string; usd: number | null; evidence: number | null }[];
+}
+
+export interface Answer {
+  lines: Line[];
+  /** What the report says: one sentence a table. */
+  words: string[];
+  cheapest: string | null;
+  minEvidence: number;
+  sessions: SessionLine[];
+  bill: Bill | null;
+  /** Sessions that cannot be played, with the reason. */
+  skipped: { file: string; reason: string }[];
+  notes: string[];
+  failures: { policy: string; reason: string }[];
+  /** How many sessions it is about. */
+  count: number;
+}
+
+export interface Failure {
+  name: string;
+  message: string;
+  problems: Problem[];
+}
+
+/** A file of a folder, and the name that its session gets. */
+export interface Found {
+  path: string;
+  name: string;
+  file: File;
+}
+
+/** What a worker can be asked. */
+export interface Calls {
+  start(module: WebAssembly.Module): void;
+  clear(): void;
+  add(name: string, file: Blob): string[];
+  once(): string[];
+  copies(files: Blob[]): number[];
+  layOut(paths: string[]): { path: string; name: string }[];
+  policies(): PolicySaid[];
+  policy(name: string, ron?: string): PolicySaid;
+  policyText(name: string): string;
+  diagnose(text: string): Problem[];
+  code(name: string, url: string): void;
+  answer(options: Options): Answer;
+  json(options: Options): string;
+  page(options: Options): string;
+  requests(session: string, options: Options): RunRows[];
+  explain(session: string, request: number, options: Options): Told;
+  advise(options: AdviceOptions): Told;
+}

@@ -1,0 +1,96 @@
+// One session under two policies, request by request.
+import type { RunRows } from "./answers";
+import { captioned, el } from "./dom";
+import { change, count, usd } from "./numbers";
+
+type Row = RunRows["rows"][number];
+
+/** The same request under both policies; one may have requests that the other has not, such as those that write summaries. */
+export interface Pair {
+  had: Row | null;
+  would: Row | null;
+  /** The numbers of the requests in their runs, from 1. */
+  numbers: [number, number];
+}
+
+const KEYS = ["turn", "step", "role", "n"] as const;
+const keyOf = (it: Row) => KEYS.map((key) => it[key]).join(" ");
+
+export function pairs(had: Row[], would: Row[]): Pair[] {
+  const others = new Map(would.map((it, at) => [keyOf(it), at]));
+  const all: Pair[] = [];
+  let next = 0;
+  const alone = (to: number) => {
+    for (; next < to; next++) all.push({ had: null, would: would[next]!, numbers: [0, next + 1] });
+  };
+  had.forEach((it, at) => {
+    const found = others.get(keyOf(it));
+    if (found === undefined || found < next) {
+      all.push({ had: it, would: null, numbers: [at + 1, 0] });
+      return;
+    }
+    alone(found);
+    all.push({ had: it, would: would[found]!, numbers: [at + 1, found + 1] });
+    next = found + 1;
+  });
+  alone(would.length);
+  return all;
+}
+
+/** Says where the prefix broke: the policy's edit, or everything was gone from the cache. */
+export function broke(row: Row | null, nth: number): string {
+  if (!row) return "";
+  if (row.first_changed !== null) return `at entry ${row.first_changed}, ${row.edits} changed`;
+  return nth > 0 && row.cache_read === 0 && row.role === "main" ? "all of it: nothing was in the cache" : "";
+}
+
+const clock = (ms: number) => {
+  const s = Math.floor(ms / 1000);
+  const two = (it: number) => String(it).padStart(2, "0");
+  return s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`;
+};
+
+/** The rows that are made at a time, so that no long session holds the page up. */
+const CHUNK = 40;
+
+/** Fills the table; `explain` is called with the side, 0 as it is and 1 under the policy, and the number of the request. */
+export function requests(at: HTMLTableElement, policy: string, all: Pair[], explain: (side: 0 | 1, request: number) => void): void {
+  const th = (text: string, props = {}) => el("th", { scope: "col", ...props }, text);
+  const head = el("thead", {},
+    el("tr", {}, el("th", { scope: "col", rowspan: 2 }, "Request"), th("As it is", { colspan: 4, scope: "colgroup" }), th(policy, { colspan: 5, scope: "colgroup" })),
+    el("tr", {}, ...["prompt", "read", "written", "cost", "prompt", "read", "written", "cost", "prefix broke"].map((it) => th(it))),
+  );
+  const body = el("tbody");
+  at.replaceChildren(captioned(at, "Tokens and US dollars of each request. Choose a prompt to have it explained."), head, body);
+  const cells = (row: Row | null, side: 0 | 1, number: number) => row
+    ? [
+        el("td", {}, el("button", { type: "button", "aria-label": `Explain request ${number} ${side ? `under ${policy}` : "as it is"}: ${count(row.prompt)} tokens`, onclick: () => explain(side, number) }, count(row.prompt))),
+        el("td", {}, count(row.cache_read)),
+        el("td", {}, count(row.cache_write)),
+        el("td", {}, usd(row.usd)),
+      ]
+    : [el("td", { colspan: 4 }, "–")];
+  const line = (it: Pair, nth: number) => {
+    const row = (it.had ?? it.would)!;
+    const why = broke(it.would, nth);
+    const role = row.role === "main" ? "" : row.role === "summariser" ? " summary" : " keep-alive";
+    return el("tr", { class: why ? "broke" : undefined },
+      el("th", { scope: "row" }, `${nth + 1}${role} · ${clock(row.at_ms)}`),
+      ...cells(it.had, 0, it.numbers[0]), ...cells(it.would, 1, it.numbers[1]), el("td", { class: "break" }, why));
+  };
+  const more = (from: number) => {
+    if (at.tBodies[0] !== body) return;
+    body.append(...all.slice(from, from + CHUNK).map((it, nth) => line(it, from + nth)));
+    if (from + CHUNK < all.length) requestAnimationFrame(() => more(from + CHUNK));
+  };
+  more(0);
+}
+
+/** Sums up a session. */
+export function summary(policy: string, had: Row[], would: Row[]): string {
+  const sum = (all: Row[]) => all.reduce<number | null>((sum, it) => (sum === null || it.usd === null ? null : sum + it.usd), 0);
+  const [one, other] = [sum(had), sum(would)];
+  const breaks = would.filter((it) => it.first_changed !== null).length;
+  const costs = one === null || other === null ? "" : ` Its requests cost ${usd(one)} as it is and ${usd(other)} under ${policy} (${change(other / one - 1)}), before what fetching again costs.`;
+  return `${count(had.length)} requests.${costs} ${policy} changed the prefix ${breaks === 1 ? "once" : `${breaks} times`}.`;
+}

@@ -1,0 +1,72 @@
+// A static server for the built page, with the content security policy as a header, and a browser.
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const POLICY = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; worker-src 'self'; img-src data:";
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html; charset=utf-8", ".css": "text/css" };
+
+const { chromium } = await import("playwright-core").catch(() => ({ chromium: null }));
+/** Why there are no tests in a browser, if there are none. */
+export const skip = (!chromium && "there is no playwright-core") || (!existsSync(CHROMIUM) && `there is no ${CHROMIUM}`) || (!existsSync(join(DIST, "page.js")) && "the page is not built: run ./build");
+
+const built = ["release", "debug"].map((it) => join(ROOT, "target", it, "ctxsim")).filter(existsSync);
+/** The command line: CTXSIM, else what was built last. */
+export const COMMAND = process.env.CTXSIM ?? built.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0];
+
+/** Serves the page below a folder, as any host may; remembers what was asked for. */
+export async function serve() {
+  const asked = [];
+  const server = createServer((request, response) => {
+    const path = decodeURI(new URL(request.url, "http://x").pathname);
+    asked.push(path);
+    const file = join(DIST, path.replace(/^\/below\//, "").replace(/^$/, "index.html"));
+    const found = path.startsWith("/below/") && existsSync(file) && statSync(file).isFile();
+    response.writeHead(found ? 200 : 404, { "content-type": TYPES[extname(file)] ?? "text/plain", "content-security-policy": POLICY });
+    response.end(found ? readFileSync(file) : "");
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return { asked, url: `http://127.0.0.1:${server.address().port}/below/`, close: () => server.close() };
+}
+
+export function launch() {
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+}
+
+/** Waits until something is true in the page; its policy forbids what Playwright would do. */
+export async function until(page, test, arg, limit = 20_000) {
+  const end = Date.now() + limit;
+  for (;;) {
+    const found = await page.evaluate(test, arg);
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`waited ${limit} ms in vain for ${test}; the page says: ${await page.locator("#status").textContent()}`);
+    await new Promise((later) => setTimeout(later, 15));
+  }
+}
+
+/** Opens the page, ready. */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  await page.goto(url);
+  await until(page, () => "ready" in document.body.dataset);
+  return page;
+}
+
+export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelectorAll("#lines tbody tr").length > 2 && !document.querySelector("#status").textContent);
+
+/** The recordings below folders. */
+export function recordings(...folders) {
+  const below = (folder) => readdirSync(folder).sort().flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? below(path) : /\.(jsonl|json|csv)$/.test(name) ? [path] : [];
+  });
+  return folders.flatMap(below);
+}
