@@ -98,22 +98,27 @@ impl Report {
         std::iter::once(month.filling()).chain(month.missing_grid()).collect()
     }
 
-    /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
-    pub fn filled_lines(&self) -> Vec<String> {
-        let (Some(month), Some(next)) = (self.month(), &self.next) else { return Vec::new() };
+    /// Says what a memory file costs, if sessions were billed.
+    pub fn memory_line(&self) -> Option<String> {
+        let month = self.month()?;
         let front: f64 = month.sum(|it| it.front_usd);
-        let memory = format!(
+        Some(format!(
             "Each {} tokens at the front of the prompts, such as those of a memory file, cost {}{}.",
             thousands(MEMORY_TOKENS),
             super::advise::dollars(front),
             if month.is_scaled() { " a month" } else { "" }
-        );
+        ))
+    }
+
+    /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
+    pub fn filled_lines(&self) -> Vec<String> {
+        let (Some(month), Some(next)) = (self.month(), &self.next) else { return Vec::new() };
         let dearest = month.missing().into_iter().map(|it| it.dearest);
         let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
         let look = dearest.map(|(session, miss)| {
             format!("The dearest miss: {}", next.explain(&session.name, miss.request))
         });
-        std::iter::once(memory).chain(look).collect()
+        self.memory_line().into_iter().chain(look).collect()
     }
 }
 

@@ -85,7 +85,7 @@ fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<F
     let sections = [
         guards.unwrap_or_default(),
         report.filled_grids().into_iter().map(Piece::table).collect(),
-        report.filled_lines().into_iter().map(Piece::Text).collect(),
+        report.memory_line().into_iter().map(Piece::Text).collect(),
         left_out.into_iter().map(Piece::Text).collect(),
         Piece::charts(figures),
     ];

@@ -130,7 +130,7 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
     assert_eq!(unchanged.status.code(), Some(0), "{text}");
     assert!(text.contains("suite passed: 3 of 3 guard checks passed, 2 of 2 snapshots unchanged"), "{text}");
 
-    fs::write(path.join("mine.ron"), POLICY.replace("40_000", "50_000")).unwrap();
+    fs::write(path.join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
     let changed = check(path, &[]);
     let text = told(&changed);
     assert_eq!(changed.status.code(), Some(1));
@@ -150,7 +150,7 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
 fn a_build_machine_leaves_nothing_for_review() {
     let folder = folder();
     check(folder.path(), &["--bless"]);
-    fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "50_000")).unwrap();
+    fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
     let output =
