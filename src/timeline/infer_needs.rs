@@ -17,10 +17,10 @@ use history::{Call, History};
 
 /// The rules; of equal weights, the first wins.
 const RULES: [Rule; 4] = [
-    Rule { name: "old_text", find: old_text::find, names: None },
-    Rule { name: "polled_again", find: polled_again::find, names: None },
-    Rule { name: "same_path", find: same_path::find, names: None },
-    Rule { name: "literals", find: literals::find, names: Some(literals::names) },
+    Rule { name: "old_text", find: old_text::find },
+    Rule { name: "polled_again", find: polled_again::find },
+    Rule { name: "same_path", find: same_path::find },
+    Rule { name: "literals", find: literals::find },
 ];
 
 /// Returns the names of all rules, in order.
@@ -33,13 +33,23 @@ struct Rule {
     /// Its name in scenarios and rows.
     name: &'static str,
     /// Returns the results, in any order.
-    find: fn(&Call, &History<'_>, &NeedRule) -> Vec<ItemIx>,
-    /// Returns what a call names of a result that it needs, if it names facts.
-    names: Option<Names>,
+    find: fn(&Call, &History<'_>, &NeedRule) -> Vec<Found>,
 }
 
-/// Returns what a call names of a result.
-type Names = fn(&Call, &History<'_>, &NeedRule, ItemIx) -> Option<Fact>;
+/// A result that a call needs.
+#[derive(Clone, Copy)]
+struct Found {
+    item: ItemIx,
+    /// What the call names of it, if it names a fact.
+    names: Option<Fact>,
+}
+
+impl From<ItemIx> for Found {
+    /// A result of which no fact is named.
+    fn from(item: ItemIx) -> Self {
+        Self { item, names: None }
+    }
+}
 
 /// A rule with its numbers.
 struct ActiveRule<'a> {
@@ -79,14 +89,11 @@ pub(super) fn infer_needs(
     let mut history = History::new(timeline);
     for step in 0..timeline.spine.steps.len() {
         history.learn(step);
-        for (item, rule) in found(&history, step, &rules) {
+        for (rule, Found { item, names }) in found(&history, step, &rules) {
             let active = &mut rules[rule];
             active.n_found += 1;
             let row = &timeline.spine.items[item as usize];
             let level = active.spec.level.unwrap_or(Level::ExactEvidence);
-            let names = active.rule.names.and_then(|names| {
-                history.calls_of(step).find_map(|call| names(&call, &history, active.spec, item))
-            });
             let inferred = Inferred { rule: active.rule.name, step: ix(step), item, names };
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
@@ -121,23 +128,26 @@ pub(super) struct Inference {
 }
 
 /// Returns the results needed by a step's calls, each with the rule of the largest weight.
-fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(ItemIx, usize)> {
-    let mut by_item: IndexMap<ItemIx, usize> = IndexMap::new();
+fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(usize, Found)> {
+    let mut by_item: IndexMap<ItemIx, (usize, Found)> = IndexMap::new();
     for call in history.calls_of(step) {
         for (index, active) in rules.iter().enumerate() {
-            for item in (active.rule.find)(&call, history, active.spec) {
-                let holds = by_item.entry(item).or_insert(index);
+            for one in (active.rule.find)(&call, history, active.spec) {
+                let (holds, found) = by_item.entry(one.item).or_insert((index, one));
                 if (rules[*holds].weight, *holds) != (active.weight, index)
                     && (rules[*holds].weight < active.weight
                         || rules[*holds].weight <= active.weight && index < *holds)
                 {
-                    *holds = index;
+                    (*holds, *found) = (index, one);
+                } else if *holds == index {
+                    // Of several facts of one result, the first that rates are published of.
+                    found.names = found.names.or(one.names);
                 }
             }
         }
     }
     by_item.sort_unstable_keys();
-    by_item.into_iter().collect()
+    by_item.into_values().collect()
 }
 
 /// Limits of all weights; see docs/counterfactual.md.

@@ -1,29 +1,25 @@
 //! A name, a path or a number that stood last in an earlier result, and is used in a call, needs that result.
 
+use super::Found;
 use super::history::{Call, History, words};
 use crate::input::scenario::NeedRule;
 use crate::input::scenario::summaries::Fact;
 use crate::quantity::saturated;
-use crate::timeline::{ItemIx, Kind};
+use crate::timeline::Kind;
 
 /// Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
     let n_min = saturated(spec.characters_min.unwrap_or_default());
     let mut results = Vec::new();
     for value in call.others(&[]) {
         let literals = words(value).filter(|it| is_literal(it, n_min));
-        let newest = literals.filter_map(|it| history.places(it).next());
-        results.extend(newest.filter(|it| history.kind(*it) == Kind::ToolResult));
+        let newest = literals.filter_map(|it| {
+            let item = history.places(it).next()?;
+            Some(Found { item, names: Fact::of_literal(it) })
+        });
+        results.extend(newest.filter(|it| history.kind(it.item) == Kind::ToolResult));
     }
     results
-}
-
-/// Returns the kind of the first literal that a call repeats of a result.
-pub(super) fn names(call: &Call, history: &History<'_>, spec: &NeedRule, item: ItemIx) -> Option<Fact> {
-    let n_min = saturated(spec.characters_min.unwrap_or_default());
-    let literals = call.others(&[]).flat_map(words).filter(|it| is_literal(it, n_min));
-    let mut own = literals.filter(|it| history.places(it).next() == Some(item));
-    own.find_map(Fact::of_literal)
 }
 
 /// Returns whether a word is one that nobody says by chance: long enough, with a digit, a joint, or a capital inside.

@@ -1,12 +1,13 @@
 //! An edit needs the result that its old text is in.
 
+use super::Found;
 use super::history::{Call, History};
 use crate::input::scenario::NeedRule;
 use crate::quantity::saturated;
 use crate::timeline::{ItemIx, Kind};
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
     let names = spec.arguments.as_deref().unwrap_or_default();
     let n_min: usize = saturated(spec.characters_min.unwrap_or_default());
     let olds: Vec<&str> = call.named(names).filter(|it| it.trim().chars().count() >= n_min.max(1)).collect();
@@ -21,7 +22,7 @@ pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<I
     results.sort_unstable();
     results.dedup();
     let holding = |old: &str| results.iter().rev().copied().find(|it| holds(history.text(*it), old));
-    olds.into_iter().filter_map(holding).collect()
+    olds.into_iter().filter_map(holding).map(Found::from).collect()
 }
 
 /// Returns whether a text holds another, whether or not its lines are numbered.

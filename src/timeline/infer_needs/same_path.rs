@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
+use super::Found;
 use super::history::{Call, History};
 use crate::input::scenario::NeedRule;
-use crate::timeline::ItemIx;
 
 /// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<ItemIx> {
+pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
     if call.is_of(spec.rereads.as_deref().unwrap_or_default(), history) {
         return Vec::new();
     }
     let names = spec.arguments.as_deref().unwrap_or_default();
     let files = call.named(names).filter(|it| Path::new(it).extension().is_some());
-    files.filter_map(|file| history.results_for(file).find(|it| history.brings(*it))).collect()
+    files
+        .filter_map(|file| history.results_for(file).find(|it| history.brings(*it)))
+        .map(Found::from)
+        .collect()
 }
