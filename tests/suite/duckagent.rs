@@ -348,8 +348,11 @@ fn every_recorded_session_runs_under_every_bundled_policy() {
     assert_eq!(scenarios.len(), 7);
     let profiles =
         vec![full("anthropic-claude-sonnet-4"), full("deepseek-chat"), "interval/openai-gpt-5.4".to_owned()];
+    // A short prompt, so that some session outgrows it however its model counts.
+    let set = vec!["profile.limits.input_tokens=60_000".to_owned()];
     let plan =
-        Plan::new(&catalog, &Comparison { policies, scenarios, profiles, ..Comparison::default() }).unwrap();
+        Plan::new(&catalog, &Comparison { policies, scenarios, profiles, set, ..Comparison::default() })
+            .unwrap();
 
     let report = plan.report(None, &|_, _| {}).unwrap();
 
