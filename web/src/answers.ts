@@ -26,6 +26,14 @@ export interface Bill {
   billed_usd: number;
 }
 
+/** What fills a session's prompts, and what of them was sent before and not read from the cache, by its bills. */
+export interface Filled {
+  by_tool: { what: string; tokens: number; entered_usd: number; carried_usd: number }[];
+  missed: { request: number; cause: string; tokens: number; usd: number }[];
+  /** What 1,000 tokens at the front of every prompt cost. */
+  front_usd: number;
+}
+
 export interface SessionLine {
   name: string;
   format: string;
@@ -33,6 +41,7 @@ export interface SessionLine {
   requests: number;
   bill: Bill | null;
   isUnderOwnModel: boolean;
+  filled: Filled | null;
   /** The cost under each policy of the answer, and the evidence kept. */
   runs: { policy: string; usd: number | null; evidence: number | null }[];
 }

@@ -451,6 +451,7 @@ function showSessions(it: Answer): void {
     ? `The bills show what was read and written: of ${count(it.bill.requests)} requests, ${count(it.bill.exact)} are predicted to the token, and the sum is off by ${change(it.bill.predicted_usd / it.bill.billed_usd - 1)}.`
     : "No bill is known, so nothing says how well these are predicted.";
   byId("sessions-said").textContent = words;
+  if (!state.isPart) showFills(it);
   const all: Column<SessionLine>[] = [
     { head: "Session", isLeft: true, by: (one) => one.name, cell: (one) => el("button", { type: "button", title: one.name, onclick: () => pickSession(one.name) }, one.name) },
     { head: "Model", isLeft: true, by: (one) => one.model, cell: (one) => (one.model ?? "unknown") + (one.isUnderOwnModel ? "" : ", at other prices") },
@@ -469,6 +470,58 @@ function showSessions(it: Answer): void {
     if (it.sessions.some((one) => one.name === before)) select.value = before;
     shownSessions = names;
   }
+}
+
+/** Words of the causes in a report's `sessions[].filled.missed`. */
+const CAUSES: Record<string, string> = {
+  began: "a session began (tools and system prompt)",
+  paused: "a pause outlived the entries",
+  compacted: "the history was compacted or cleared",
+  model: "another model answered",
+  changed: "tools, system prompt or settings changed",
+  untold: "nothing in the log says why",
+};
+
+interface Fill { what: string; tokens: number; usd: number }
+interface Missing { cause: string; requests: number; tokens: number; usd: number; dearest: { session: string; request: number; usd: number } }
+
+function showFills(it: Answer): void {
+  const billed = it.sessions.filter((one) => one.filled);
+  byId("fills").hidden = billed.length === 0;
+  const fills = new Map<string, Fill>();
+  const misses = new Map<string, Missing>();
+  let front = 0;
+  for (const { name, filled } of billed) {
+    front += filled!.front_usd;
+    for (const { what, tokens, entered_usd, carried_usd } of filled!.by_tool) {
+      const sum = fills.get(what) ?? { what, tokens: 0, usd: 0 };
+      fills.set(what, { what, tokens: sum.tokens + tokens, usd: sum.usd + entered_usd + carried_usd });
+    }
+    for (const { cause, request, tokens, usd } of filled!.missed) {
+      const own = { session: name, request, usd };
+      const sum = misses.get(cause) ?? { cause, requests: 0, tokens: 0, usd: 0, dearest: own };
+      const dearest = usd > sum.dearest.usd ? own : sum.dearest;
+      misses.set(cause, { cause, requests: sum.requests + 1, tokens: sum.tokens + tokens, usd: sum.usd + usd, dearest });
+    }
+  }
+  const input = [...fills.values()].reduce((sum, one) => sum + one.usd, 0);
+  byId("fills-said").textContent = `Each 1,000 tokens at the front of the prompts, such as those of a memory file, cost ${usd(front)} in these sessions.`;
+  const of: Column<Fill>[] = [
+    { head: "What", isLeft: true, by: (one) => one.what, cell: (one) => one.what },
+    { head: "Tokens", by: (one) => one.tokens, cell: (one) => count(one.tokens) },
+    { head: "Cost", by: (one) => one.usd, cell: (one) => usd(one.usd) },
+    { head: "Of input", by: (one) => one.usd, cell: (one) => share(one.usd / input) },
+  ];
+  table(byId<HTMLTableElement>("fill-lines"), "What sending it again and again costs, by the bills.", of, [...fills.values()], { column: 2, isDown: true });
+  const missing: Column<Missing>[] = [
+    { head: "What missed the cache", isLeft: true, by: (one) => CAUSES[one.cause] ?? one.cause, cell: (one) => CAUSES[one.cause] ?? one.cause },
+    { head: "Requests", by: (one) => one.requests, cell: (one) => count(one.requests) },
+    { head: "Tokens", by: (one) => one.tokens, cell: (one) => count(one.tokens) },
+    { head: "Cost", by: (one) => one.usd, cell: (one) => usd(one.usd) },
+    { head: "Of input", by: (one) => one.usd, cell: (one) => share(one.usd / input) },
+    { head: "Dearest", isLeft: true, by: (one) => one.dearest.usd, cell: (one) => `${one.dearest.session}, request ${one.dearest.request}` },
+  ];
+  table(byId<HTMLTableElement>("miss-lines"), "What was sent before and not read from the cache, and what that cost beyond a read.", missing, [...misses.values()], { column: 3, isDown: true });
 }
 
 function showBroken(it?: Answer): void {

@@ -109,6 +109,7 @@ function answerOf(json: string): Answer {
       model: it.model,
       requests: it.requests,
       bill: it.bill,
+      filled: it.filled ?? null,
       isUnderOwnModel: it.is_under_own_model,
       runs: runsOf.get(it.name) ?? [],
     })),

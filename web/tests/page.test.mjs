@@ -202,6 +202,18 @@ test("advice is the command line's", { skip }, async () => {
   assert.ok((await page.locator(".advice-head").count()) > 0);
 });
 
+test("what fills the prompts and what missed the cache are the command line's, session by session", { skip }, async () => {
+  const page = await loaded();
+  const filled = printed("--policy", "identity").sessions.map((it) => it.filled).filter(Boolean);
+  const fills = new Map();
+  for (const it of filled.flatMap((it) => it.by_tool)) fills.set(it.what, (fills.get(it.what) ?? 0) + it.tokens);
+  const rows = await page.locator("#fill-lines tbody tr").evaluateAll((all) => all.map((it) => [it.cells[0].textContent, Number(it.cells[1].textContent.replaceAll(",", ""))]));
+  assert.ok(rows.length > 5);
+  assert.deepEqual(new Map(rows), fills);
+  const missed = await page.locator("#miss-lines tbody tr").evaluateAll((all) => all.map((it) => Number(it.cells[1].textContent)));
+  assert.equal(missed.reduce((sum, it) => sum + it, 0), filled.flatMap((it) => it.missed).length);
+});
+
 test("the bundled session is there for whoever has none, and sessions that are all broken say so", { skip }, async () => {
   const page = await open(browser, server.url);
   server.asked.length = 0;

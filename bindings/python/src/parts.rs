@@ -209,7 +209,11 @@ fn rows(parts: &[Part]) -> PyResult<Table> {
     of.tokens("requests", parts.iter().map(requests));
     // What the first policy's requests cost, without what is expected.
     let base = |it: &Part| {
-        it.loads.iter().filter_map(|it| it.runs.first()).map(|it| it.tally.costs.base().0).reduce(|sum, it| sum + it)
+        it.loads
+            .iter()
+            .filter_map(|it| it.runs.first())
+            .map(|it| it.tally.costs.base().0)
+            .reduce(|sum, it| sum + it)
     };
     of.money("base_usd", parts.iter().map(base));
     let left_out = |it: &Part| it.loads.iter().flat_map(|it| &it.left_out).map(|it| it.count as u64).sum();
@@ -234,5 +238,6 @@ fn text<T: serde::Serialize>(it: &T) -> PyResult<String> {
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(|it| PyValueError::new_err(format!("not made by this version of ctxsim: {it}")))
+    serde_json::from_str(text)
+        .map_err(|it| PyValueError::new_err(format!("not made by this version of ctxsim: {it}")))
 }
