@@ -64,7 +64,7 @@ def test_two_ray_workers_give_the_bytes_of_one_process(folder):
     ray = pytest.importorskip("ray")
     import ctxsim.ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         totals = ctxsim.ray.compare(folder, sessions_a_task=1)
     finally:

@@ -33,9 +33,32 @@ class Job:
         return len(self.rows)
 
 
-def plan(sessions, **arguments):
+def plan(
+    sessions,
+    *,
+    policies=None,
+    profiles=None,
+    suite=None,
+    set=None,
+    own_models=False,
+    seed=None,
+    trials=None,
+    min_evidence=None,
+):
     """Makes a job of sessions (paths, folders, patterns, or bytes by name), with the arguments of `compare` that a file could hold."""
-    return Job(*_ctxsim.job(sessions, **arguments))
+    return Job(
+        *_ctxsim.job(
+            sessions,
+            policies=policies,
+            profiles=profiles,
+            suite=suite,
+            set=set,
+            own_models=own_models,
+            seed=seed,
+            trials=trials,
+            min_evidence=min_evidence,
+        )
+    )
 
 
 def batch(table, job, threads=1, read=None):
