@@ -120,6 +120,9 @@ pub(crate) fn parts(
     made.map_err(|it| raised(py, &it))
 }
 
+/// A session's path, its ticket, and its bytes if it has no path.
+type Planned<'py> = (String, String, Option<Bound<'py, PyBytes>>);
+
 /// Reads all sessions once: returns the job, and each session's path, ticket and bytes.
 #[pyfunction]
 #[pyo3(signature = (
@@ -137,7 +140,7 @@ pub(crate) fn job<'py>(
     seed: Option<u64>,
     trials: Option<u64>,
     min_evidence: Option<f64>,
-) -> PyResult<(String, Vec<(String, String, Option<Bound<'py, PyBytes>>)>)> {
+) -> PyResult<(String, Vec<Planned<'py>>)> {
     let comparison = ctxsim::compare::Comparison {
         suite,
         policies: words(policies.as_ref())?,
