@@ -5,14 +5,12 @@ use serde::Serialize;
 use super::carried::{Rates, Window, usage};
 use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
+use crate::input::{CacheRules, Profile, TtlClass};
 use crate::quantity::Tokens;
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 const MISS_MIN: Tokens = 1_024;
-
-/// How long short-lived and long-lived entries live, in milliseconds.
-const LIVES_MS: [i64; 2] = [300_000, 3_600_000];
 
 /// Why a prompt's front was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -59,8 +57,9 @@ pub struct Miss {
     pub usd: f64,
 }
 
-/// Finds the misses of a session, in order.
-pub fn missed(timeline: &Timeline, prices: &Prices) -> Vec<Miss> {
+/// Finds the misses of a session at a profile's prices and lifetimes, in order.
+pub fn missed(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
+    let prices = &profile.prices;
     let spine = &timeline.spine;
     let mut all = Vec::new();
     let mut window = Window::new(timeline);
@@ -81,7 +80,7 @@ pub fn missed(timeline: &Timeline, prices: &Prices) -> Vec<Miss> {
                 let rates = Rates::new(timeline, prices, usage);
                 let paid = rates.cost(usage.cache_read, cached);
                 let usd = paid - tokens as f64 * prices.usual().read().usd();
-                all.push(Miss { step, cause: cause(timeline, before, step), tokens, usd });
+                all.push(Miss { step, cause: cause(timeline, &profile.cache, before, step), tokens, usd });
             }
             before = Some((step, usage));
         }
@@ -98,7 +97,7 @@ fn cached(usage: Usage, prices: &Prices) -> Tokens {
 }
 
 /// Returns why a request's prompt was not read: what the log has between it and the request before.
-fn cause(timeline: &Timeline, before: Option<(StepIx, Usage)>, step: StepIx) -> Cause {
+fn cause(timeline: &Timeline, rules: &CacheRules, before: Option<(StepIx, Usage)>, step: StepIx) -> Cause {
     let Some((last, usage)) = before else { return Cause::Began };
     let events = timeline.events.iter().filter(|it| {
         let at = timeline.spine.step_at(it.at);
@@ -108,12 +107,13 @@ fn cause(timeline: &Timeline, before: Option<(StepIx, Usage)>, step: StepIx) -> 
     let steps = &timeline.spine.steps;
     let (last, own) = (&steps[last as usize], &steps[step as usize]);
     let [_, long] = usage.writes(timeline.harness.ttl);
-    let lives_ms = LIVES_MS[usize::from(long > 0)];
+    let class = if long > 0 { TtlClass::Long } else { TtlClass::Short };
+    let paused_ms = u64::try_from(own.at_ms - last.end_ms.max(last.at_ms)).unwrap_or(0);
     if found(|it| matches!(it, EventKind::Change(Setting::Model, _))) {
         Cause::Model
     } else if found(|it| matches!(it, EventKind::Reset(_))) {
         Cause::Compacted
-    } else if own.at_ms - last.end_ms.max(last.at_ms) > lives_ms {
+    } else if rules.life_ms(class).is_some_and(|it| paused_ms > it) {
         Cause::Paused
     } else if found(|it| matches!(it, EventKind::Change(..))) {
         Cause::Changed

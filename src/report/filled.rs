@@ -55,7 +55,7 @@ impl Filled {
             return None;
         }
         let prices = &profile.prices;
-        let missed = missed(timeline, prices).into_iter();
+        let missed = missed(timeline, profile).into_iter();
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: Share::by_tool(timeline, &carried(timeline, prices)),

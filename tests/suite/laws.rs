@@ -3,7 +3,7 @@
 use ctxsim::engine::{CompiledPolicy, simulate, simulate_each, simulate_sampled};
 use ctxsim::input::policy::{Action, Recovery, Size};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
-use ctxsim::input::scenario::refetch::{Assumed, Bend, Exploration, Refetch};
+use ctxsim::input::scenario::refetch::{Assumed, Exploration, Refetch};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
 use ctxsim::ledger::{Outcome, Role, Rows};
@@ -150,7 +150,7 @@ fn explores() -> impl Strategy<Value = Option<Exploration>> {
     prop::option::of(some.prop_map(|(calls, fades, bend, most)| Exploration {
         calls_per_request: Some(Assumed { value: calls, low: calls, high: calls }),
         fades_in_requests: Some(fades),
-        bend: Some(Bend { value: bend, low: bend, high: bend }),
+        bend: Some(Assumed { value: bend, low: bend, high: bend }),
         fetched_tokens: Some(std::array::from_fn(|nth| most / (nth as u32 + 1))),
     }))
 }

@@ -189,6 +189,10 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
     refused(&["merge", "parts-2/part-1-of-2.jsonl"], "part-missing", "run every shard");
     let file = folder.path().join("parts-2/part-1-of-2.jsonl");
     let text = fs::read_to_string(&file).unwrap();
+    // However many parts a file says that there are.
+    let many = text.lines().next().unwrap().replacen("\"of\":", "\"of\":100000000000000", 1);
+    fs::write(folder.path().join("many.jsonl"), many).unwrap();
+    refused(&["merge", "many.jsonl"], "part-missing", "run every shard");
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     fs::write(&file, text.replacen(&version, "\"version\":\"9.9.9\"", 1)).unwrap();
     refused(&["merge", "parts-2"], "part-version", "use one version for all parts");

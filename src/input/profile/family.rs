@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::ProfileFile;
 use crate::input::policy::wildcard;
+use crate::input::scenario::refetch::Assumed;
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Tokens, saturated};
 
@@ -21,15 +22,8 @@ pub struct Family {
     pub about: String,
     /// The ids of its models; `*` matches anything.
     models: Vec<String>,
-    factor: Counts,
-}
-
-/// How many tokens a family counts for each of `o200k_base`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-struct Counts {
-    value: f64,
-    low: f64,
-    high: f64,
+    /// Its tokens for each of `o200k_base`.
+    factor: Assumed<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -184,7 +178,7 @@ mod tests {
     #[test]
     fn every_family_s_interval_holds_its_value_and_no_model_has_two() {
         for family in Family::all() {
-            let Counts { value, low, high } = family.factor;
+            let Assumed { value, low, high } = family.factor;
             assert!(0.0 < low && low <= value && value <= high, "{}", family.name);
             for pattern in &family.models {
                 assert_eq!(name(pattern.trim_end_matches('*')), family.name, "{pattern}");

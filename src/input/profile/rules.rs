@@ -139,6 +139,15 @@ impl CacheRules {
         }
     }
 
+    /// Returns how long an entry of a class is readable after its last use, in milliseconds, if the rules have lifetimes.
+    pub fn life_ms(&self, class: TtlClass) -> Option<u64> {
+        match self {
+            Self::Breakpoints(rules) => Some(rules.life_ms(rules.class(Some(class)))),
+            Self::Qualified(qualified) => qualified.rules.life_ms(class),
+            other => other.ttl_ms(),
+        }
+    }
+
     /// Returns the shortest cached prefix in tokens, if the rules have a minimum above 0.
     pub fn min_tokens(&self) -> Option<Tokens> {
         let min = match self {

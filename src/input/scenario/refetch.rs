@@ -41,22 +41,9 @@ pub struct Exploration {
     /// The number of requests, from 1, in which what was removed fades from all of it to nothing, evenly.
     pub fades_in_requests: Option<u32>,
     /// How much more than its proportion a part of the context counts, from -1 to 1: a missing share `h` has the effect `h (1 + b (1 - h))`.
-    pub bend: Option<Bend>,
+    pub bend: Option<Assumed<f64>>,
     /// Ten equally likely sizes of what a call returns, in tokens.
     pub fetched_tokens: Option<[u32; 10]>,
-}
-
-/// How much more than its proportion a part of the context counts, and its interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Bend {
-    /// The number that is used.
-    pub value: f64,
-    /// The lower end of its interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
 }
 
 /// An assumed number and its interval.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use super::refetch::Assumed;
 use crate::input::text::decode::{Format, decode};
 
 /// The rates, with their source.
@@ -22,15 +23,7 @@ pub enum Fact {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Summaries {
-    kept: IndexMap<String, Rate>,
-}
-
-/// A share and its interval.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct Rate {
-    value: f64,
-    low: f64,
-    high: f64,
+    kept: IndexMap<String, Assumed<f64>>,
 }
 
 impl Fact {

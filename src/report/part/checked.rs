@@ -1,5 +1,7 @@
 //! Whether parts are all those of one job, each once.
 
+use std::collections::BTreeMap;
+
 use super::Part;
 use crate::diag::Diagnostic;
 
@@ -7,8 +9,10 @@ use crate::diag::Diagnostic;
 #[derive(Clone, Debug, Default)]
 pub struct Whole {
     job: Option<String>,
+    /// The number of scenarios of the job, as its parts say.
+    of: usize,
     /// By place in the plan, where the part stands and the digest of its text.
-    places: Vec<Option<(usize, u128)>>,
+    places: BTreeMap<usize, (usize, u128)>,
 }
 
 impl Whole {
@@ -26,18 +30,15 @@ impl Whole {
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
             return problem("part-job", message, help);
         }
-        self.places.resize(part.of.max(self.places.len()), None);
-        match self.places.get_mut(part.nth) {
-            Some(place @ None) => *place = Some((number, text)),
-            Some(Some((_, known))) if *known == text => {}
-            Some(Some(_)) => {
-                let message = format!("two parts of {} differ", part.name);
-                return problem("part-twice", message, "remove both and run their shard again");
-            }
-            None => {
-                let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
-                return problem("part-broken", message, "run its shard again");
-            }
+        self.of = part.of.max(self.of);
+        if part.nth >= part.of {
+            let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
+            return problem("part-broken", message, "run its shard again");
+        }
+        let (_, known) = *self.places.entry(part.nth).or_insert((number, text));
+        if known != text {
+            let message = format!("two parts of {} differ", part.name);
+            return problem("part-twice", message, "remove both and run their shard again");
         }
         Ok(())
     }
@@ -47,15 +48,15 @@ impl Whole {
     /// # Errors
     /// Some are missing.
     pub fn order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
-        let order: Vec<usize> = self.places.iter().flatten().map(|it| it.0).collect();
-        let missing = self.places.len() - order.len();
+        let order: Vec<usize> = self.places.values().map(|it| it.0).collect();
+        let missing = self.of - order.len();
         if missing == 0 && !order.is_empty() {
             return Ok(order);
         }
-        let first = self.places.iter().position(Option::is_none).unwrap_or_default();
+        let first = (0..self.of).find(|it| !self.places.contains_key(it)).unwrap_or_default();
         let message = match order.len() {
             0 => "there are no parts".to_owned(),
-            _ => format!("{missing} of {} parts are missing; the first is number {first}", self.places.len()),
+            _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
         };
         let help = "run every shard to its end: each makes only the parts that are missing";
         Err(Box::new(Diagnostic::at("part-missing", "", message).help(help)))

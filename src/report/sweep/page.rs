@@ -100,7 +100,7 @@ fn answer(it: &Sweep) -> Answer {
 
 /// Returns the command that compares a point with the base, and says why its cost differs.
 fn command(it: &Sweep, point: &SweepPoint) -> String {
-    let set = point.set.iter().map(|it| format!(" --set '{it}'")).collect::<String>();
+    let set = point.set.iter().map(|it| format!(" --set {}", quoted(it))).collect::<String>();
     let profiles = it.head.profiles.iter().map(|it| format!(" --profile {}", quoted(it))).collect::<String>();
     let loads = it.head.scenarios.iter().map(|it| format!(" {}", quoted(it))).collect::<String>();
     format!("ctxsim compare --base {} --candidate {}{set}{profiles}{loads}", it.head.base, it.head.policy)
