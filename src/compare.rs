@@ -7,6 +7,7 @@ mod contrast;
 mod convert;
 mod entry;
 mod export;
+mod folders;
 mod found;
 pub mod grid;
 mod guards;

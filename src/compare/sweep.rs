@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indexmap::IndexMap;
 
 use super::grid::{Grid, GridPoint};
-use super::{Comparison, Load, Plan, Progress};
+use super::{Comparison, Entry, Load, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Remembered, Tally};
@@ -18,7 +18,7 @@ const TOGETHER: usize = 64;
 /// One session under one profile: its results by policy, the base first.
 #[derive(Clone, Debug)]
 pub struct SweptLoad {
-    /// The folder of its recording; empty for what was not recorded.
+    /// Its working folder, where the log tells it, else the folder of its recording; empty for what was not recorded.
     pub project: String,
     /// When its last request was, in milliseconds since 1970, where the recording says so.
     pub last_ms: Option<i64>,
@@ -88,7 +88,9 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-        let of_loads = self.each(threads, progress, |load, progress| {
+        // Those who look at sessions by project mean their working folders.
+        let open = |it: &Entry| self.opened_by_folder(it, true);
+        let of_loads = self.each_of(threads, progress, open, |load, progress| {
             load.same_work(&(0..load.policies.len()).collect::<Vec<_>>())?;
             let parts = load.runs_in_parts(progress);
             FailedRuns::none_of(parts.iter().flatten())?;
@@ -107,6 +109,7 @@ impl Plan {
             }
             Ok(loads)
         })?;
+        let of_loads = of_loads.0;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
     }
 }

@@ -27,11 +27,12 @@ Without `--vary`, every number that the user of the agent can set is varied: wha
 A trigger is tried at shares of the longest prompt, any other number at multiples of itself, and a 0 at small shares of the longest prompt. Sizes that were \
 measured, such as that of a summary, are left alone.
 
-Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are \
-chosen on one part, and their savings are measured on the other. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
+The newer half of the sessions is held out (without times, whole projects, if there are several). Parameters are chosen on the other sessions, \
+and their savings are measured on those held out. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
 written, only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
-unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that \
-saves most. Otherwise, one reason says why not.
+unfavourable end of the widest of 95% intervals over sessions, over projects (working folders), and over months, weeks or days; without the project (or \
+session) that saves most; over what is assumed of recovery; and, with five projects or more, on each project under what is chosen without it. Otherwise, \
+one reason says why not, and which limit forbids it.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
