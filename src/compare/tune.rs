@@ -14,6 +14,17 @@ use crate::report::tune::{Tried, Tuned, TunedSession, named};
 
 pub use search::Search;
 
+/// The sessions of a search, each under the base and under every point.
+#[derive(Clone, Debug)]
+pub struct TunedSessions {
+    /// The sessions.
+    pub sessions: Vec<TunedSession>,
+    /// What was tried.
+    pub tried: Tried,
+    /// The base, and the policy that is tuned.
+    pub names: [String; 2],
+}
+
 /// Plays a search on every session, chooses on one part and tests the choice on the other; also returns the
 /// date of the newest session.
 ///
@@ -27,6 +38,23 @@ pub fn tune(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(Tuned, Option<String>), Error> {
+    let TunedSessions { sessions, tried, names: [base, policy] } =
+        tuned_sessions(catalog, comparison, search, threads, progress)?;
+    let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
+    Ok((Tuned::new([&base, &policy], &sessions, tried, min_evidence, seed), day))
+}
+
+/// Plays a search on every session.
+///
+/// # Errors
+/// Every problem of the inputs.
+pub fn tuned_sessions(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    search: Search,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<TunedSessions, Error> {
     let variants = search.points.clone();
     let comparison = Comparison { variants, ..comparison.clone() };
     let plan = Plan::new(catalog, &comparison)?;
@@ -51,10 +79,8 @@ pub fn tune(
         let whole = loads.into_iter().filter(|it| it.runs.len() == search.points.len() + 1);
         sessions.extend(whole.filter_map(|it| session(it, seed)));
     }
-    let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
     let Search { varied, fixed, points } = search;
-    let tried = Tried { varied, fixed, points, stages };
-    Ok((Tuned::new([&names[0], &names[1]], &sessions, tried, min_evidence, seed), day))
+    Ok(TunedSessions { sessions, tried: Tried { varied, fixed, points, stages }, names })
 }
 
 /// How many seeds memories are played under: half choose, the others test the choice.

@@ -12,8 +12,8 @@ use crate::grid::numbers::counted;
 use crate::measure::Tally;
 use crate::rng::Seed;
 
-pub use part::{BlockPart, Part};
 use part::Picked;
+pub use part::{BlockPart, Part};
 pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
@@ -166,9 +166,9 @@ impl Tuned {
         // Too few sessions to test a choice still show what it would be.
         let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
         let n_variants = tried.points.len();
-        let point = |(nth, set)| {
-            let parts = parts.iter().map(|it| Part::new(&Picked::all(it, nth))).collect();
-            (nth, TunedPoint { set, parts })
+        let by_part: Vec<Vec<Part>> = parts.iter().map(|it| Part::of_variants(it, n_variants)).collect();
+        let point = |(nth, set): (usize, Vec<String>)| {
+            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).collect() })
         };
         let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
         // Points that cost the same stay in the order in which they were tried.
@@ -179,7 +179,8 @@ impl Tuned {
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
-        let judged = parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
+        let judged =
+            parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
         let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
@@ -274,8 +275,7 @@ fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
 fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
     let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
-    let mut cheaper: Vec<(f64, usize)> =
-        (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
+    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
     cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
     let keeps = |nth| part::kept_low(&Picked::all(sessions, nth)).is_none_or(|it| it >= floor);
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
