@@ -65,7 +65,7 @@ pub use estimated::Estimated;
 pub use figures::FigureLine;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
-pub use session::{BillCheck, Session, SharedFront};
+pub use session::{BillCheck, NewerVersion, Session, SharedFront};
 pub use verdict::Verdict;
 
 /// The name of the row that sums over scenarios.

@@ -109,6 +109,7 @@ impl Head {
             ..Report::new(self.suite.clone(), told, runs, self.has_sum)
         };
         report.failures.extend(failures);
+        report.notes.extend(report.notes_on_versions());
         report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_summarisers());
