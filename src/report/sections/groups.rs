@@ -32,7 +32,7 @@ impl Report {
     /// Returns groups of scenarios with their titles.
     pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
         // Loads with planted facts have tables of their own.
-        let shown = self.runs.iter().filter(|it| it.findings.is_none());
+        let shown = self.runs.iter().filter(|it| it.is_in_sections());
         let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
         if scenarios.is_empty() {
             return Vec::new();
