@@ -16,8 +16,7 @@ impl Plan {
                 load.name.strip_prefix(&entry.name).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
             let indexed = entry.indexing.sessions.iter().find(|it| it.session == session);
             let told = indexed.or(entry.indexing.sessions.first()).map(|it| it.project.clone());
-            let of_log =
-                load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
+            let of_log = load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
             match told.into_iter().chain(of_log).find(|it| !it.is_empty()) {
                 Some(folder) => load.project = folder,
                 None if has_folders => {}

@@ -235,7 +235,10 @@ mod tests {
             let samples: Vec<Sample<'_>> = every(1, &own)
                 .into_iter()
                 .enumerate()
-                .map(|(nth, it)| Sample { at_ms: it.at_ms.map(|at| at + (nth as i64 / 8) * 23 * DAY_MS), ..it })
+                .map(|(nth, it)| Sample {
+                    at_ms: it.at_ms.map(|at| at + (nth as i64 / 8) * 23 * DAY_MS),
+                    ..it
+                })
                 .collect();
             let all = limits(&samples);
             let has = |it: Option<[f64; 2]>| it.is_some_and(|it| it[0] <= -0.08 && -0.08 <= it[1]);

@@ -6,14 +6,16 @@ mod part;
 pub mod table;
 mod verdict;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::grid::numbers::counted;
 use crate::measure::Tally;
 use crate::rng::Seed;
 
-pub use part::{BlockPart, Part};
 use part::Picked;
+pub use part::{BlockPart, Part};
 pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
@@ -26,7 +28,7 @@ pub const PROJECTS_MIN: usize = 5;
 const PURPOSE: &str = "projects held out";
 
 /// A session under the base and under each variant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TunedSession {
     /// Its working folder, where the log tells it, else the folder of its recording.
     pub project: String,
@@ -41,14 +43,14 @@ pub struct TunedSession {
 }
 
 /// A path that is varied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Varied {
     /// The path, as in `--set`.
     pub path: String,
     /// The values that are tried, as in `--set`.
     pub values: Vec<String>,
     /// Where the values come from.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
 }
 
 impl Varied {
@@ -59,7 +61,7 @@ impl Varied {
 }
 
 /// A parameter that is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fixed {
     /// Its name.
     pub param: String,
@@ -68,7 +70,7 @@ pub struct Fixed {
 }
 
 /// What is tried.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tried {
     /// The paths that are varied.
     pub varied: Vec<Varied>,
@@ -179,7 +181,8 @@ impl Tuned {
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
-        let judged = parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
+        let judged =
+            parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
         let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
@@ -274,8 +277,7 @@ fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
 fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
     let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
-    let mut cheaper: Vec<(f64, usize)> =
-        (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
+    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
     cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
     let keeps = |nth| part::kept_low(&Picked::all(sessions, nth)).is_none_or(|it| it >= floor);
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))

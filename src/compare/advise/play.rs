@@ -147,7 +147,8 @@ pub(in crate::floors::compare) fn played(
         let asked = runs.into_iter().skip(usize::from(from > 0));
         Ok(Some(Played { seen, runs: asked.map(|it| it.tally).collect() }))
     };
-    let all = plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
+    let all =
+        plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 

@@ -34,7 +34,8 @@ impl Search {
             let problem = Diagnostic::at("tune-loads", "", "`tune` cannot vary scenarios or profiles");
             return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
         }
-        let axis = |it: &Axis| Varied { path: it.path.clone(), values: it.values.clone(), rule: "as given" };
+        let axis =
+            |it: &Axis| Varied { path: it.path.clone(), values: it.values.clone(), rule: "as given".into() };
         Ok(Self {
             varied: grid.axes.iter().map(axis).collect(),
             fixed: Vec::new(),

@@ -94,7 +94,8 @@ fn rests_on(it: &AgentAdvice) -> Vec<String> {
     };
     let by_time = of(names, &best.by_time);
     let by_project = of(["All sessions", "Each project held out in turn"], &best.by_project);
-    let cautions = (!best.cautions.is_empty()).then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
+    let cautions = (!best.cautions.is_empty())
+        .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
     by_time.into_iter().chain(by_project).chain(cautions).collect()
 }
 

@@ -119,9 +119,8 @@ fn cost(it: &AgentAdvice) -> String {
 fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
     let set = listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
     let saved = best.saved_month.map_or_else(|| NONE.to_owned(), dollars);
-    let mut blocks = vec![
-        Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best))),
-    ];
+    let mut blocks =
+        vec![Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
     blocks.extend(held_out(it, best));
     blocks.push(Block::text(forgets(it, best)));
     blocks.extend(hangs_on(best).map(Block::Text));
@@ -176,14 +175,14 @@ fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
     let project = match (out(&best.by_project), it.projects) {
         (Some(words), _) => format!(" With each project held out in turn, {words}."),
         (None, 0) => " No projects are known, so none is held out.".to_owned(),
-        (None, n) => format!(
-            " With {} (fewer than {PROJECTS_MIN}), none is held out in turn.",
-            counted(n, "project")
-        ),
+        (None, n) => {
+            format!(" With {} (fewer than {PROJECTS_MIN}), none is held out in turn.", counted(n, "project"))
+        }
     };
     let limits = best.by_time.get(1).and_then(Part::limits_words);
     let limits = limits.map(|it| format!("The widest of these limits decides: {it}."));
-    let cautions = (!best.cautions.is_empty()).then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
+    let cautions = (!best.cautions.is_empty())
+        .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
     [time + &project].into_iter().chain(limits).chain(cautions).map(Block::text).collect()
 }
 

@@ -196,7 +196,8 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
     };
     let n_projects = blocks(Over::Projects, &samples).len();
     let one_project = (n_projects == 1).then(|| {
-        let are = if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
+        let are =
+            if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
         format!("{are}, so how projects differ is not known")
     });
     let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));

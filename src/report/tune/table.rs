@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{BlockPart, Part, Tuned, TunedPoint, named};
-use crate::grid::{Grid, Kind};
 use crate::grid::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
+use crate::grid::{Grid, Kind};
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
@@ -15,7 +15,8 @@ const SHOWN: usize = 12;
 pub(in crate::floors::report) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out rest on";
 
 /// The title of the blocks where each project is held out in turn.
-pub(in crate::floors::report) const IN_TURN_BLOCKS: &str = "Each project under what is chosen without it, and by time";
+pub(in crate::floors::report) const IN_TURN_BLOCKS: &str =
+    "Each project under what is chosen without it, and by time";
 
 /// Returns what was found as text.
 pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
@@ -163,7 +164,8 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
         }),
     }
     if let Some(part) = &it.by_project {
-        let words = format!("{}: {} (chosen anew without each)", counted(part.projects, "project"), part.words());
+        let words =
+            format!("{}: {} (chosen anew without each)", counted(part.projects, "project"), part.words());
         wrap(&words, "  in turn    ", width, text);
     }
     if !it.cautions.is_empty() {

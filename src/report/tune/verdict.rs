@@ -134,15 +134,21 @@ impl Tuned {
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {
             let one = if out.projects > 1 { "project" } else { "session" };
-            let text = format!("{place}, without the {one} that saves most, it does not cost less than {base}");
+            let text =
+                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
             return Some(Reason::new(WhyNot::OneProject, text));
         }
         if !out.surely_keeps(floor) {
-            let text = format!("{place} it is not certain to keep {} of the evidence{}", percent(floor), at_least(out));
+            let text = format!(
+                "{place} it is not certain to keep {} of the evidence{}",
+                percent(floor),
+                at_least(out)
+            );
             return Some(Reason::new(WhyNot::Evidence, text));
         }
         out.ends.is_none_or(|it| it[1] >= 0.0).then(|| {
-            let text = format!("{place}, whether it costs less than {base} depends on the recovery assumptions");
+            let text =
+                format!("{place}, whether it costs less than {base} depends on the recovery assumptions");
             Reason::new(WhyNot::RecoveryAssumptions, text)
         })
     }
