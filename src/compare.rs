@@ -8,6 +8,7 @@ mod contrast;
 mod convert;
 mod entry;
 mod export;
+mod folders;
 mod found;
 pub mod grid;
 mod guards;

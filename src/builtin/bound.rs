@@ -181,13 +181,25 @@ impl Ways {
         let (input, classes) = (rates.input.0, classes(profile, rates));
         let least = classes.iter().map(|it| it.write).min()?.min(input);
         let (gaps_ms, is_sent_before) = pauses(timeline);
-        Some(Self { input, read: rates.read().0.min(least), classes, gaps_ms, renewed: renewed(timeline, &profile.cache), is_sent_before })
+        Some(Self {
+            input,
+            read: rates.read().0.min(least),
+            classes,
+            gaps_ms,
+            renewed: renewed(timeline, &profile.cache),
+            is_sent_before,
+        })
     }
 
     /// The same where whatever was shown once can be read for ever.
     fn plain(&self) -> Self {
         let write = self.classes.iter().map(|it| it.write).min().unwrap_or(self.input).min(self.input);
-        Self { input: write, classes: vec![Class { write, life_ms: None }], renewed: Vec::new(), ..self.clone() }
+        Self {
+            input: write,
+            classes: vec![Class { write, life_ms: None }],
+            renewed: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Returns the sum of the cheapest ways of what is needed, and of the agent's own words.
@@ -261,9 +273,7 @@ impl Ways {
         let life_ms = |at: usize| self.classes.get(at).or(self.classes.last()).and_then(|it| it.life_ms);
         let read = |at: usize| {
             let n_between = match (life_ms(at), life_ms(1)) {
-                (Some(own), Some(longest)) => {
-                    gap_ms.saturating_sub(own).div_ceil(longest.max(own).max(1))
-                }
+                (Some(own), Some(longest)) => gap_ms.saturating_sub(own).div_ceil(longest.max(own).max(1)),
                 _ => 0,
             };
             Some(held.cached[at]?.saturating_add(self.read.saturating_mul(n_between.saturating_add(1))))

@@ -57,6 +57,13 @@ pub struct Session {
     pub shared: Option<SharedFront>,
 }
 
+impl Session {
+    /// Returns it without what totals do not look at.
+    pub(crate) fn in_totals(self) -> Self {
+        Self { model: None, filled: None, pauses: None, shared: None, ..self }
+    }
+}
+
 /// A log's version, where it is newer than any that is described.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewerVersion {
@@ -324,11 +331,11 @@ impl Report {
         let is_session = |name: &str| sessions.contains(name);
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
-        for run in &self.runs {
+        for run in self.briefs() {
             // Runs of one session under one profile follow each other.
-            let cell = Some((run.scenario.as_str(), run.profile.as_str()));
-            if cell != last && is_session(&run.scenario) {
-                *counts.entry(&run.profile).or_default() += 1;
+            let cell = Some((run.scenario, run.profile));
+            if cell != last && is_session(run.scenario) {
+                *counts.entry(run.profile).or_default() += 1;
             }
             last = cell;
         }

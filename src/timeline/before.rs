@@ -10,7 +10,8 @@ impl Timeline {
     /// Returns what had arrived before the user's message, or the request, of a step: items and events alone, without needs, facts and bills.
     #[must_use]
     pub fn before(&self, step: StepIx) -> Self {
-        let mut cut = Self { needs: Needs::default(), facts: None, recorded: None, shared: None, ..self.clone() };
+        let mut cut =
+            Self { needs: Needs::default(), facts: None, recorded: None, shared: None, ..self.clone() };
         cut.events.retain(|it| self.spine.step_at(it.at) < step);
         let spine = &mut cut.spine;
         spine.steps.truncate(step as usize);

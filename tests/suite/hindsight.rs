@@ -261,7 +261,11 @@ fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_t
                 + tokens.write[1] * 200
                 + tokens.uncached * 100
                 + tokens.output * 500;
-            assert!(of.writes * 1e7 <= cost as f64 + 1e-3, "trace {nth}: {} beats {of:?}: {cost}", policy.name);
+            assert!(
+                of.writes * 1e7 <= cost as f64 + 1e-3,
+                "trace {nth}: {} beats {of:?}: {cost}",
+                policy.name
+            );
         }
     }
     assert!(n_whole > 3_000 && n_tighter > 800, "{n_whole} {n_tighter}");

@@ -120,7 +120,7 @@ impl Candidate<'_> {
         };
         let values = distinct(values.into_iter());
         let path = format!("params.{}.{unit}", self.name);
-        (!values.is_empty()).then(|| Varied { path, values, rule: rule.words() })
+        (!values.is_empty()).then(|| Varied { path, values, rule: rule.words().into() })
     }
 
     /// Writes numbers of at least 1, and of no less than the agent accepts; its own number is left out.

@@ -14,8 +14,8 @@ use crate::input::TtlClass;
 use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
-use crate::timeline::{Documented, Usage};
 use crate::timeline::shared::Chance;
+use crate::timeline::{Documented, Usage};
 
 pub(super) use conduct::{Conduct, Leads};
 use window::Window;

@@ -185,7 +185,8 @@ impl Transcript {
         let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
         recorded.newer_than = newest.and_then(|it| Rules::newer_than(self.harness, it));
-        recorded.harness_limits = newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
+        recorded.harness_limits =
+            newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
         let Placed { user, project } = places::of(&self.folder);
         recorded.project = if project.is_empty() { String::new() } else { format!("{user} {project}") };
         recorded.is_spread = self.is_spread;

@@ -88,7 +88,12 @@ impl Log {
     fn calibration(&self) -> Calibration {
         let timeline = self.timeline();
         let (rows, prices) = (rows(&timeline, &profile()), profile().prices);
-        Calibration::new(&timeline, &rows, &prices).with_compactions(&timeline, &rows, &prices, Some(&preset()))
+        Calibration::new(&timeline, &rows, &prices).with_compactions(
+            &timeline,
+            &rows,
+            &prices,
+            Some(&preset()),
+        )
     }
 }
 
