@@ -1,5 +1,6 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
+pub mod histories;
 mod job;
 pub mod tickets;
 
@@ -15,7 +16,7 @@ use super::{Entry, Load, Plan, Told, selection};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario;
-use crate::report::part::{Common, Excluded, Head, OfLoad, Part, VERSION};
+use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
 use crate::report::{Report, Session, Skipped};
 use crate::take::{in_order, with_threads};
 
@@ -39,7 +40,7 @@ impl Shard {
 }
 
 /// What is done with the parts of a plan while they are made.
-pub struct Making<'a> {
+pub struct Making<'a, H: Common = Head> {
     /// The number of threads; `None` takes all cores.
     pub threads: Option<usize>,
     /// The share of evidence that a policy must keep to be recommended.
@@ -49,7 +50,7 @@ pub struct Making<'a> {
     /// Tells whether the part of a place in the plan is there already.
     pub has: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub take: &'a (dyn Fn(Part) -> Result<(), Error> + Sync),
+    pub take: &'a (dyn Fn(PartOf<H>) -> Result<(), Error> + Sync),
 }
 
 impl Plan {

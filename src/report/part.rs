@@ -1,6 +1,7 @@
 //! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
 
 mod checked;
+mod history;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::take::{Assumed, StageFacts};
 use crate::timeline::import::Loss;
 
 pub use checked::Whole;
+pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
 
 /// What all parts of a job have in common, by the kind of job.
 pub trait Common: Clone + Serialize + DeserializeOwned {
@@ -79,6 +81,15 @@ pub struct Excluded {
     /// Whether it was not asked for, so that nobody misses it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_not_asked: bool,
+    /// Its place among all, where parts do not stand in their order.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub place: usize,
+}
+
+/// Returns whether a place is the first, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_first(place: &usize) -> bool {
+    *place == 0
 }
 
 /// What all parts of a job have in common: what a report needs of its plan.
@@ -179,12 +190,12 @@ pub struct MissingPrice {
 
 impl From<Skipped> for Excluded {
     fn from(Skipped { file, reason, is_not_asked }: Skipped) -> Self {
-        Self { file, reason, is_not_asked }
+        Self { file, reason, is_not_asked, place: 0 }
     }
 }
 
 impl From<Excluded> for Skipped {
-    fn from(Excluded { file, reason, is_not_asked }: Excluded) -> Self {
+    fn from(Excluded { file, reason, is_not_asked, .. }: Excluded) -> Self {
         Self { file, reason, is_not_asked }
     }
 }
