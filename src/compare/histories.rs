@@ -148,14 +148,20 @@ impl Recordings {
             let mut skipped = Vec::new();
             match read {
                 Some(Ok(read)) => came.sessions.extend(read),
-                Some(Err(error)) if recording.is_searched => skipped.push(Skipped::new(&recording.name, error)),
+                Some(Err(error)) if recording.is_searched => {
+                    skipped.push(Skipped::new(&recording.name, error))
+                }
                 Some(Err(error)) => return Err(error),
                 None => continue,
             }
             let twin = || super::twins::skipped(&recording.name, TWIN.to_owned());
             skipped.extend(recording.indexing.twins.iter().map(|_| twin()));
             let (group, place) = (recording.first_group(self.by), self.left_out.len() + nth);
-            came.skipped.extend(skipped.into_iter().map(|skipped| OutOf { group: group.to_owned(), place, skipped }));
+            came.skipped.extend(skipped.into_iter().map(|skipped| OutOf {
+                group: group.to_owned(),
+                place,
+                skipped,
+            }));
         }
         came.sessions.retain(|it| is_wanted(&it.0));
         came.skipped.retain(|it| is_wanted(&it.group));

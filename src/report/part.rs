@@ -245,7 +245,7 @@ impl<H: Common> PartOf<H> {
         serde_json::to_string(self).map(|it| it + "\n")
     }
 
-    /// Reads a line; one that another version made is told apart from one that is broken.
+    /// Reads a line; one that another version made, or another kind of job, is told apart from one that is broken.
     ///
     /// # Errors
     /// It is no part, or this version cannot read it.
@@ -260,13 +260,19 @@ impl<H: Common> PartOf<H> {
             Box::new(Diagnostic::at("part-broken", "", message).help(help))
         };
         let mark: Mark = serde_json::from_str(line).map_err(broken)?;
-        if (mark.schema.as_str(), mark.version.as_str()) != (H::SCHEMA, VERSION) {
+        if mark.version != VERSION {
             let message = format!(
                 "this part was made by ctxsim {} ({}), and this is {VERSION}",
                 mark.version, mark.schema
             );
             let help = "use one version for all parts: run its shard again, into another folder";
             return Err(Box::new(Diagnostic::at("part-version", "version", message).help(help)));
+        }
+        if mark.schema != H::SCHEMA {
+            let message =
+                format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
+            let help = "keep the parts of each job in a folder of its own";
+            return Err(Box::new(Diagnostic::at("part-job", "schema", message).help(help)));
         }
         serde_json::from_str(line).map_err(broken)
     }

@@ -216,7 +216,7 @@ fn what_does_not_fold_refuses_the_option_by_name() {
         }
     }
     assert!(!folder.path().join("parts").exists());
-    for verb in ["tune", "memory", "compare", "advise"] {
+    for verb in ["tune", "compare", "advise"] {
         let told = ctxsim(folder.path(), &[verb, "--parts", "parts"]).stderr;
         assert!(String::from_utf8_lossy(&told).contains("unexpected argument `--parts`"), "{verb}");
     }

@@ -9,15 +9,15 @@ use crate::compare::{self, Comparison};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
-use crate::report::part::{Common, Head};
+use crate::report::part::{Common, Head, HistoryHead};
 use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::parts;
 use crate::cli::verbs::run::{TotalsArgs, table_width, unwritable, with_progress};
+use crate::cli::verbs::{memory, parts};
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -38,6 +38,7 @@ pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
   ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim merge parts --html memory.html                       the same of parts that `ctxsim memory ~/.claude/projects --parts parts` wrote
   ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
 
 Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
@@ -169,7 +170,7 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts (or such files) written by `ctxsim run --parts`, or files written by `ctxsim sweep --shard`
+    /// Folders of parts (or such files) written by `ctxsim run --parts` or `ctxsim memory --parts`, or files written by `ctxsim sweep --shard`
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -242,10 +243,14 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
     let ShownArgs { output, page, wide, .. } = &args.shown;
-    if parts::schema(&args.files)?.as_deref() == Some(Head::SCHEMA) {
-        let put = TotalsArgs { output, page, wide: *wide, format };
-        put.check(&inputs)?;
-        return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
+    let put = TotalsArgs { output, page, wide: *wide, format };
+    match parts::schema(&args.files)?.as_deref() {
+        Some(Head::SCHEMA) => {
+            put.check(&inputs)?;
+            return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
+        }
+        Some(HistoryHead::SCHEMA) => return memory::merge(&args.files, &put, &inputs),
+        _ => {}
     }
     output.check(&inputs)?;
     page.check(&inputs, output.force())?;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::job::content;
 use super::Making;
+use super::job::content;
 use crate::compare::assembled::{Came, Gathered};
 use crate::compare::found::Found;
 use crate::compare::histories::{Recording, Recordings, Sessions, grouped};
@@ -199,10 +199,7 @@ fn of_path(path: &str) -> &str {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn whole(
-    order: &[usize],
-    read: impl Fn(usize) -> Result<HistoryPart, Error>,
-) -> Result<Report, Error> {
+pub fn whole(order: &[usize], read: impl Fn(usize) -> Result<HistoryPart, Error>) -> Result<Report, Error> {
     let (mut head, mut skipped, mut loads) = (None, Vec::new(), Vec::new());
     for number in order {
         let part = read(*number)?;
