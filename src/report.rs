@@ -71,7 +71,7 @@ pub use folded::Folded;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
 pub(crate) use sections::groups::Key;
-pub use session::{BillCheck, Session, SharedFront};
+pub use session::{BillCheck, NewerVersion, Session, SharedFront};
 pub use verdict::Verdict;
 
 /// The name of the row that sums over scenarios.

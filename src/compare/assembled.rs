@@ -47,7 +47,7 @@ impl Came {
 
 impl Plan {
     /// Returns what a report needs of it beside what its loads came to.
-    pub(super) fn head(&self, min_evidence: f64) -> Head {
+    pub(crate) fn head(&self, min_evidence: f64) -> Head {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
         let schedules = policies().filter(|it| it.code == Some(Code::Hindsight));
@@ -129,6 +129,7 @@ impl Head {
             min_evidence: self.min_evidence,
             ..report
         };
+        report.notes.extend(report.notes_on_versions());
         report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_summarisers());

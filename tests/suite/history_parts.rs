@@ -339,8 +339,8 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
         };
         let work = || {
             let histories = plan.histories(None).unwrap();
-            let has = |_| is_there;
-            let making = Making { threads: None, min_evidence: 0.9, shard, has: &has, take: &take };
+            let (job, head, has) = (histories.job(0.9), histories.head(0.9), |_| is_there);
+            let making = Making { threads: None, job: &job, head: &head, shard, has: &has, take: &take };
             histories.parts(&never_stops(&|_, _| {}), &making).unwrap();
         };
         let imports = with_threads(Some(1), || counted(work).1).imports;

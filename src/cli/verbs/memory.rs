@@ -157,17 +157,16 @@ fn made(catalog: &Catalog, run: &RunArgs, folder: &Path, shard: Shard) -> Result
     let histories = plan.histories(threads)?;
     let names = histories.names();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let store = Store::open::<HistoryHead>(folder, &histories.job(MIN_EVIDENCE), &names, shard)?;
+    let (job, head) = (histories.job(MIN_EVIDENCE), histories.head(MIN_EVIDENCE));
+    let store = Store::open::<HistoryHead>(folder, &job, &names, shard)?;
     let (has, take) = (|it| store.has(it), |part: HistoryPart| store.put(&part));
-    let making = Making { threads, min_evidence: MIN_EVIDENCE, shard, has: &has, take: &take };
+    let making = Making { threads, job: &job, head: &head, shard, has: &has, take: &take };
     with_progress(|progress| histories.parts(&never_stops(progress), &making))?;
     Ok(store.done())
 }
 
 /// Writes what parts in folders and files come to, as one process would have written it.
 pub(crate) fn merge(paths: &[PathBuf], put: &TotalsArgs<'_>, inputs: &Files) -> Result<(), Error> {
-    put.output.check(inputs)?;
-    put.page.check(inputs, put.output.force())?;
     let report = parts::merged(paths, |order, read| whole(order, read))?;
     let traces = Tracer::of_none(report.runs.len());
     let detail = Detail::Groups;

@@ -34,12 +34,6 @@ pub struct Histories<'p> {
     groups: Vec<String>,
 }
 
-/// What all parts of a job have in common.
-struct Work {
-    job: String,
-    head: HistoryHead,
-}
-
 /// What is read of one project or user.
 #[derive(Default)]
 struct Group {
@@ -95,6 +89,11 @@ impl Histories<'_> {
         format!("{}-{:016x}", self.plan.rules(min_evidence), xxh3_64(self.listed().as_bytes()))
     }
 
+    /// Returns what all parts of the job have in common.
+    pub fn head(&self, min_evidence: f64) -> HistoryHead {
+        HistoryHead(self.plan.head(min_evidence))
+    }
+
     /// Lists all that is known beforehand.
     fn listed(&self) -> String {
         let all = self.recordings.all();
@@ -123,14 +122,12 @@ impl Histories<'_> {
         let names = self.names();
         let mine = |it: &usize| making.shard.has(&names[*it]) && !(making.has)(*it);
         let mine: Vec<usize> = (0..names.len()).filter(mine).collect();
-        let head = HistoryHead(self.plan.head(making.min_evidence));
-        let work = Work { job: self.job(making.min_evidence), head };
         let n_done = AtomicUsize::new(0);
         let made = with_threads(making.threads, || -> Result<Vec<Result<(), Error>>, Error> {
             let mine = self.read(&mine)?;
             Ok(in_order(mine.len(), |it| {
                 if !watch.is_stopped() {
-                    (making.take)(self.part(&mine[it], &names, &work)?)?;
+                    (making.take)(self.part(&mine[it], &names, making)?)?;
                     watch.tell(n_done.fetch_add(1, Ordering::Relaxed) + 1, mine.len());
                 }
                 Ok(())
@@ -166,13 +163,18 @@ impl Histories<'_> {
     }
 
     /// Plays a history and puts its part together.
-    fn part(&self, mine: &Mine, names: &[String], work: &Work) -> Result<HistoryPart, Error> {
+    fn part(
+        &self,
+        mine: &Mine,
+        names: &[String],
+        making: &Making<'_, HistoryHead>,
+    ) -> Result<HistoryPart, Error> {
         let loads = self.entry.loads(mine.worlds.clone(), &self.plan.profiles, &self.plan.models)?;
         Ok(HistoryPart {
             schema: HistoryHead::SCHEMA.to_owned(),
             version: VERSION.to_owned(),
-            job: work.job.clone(),
-            head: work.head.clone(),
+            job: making.job.to_owned(),
+            head: making.head.clone(),
             nth: mine.nth,
             of: names.len(),
             name: names[mine.nth].clone(),
