@@ -1,5 +1,6 @@
-//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other: the one rule of `tune` and
-//! of `advise`.
+//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
+//!
+//! `tune` and `advise` share this rule.
 
 pub mod page;
 mod part;

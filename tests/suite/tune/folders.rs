@@ -1,5 +1,7 @@
-//! Folders of made-up sessions that read files and edit them later: what clearing old results saves follows from the sizes of results, and what it
-//! forgets from how long after it was read a file is edited. Projects and months differ in both.
+//! Folders of made-up sessions that read files and edit them later.
+//!
+//! What clearing old results saves follows from the sizes of results, and what it forgets from how long after it was read a file is
+//! edited. Projects and months differ in both.
 
 use std::fmt::Write as _;
 use std::fs;
