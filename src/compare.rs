@@ -3,6 +3,7 @@
 pub mod advise;
 mod assembled;
 pub mod check;
+mod compacting;
 mod contrast;
 mod convert;
 mod entry;
@@ -55,6 +56,7 @@ use crate::report::{Report, Skipped, verdict};
 
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
 use assembled::{Came, Gathered};
+pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;

@@ -71,7 +71,7 @@ pub use folded::Folded;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
 pub(crate) use sections::groups::Key;
-pub use session::{BillCheck, Session, SharedFront};
+pub use session::{BillCheck, NewerVersion, Session, SharedFront};
 pub use verdict::Verdict;
 
 /// The name of the row that sums over scenarios.
@@ -220,6 +220,12 @@ impl Skipped {
             _ => problem.message,
         };
         Self::of(file.to_owned(), &reason)
+    }
+
+    /// Says how many recordings take no part, and why; nothing if there are none.
+    pub fn note(skipped: &[Self]) -> Option<String> {
+        let n = skipped.len();
+        (n > 0).then(|| format!("{n} recordings take no part: {}.", Self::counted(skipped)))
     }
 
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.

@@ -47,7 +47,7 @@ impl Came {
 
 impl Plan {
     /// Returns what a report needs of it beside what its loads came to.
-    pub(super) fn head(&self, min_evidence: f64) -> Head {
+    pub(crate) fn head(&self, min_evidence: f64) -> Head {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
         let schedules = policies().filter(|it| it.code == Some(Code::Hindsight));
@@ -97,6 +97,11 @@ impl Gathered {
         self.sessions.extend(load.session);
     }
 
+    /// Notes something of no load by itself.
+    pub(super) fn note(&mut self, note: Option<String>) {
+        self.notes.extend(note);
+    }
+
     /// Returns whether no load takes part, or none of the sessions that were asked for.
     pub(super) fn has_none(&self, is_selected: bool) -> bool {
         let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(Folded::is_empty);
@@ -124,6 +129,7 @@ impl Head {
             min_evidence: self.min_evidence,
             ..report
         };
+        report.notes.extend(report.notes_on_versions());
         report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_summarisers());

@@ -1,5 +1,6 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
+pub mod histories;
 mod job;
 pub mod tickets;
 
@@ -15,7 +16,7 @@ use super::{Entry, Load, Plan, Told, selection};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario;
-use crate::report::part::{Common, Excluded, Head, OfLoad, Part, VERSION};
+use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
 use crate::report::{Report, Session, Skipped};
 use crate::take::{in_order, with_threads};
 
@@ -38,18 +39,20 @@ impl Shard {
     }
 }
 
-/// What is done with the parts of a plan while they are made.
-pub struct Making<'a> {
+/// What is done with the parts of a job while they are made.
+pub struct Making<'a, H: Common = Head> {
     /// The number of threads; `None` takes all cores.
     pub threads: Option<usize>,
-    /// The share of evidence that a policy must keep to be recommended.
-    pub min_evidence: f64,
+    /// The digest of the job.
+    pub job: &'a str,
+    /// What its parts have in common.
+    pub head: &'a H,
     /// The share of the scenarios.
     pub shard: Shard,
     /// Tells whether the part of a place in the plan is there already.
     pub has: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub take: &'a (dyn Fn(Part) -> Result<(), Error> + Sync),
+    pub take: &'a (dyn Fn(PartOf<H>) -> Result<(), Error> + Sync),
 }
 
 impl Plan {
@@ -87,12 +90,25 @@ impl Plan {
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
     pub fn parts(&self, told: Told<'_>, making: &Making<'_>) -> Result<(), Error> {
         self.check_parts()?;
+        let open = |it: &Entry| self.open(it);
+        self.each_part(told, making, open, |load| self.part_of(load).map(|it| vec![it]))
+    }
+
+    /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
+    pub(super) fn each_part<H: Common + Sync>(
+        &self,
+        told: Told<'_>,
+        making: &Making<'_, H>,
+        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        one: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
+    ) -> Result<(), Error>
+    where
+        H::Load: Send,
+    {
         let watch = Watch::new(told);
         let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
-        let (job, head) = (self.job(making.min_evidence), self.head(making.min_evidence));
         let n_done = Mutex::new(0);
-        let open = |entry: &Entry| self.open(entry);
         let results = with_threads(making.threads, || {
             let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
             in_order(mine.len(), |it| {
@@ -100,8 +116,7 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
-                let one = |load: &Load| self.part_of(load);
-                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), one);
+                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), &one);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. })) if self.scenarios.len() > 1 => {
                         vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
@@ -109,7 +124,7 @@ impl Plan {
                     made => made?,
                 };
                 if !watch.is_stopped() {
-                    (making.take)(self.put_together(nth, made, (&job, &head))?)?;
+                    (making.take)(self.put_together(nth, made, making)?)?;
                     let done = n_done.lock().map_or(0, |mut it| {
                         *it += 1;
                         *it
@@ -139,10 +154,9 @@ impl Plan {
             }
             Ok(())
         };
-        self.parts(
-            told,
-            &Making { threads, min_evidence, shard: Shard::WHOLE, has: &|_| false, take: &take },
-        )?;
+        let (job, head) = (self.job(min_evidence), self.head(min_evidence));
+        let shard = Shard::WHOLE;
+        self.parts(told, &Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take })?;
         folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.report()
     }
 
@@ -158,12 +172,12 @@ impl Plan {
     }
 
     /// Puts the part of a scenario together.
-    fn put_together(
+    fn put_together<H: Common>(
         &self,
         nth: usize,
-        made: Vec<Result<Result<OfLoad, Error>, Skipped>>,
-        (job, head): (&str, &Head),
-    ) -> Result<Part, Error> {
+        made: Vec<Result<Result<Vec<H::Load>, Error>, Skipped>>,
+        making: &Making<'_, H>,
+    ) -> Result<PartOf<H>, Error> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
         // What was left out of the plan is told once.
         if nth == 0 {
@@ -171,15 +185,15 @@ impl Plan {
         }
         for one in made {
             match one {
-                Ok(load) => loads.push(load?),
+                Ok(of_load) => loads.extend(of_load?),
                 Err(left_out) => skipped.push(left_out.into()),
             }
         }
-        Ok(Part {
-            schema: Head::SCHEMA.to_owned(),
+        Ok(PartOf {
+            schema: H::SCHEMA.to_owned(),
             version: VERSION.to_owned(),
-            job: job.to_owned(),
-            head: head.clone(),
+            job: making.job.to_owned(),
+            head: making.head.clone(),
             nth,
             of: self.scenarios.len(),
             name: self.scenarios[nth].name.clone(),

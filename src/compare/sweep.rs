@@ -88,33 +88,39 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-        // Those who look at sessions by project mean their working folders.
-        let open = |it: &Entry| self.opened_by_folder(it, true);
-        let of_loads = self.each_of(threads, progress, open, |load, progress| {
-            load.same_work(&(0..load.policies.len()).collect::<Vec<_>>())?;
-            let parts = load.runs_in_parts(progress);
-            FailedRuns::none_of(parts.iter().flatten())?;
-            let last_ms = load.timeline().and_then(|it| it.last_ms());
-            let mut loads: Vec<SweptLoad> = Vec::new();
-            loads.resize_with(load.profiles.len(), || SweptLoad {
-                project: load.project.clone(),
-                last_ms,
-                runs: Vec::with_capacity(load.policies.len()),
-            });
-            for part in parts {
-                let n_policies = (part.len() / loads.len().max(1)).max(1);
-                for (nth, run) in part.into_iter().enumerate() {
-                    loads[nth / n_policies].runs.push(run.into());
-                }
-            }
-            Ok(loads)
-        })?;
-        let of_loads = of_loads.0;
+        let open = |it: &Entry| self.opened_for_sweeps(it);
+        let (of_loads, _) = self.each_of(threads, progress, open, Load::swept)?;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
+    }
+
+    /// Opens a scenario; those who look at sessions by project mean their working folders.
+    pub(super) fn opened_for_sweeps(&self, entry: &Entry) -> Result<Vec<Load>, Error> {
+        self.opened_by_folder(entry, true)
     }
 }
 
 impl Load {
+    /// Plays it under all policies, profile by profile.
+    pub(super) fn swept(&self, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
+        self.same_work(&(0..self.policies.len()).collect::<Vec<_>>())?;
+        let parts = self.runs_in_parts(progress);
+        FailedRuns::none_of(parts.iter().flatten())?;
+        let last_ms = self.timeline().and_then(|it| it.last_ms());
+        let mut loads: Vec<SweptLoad> = Vec::new();
+        loads.resize_with(self.profiles.len(), || SweptLoad {
+            project: self.project.clone(),
+            last_ms,
+            runs: Vec::with_capacity(self.policies.len()),
+        });
+        for part in parts {
+            let n_policies = (part.len() / loads.len().max(1)).max(1);
+            for (nth, run) in part.into_iter().enumerate() {
+                loads[nth / n_policies].runs.push(run.into());
+            }
+        }
+        Ok(loads)
+    }
+
     /// Plays some of its policies after others, so that not all are compiled at once: the runs of each part are
     /// in the order of a report.
     fn runs_in_parts(&self, progress: Progress<'_>) -> Vec<Vec<Run>> {

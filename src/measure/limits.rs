@@ -1,6 +1,7 @@
 //! How far a ratio over sessions may be off.
-//! Sessions of one project are alike, and so are those of one month: the ratio is resampled over sessions, over projects and over blocks of
-//! time, and the widest of these limits decides.
+//!
+//! Sessions of one project are alike, and so are those of one month: the ratio is resampled over sessions, over projects and over blocks
+//! of time, and the widest of these limits decides.
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -120,3 +120,44 @@ fn keys(runs: &[Run], session: Option<&Session>) -> Vec<Key> {
     }
     keys
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Tally;
+    use crate::report::part::OfRun;
+
+    fn run(policy: &str, nth: usize) -> Run {
+        let of_run = OfRun {
+            policy: policy.to_owned(),
+            profile: "some/model".to_owned(),
+            as_of: "2026-11-25".to_owned(),
+            seed: 0,
+            trials: 1,
+            looks_ahead: false,
+            is_counting_unknown: false,
+            tally: Tally::empty(),
+            stages: Vec::new(),
+            apply: None,
+        };
+        of_run.run(&format!("sessions/{nth}"), false)
+    }
+
+    /// A session under seven policies may take two kilobytes, its name and its row included.
+    #[test]
+    fn what_is_kept_of_a_session_is_small_and_sums_do_not_grow_with_sessions() {
+        assert!(size_of::<Kept>() * 7 < 600, "{}", size_of::<Kept>());
+        let mut folded = Folded::default();
+        let add = |folded: &mut Folded, sessions: std::ops::Range<usize>| {
+            sessions.for_each(|nth| folded.add(&["identity", "other"].map(|it| run(it, nth)), None));
+        };
+
+        add(&mut folded, 0..FEW_SCENARIOS + 1);
+        let n_sums = folded.sums.len();
+        add(&mut folded, FEW_SCENARIOS + 1..100);
+
+        assert_eq!((folded.sums.len(), folded.runs.len()), (n_sums, 200));
+        let all = folded.lines(&Key::All, None).unwrap();
+        assert_eq!(all.iter().map(|(_, it)| it.run.tally.n_runs).collect::<Vec<_>>(), [100, 100]);
+    }
+}

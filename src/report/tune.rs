@@ -1,12 +1,15 @@
-//! The cheapest parameters under a floor of evidence,
-//! chosen on one part of the sessions and held against the other: the one rule of `tune` and of `advise`.
+//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
+//!
+//! `tune` and `advise` share this rule.
 
 pub mod page;
 mod part;
 pub mod table;
 mod verdict;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::grid::numbers::counted;
 use crate::measure::Tally;
@@ -26,7 +29,7 @@ pub const PROJECTS_MIN: usize = 5;
 const PURPOSE: &str = "projects held out";
 
 /// A session under the base and under each variant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TunedSession {
     /// Its working folder, where the log tells it, else the folder of its recording.
     pub project: String,
@@ -41,14 +44,14 @@ pub struct TunedSession {
 }
 
 /// A path that is varied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Varied {
     /// The path, as in `--set`.
     pub path: String,
     /// The values that are tried, as in `--set`.
     pub values: Vec<String>,
     /// Where the values come from.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
 }
 
 impl Varied {
@@ -59,7 +62,7 @@ impl Varied {
 }
 
 /// A parameter that is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fixed {
     /// Its name.
     pub param: String,
@@ -68,7 +71,7 @@ pub struct Fixed {
 }
 
 /// What is tried.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tried {
     /// The paths that are varied.
     pub varied: Vec<Varied>,

@@ -26,9 +26,10 @@ pub(crate) fn make(
 ) -> Result<String, Error> {
     plan.check_parts()?;
     let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
-    let store = Store::open::<Head>(folder, &plan.job(min_evidence), &names, shard)?;
+    let (job, head) = (plan.job(min_evidence), plan.head(min_evidence));
+    let store = Store::open::<Head>(folder, &job, &names, shard)?;
     let (has, take) = (|it| store.has(it), |part: Part| store.put(&part));
-    let making = Making { threads, min_evidence, shard, has: &has, take: &take };
+    let making = Making { threads, job: &job, head: &head, shard, has: &has, take: &take };
     with_progress(|progress| plan.parts(&never_stops(progress), &making))?;
     Ok(store.done())
 }

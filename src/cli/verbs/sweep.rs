@@ -5,19 +5,22 @@ use std::path::PathBuf;
 use crate::catalog::{Catalog, Files, Kind};
 use crate::compare::grid::Grid;
 use crate::compare::parts::fold;
+use crate::compare::tune::{self, TuneHead};
 use crate::compare::{self, Comparison};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
-use crate::report::part::{Common, Head};
+use crate::report;
+use crate::report::part::{Common, Head, HistoryHead};
 use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
+use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::parts;
 use crate::cli::verbs::run::{TotalsArgs, table_width, unwritable, with_progress};
+use crate::cli::verbs::{memory, parts};
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -38,6 +41,7 @@ pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
   ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim merge parts --html memory.html                       the same of parts that `ctxsim memory ~/.claude/projects --parts parts` wrote
   ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
 
 Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
@@ -169,7 +173,7 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts (or such files) written by `ctxsim run --parts`, or files written by `ctxsim sweep --shard`
+    /// Folders of parts (or such files) written by `ctxsim run --parts` or `ctxsim memory --parts`, or files written by `ctxsim sweep --shard`
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -242,16 +246,44 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
     let ShownArgs { output, page, wide, .. } = &args.shown;
-    if parts::schema(&args.files)?.as_deref() == Some(Head::SCHEMA) {
+    let schema = parts::schema(&args.files)?;
+    if schema.as_deref() == Some(Head::SCHEMA) {
         let put = TotalsArgs { output, page, wide: *wide, format };
         put.check(&inputs)?;
         return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
     }
     output.check(&inputs)?;
     page.check(&inputs, output.force())?;
+    if schema.as_deref() == Some(TuneHead::SCHEMA) {
+        let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
+        return tuned(&found.tuned, format, &args.shown, &inputs);
+    }
+    if schema.as_deref() == Some(HistoryHead::SCHEMA) {
+        let put = TotalsArgs { output, page, wide: *wide, format };
+        return memory::merge(&args.files, &put, &inputs);
+    }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
     show(&json::merged(&files)?, format, &args.shown, &inputs)
+}
+
+/// Writes what a search came to.
+fn tuned(tuned: &Tuned, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
+    let page = || report::tune::page::page(tuned);
+    let text = match format {
+        FormatArg::JSON => serde_json::to_string_pretty(tuned).map_err(unwritable)? + "\n",
+        FormatArg::HTML => page().map_err(unwritable)?,
+        FormatArg::TABLE => {
+            let width = Some(table_width(shown.wide, &shown.output));
+            report::tune::table::tuned(tuned, shown.details, width)
+        }
+        _ => {
+            let problem = Diagnostic::at("usage", "", "a search is written as a table, as JSON or as a page");
+            return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
+        }
+    };
+    shown.page.put(inputs, shown.output.force(), page)?;
+    shown.output.put(inputs, format, &text)
 }
 
 /// Writes a whole sweep.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::Comparison;
 use ctxsim::compare::grid::Grid;
-use ctxsim::compare::tune::{Search, TunedSessions, tuned_sessions};
+use ctxsim::compare::tune::{Search, TunedSessions, Tuning};
 use ctxsim::report::tune::{Tuned, TunedSession, whole};
 use ctxsim::rng::Seed;
 
@@ -130,7 +130,7 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
         Search::of(&Grid::parse(&vary).unwrap()).unwrap()
     };
-    tuned_sessions(&catalog, &comparison, search, None, &|_, _| {}).unwrap()
+    Tuning::new(&catalog, &comparison, search, (FLOORS[0], 0)).unwrap().played(None, &|_, _| {}).unwrap()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Folders of made-up sessions that read files and edit them later.
-//! What clearing old results saves follows from the sizes of results, and what it forgets from how long after it was read a file is edited.
-//! Projects and months differ in both.
+//!
+//! What clearing old results saves follows from the sizes of results, and what it forgets from how long after it was read a file is
+//! edited. Projects and months differ in both.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +10,7 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::Comparison;
 use ctxsim::compare::grid::Grid;
-use ctxsim::compare::tune::{Search, TunedSessions, tuned_sessions};
+use ctxsim::compare::tune::{Search, TunedSessions, Tuning};
 use ctxsim::rng::{Seed, Stream};
 
 /// Tokens of tools, system prompt and the first message.
@@ -167,6 +168,8 @@ impl Recipe {
             ..Comparison::default()
         };
         let search = Search::of(&Grid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
-        tuned_sessions(&Catalog::bundled(), &comparison, search, Some(1), &|_, _| {}).unwrap()
+        let catalog = Catalog::bundled();
+        let tuning = Tuning::new(&catalog, &comparison, search, (0.9, 0)).unwrap();
+        tuning.played(Some(1), &|_, _| {}).unwrap()
     }
 }
