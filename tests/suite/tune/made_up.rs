@@ -83,7 +83,7 @@ fn what_saves_8_percent_is_recommended_in_most_folders_and_keeps_its_floor_and_i
     let n_kept = count(&|it| truth[it.0].evidence_kept.unwrap() >= FLOOR);
     let n_covered = count(&|(nth, [low, high])| (*low..=*high).contains(&truth[*nth].change().unwrap()));
     println!("recommended in {n} of 50; {n_kept} keep the floor; {n_covered} promises hold");
-    // Each of the others is refused by a lower limit; the document on calibration has the number.
+    // The document on calibration has the number.
     assert!(n >= 44, "recommended in {n} of 50 folders");
     assert!(n_kept * 20 >= n * 19, "{n_kept} of {n} keep the floor");
     assert!(n_covered * 20 >= n * 19, "{n_covered} of {n} promises hold");
