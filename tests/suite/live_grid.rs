@@ -15,8 +15,8 @@ use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
 use ctxsim::take::RowsOf;
-use ctxsim::worlds::needles::Retention;
 use ctxsim::timeline::load::load;
+use ctxsim::worlds::needles::Retention;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
@@ -226,7 +226,9 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
     assert_eq!(report.runs[0].found::<Retention>().unwrap().needles_found, 53);
     assert_eq!(
         report.notes_on_facts(),
-        ["Facts left under live_grid/gpt-6-luna: identity 53 of 53; agents/agent_framework/truncation 26 of 53."]
+        [
+            "Facts left under live_grid/gpt-6-luna: identity 53 of 53; agents/agent_framework/truncation 26 of 53."
+        ]
     );
     assert_eq!(report.verdicts().len(), 1, "it has a table of bills as any load");
 }
