@@ -101,10 +101,7 @@ fn advice_on_bytes_is_that_of_the_command_line() {
     // Bytes lie in no folder, so their project is not known.
     let numbers = |it: &serde_json::Value| {
         let mut rejected = it["agents"][0]["rejected"].clone();
-        rejected
-            .as_object_mut()
-            .unwrap()
-            .retain(|name, _| !name.ends_with("_blocks") && name != "cautions");
+        rejected.as_object_mut().unwrap().retain(|name, _| !name.ends_with("_blocks") && name != "cautions");
         rejected
     };
     assert_eq!(numbers(&told), numbers(&printed));
