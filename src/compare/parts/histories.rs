@@ -1,5 +1,4 @@
-//! Parts of a plan over recorded histories: each project or user played by itself, anywhere, and all of them put together to the report
-//! that one process makes.
+//! Parts of recorded histories: each project played by itself, anywhere, and all put together to the report that one process makes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
