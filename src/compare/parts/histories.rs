@@ -1,4 +1,4 @@
-//! Parts of recorded histories: each project played by itself, anywhere, and all put together to the report that one process makes.
+//! Parts of a plan over recorded histories: each project or user by itself, anywhere, and the report that all of them come to.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
