@@ -42,6 +42,7 @@ pub mod table;
 pub mod tracer;
 pub mod trust;
 pub mod tune;
+mod unforeseen;
 pub mod verdict;
 mod template;
 

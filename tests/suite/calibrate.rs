@@ -4,8 +4,11 @@
 
 mod compactions;
 mod harness;
+mod unforeseen;
 
 use std::path::PathBuf;
+
+use harness::Log;
 
 use ctxsim::calibrate::{Calibration, Class, together};
 use ctxsim::engine::simulate;
