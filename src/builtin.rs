@@ -1,6 +1,7 @@
 //! Policies that are code and not stages, found by the name that a policy file gives.
 
 mod asked;
+pub mod bound;
 mod clairvoyant;
 pub mod hindsight;
 pub mod schedule;

@@ -11,6 +11,7 @@ pub mod unforeseen;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::input::Policy;
 use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
@@ -83,8 +84,7 @@ pub struct Calibration {
 impl Calibration {
     /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
     pub fn new(timeline: &Timeline, rows: &Rows, prices: &Prices) -> Self {
-        let compactions = compaction::aftermaths(timeline, &rows.requests, prices);
-        let mut calibration = Self { name: timeline.name.clone(), compactions, ..Self::default() };
+        let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
         let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
         let usages = usages.map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;
@@ -103,6 +103,19 @@ impl Calibration {
             before = Some(row);
         }
         calibration
+    }
+
+    /// Adds what followed the session's compactions, with predictions; the policy [compacts](compaction::compacting) as its harness does.
+    #[must_use]
+    pub fn with_compactions(
+        self,
+        timeline: &Timeline,
+        rows: &Rows,
+        prices: &Prices,
+        policy: Option<&Policy>,
+    ) -> Self {
+        let compactions = compaction::aftermaths(timeline, &rows.requests, prices, policy);
+        Self { compactions, ..self }
     }
 
     fn add(

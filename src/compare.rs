@@ -3,10 +3,12 @@
 pub mod advise;
 mod assembled;
 pub mod check;
+mod compacting;
 mod contrast;
 mod convert;
 mod entry;
 mod export;
+mod folders;
 mod found;
 pub mod grid;
 mod guards;
@@ -54,6 +56,7 @@ use crate::report::{Report, Skipped, verdict};
 
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
 use assembled::{Came, Gathered};
+pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
 pub use entry::Entry;
 use found::Found;

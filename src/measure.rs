@@ -4,6 +4,7 @@ pub mod break_even;
 pub mod carried;
 pub mod delta;
 pub mod label;
+pub mod limits;
 pub mod missed;
 pub mod month;
 mod beside;

@@ -2,6 +2,7 @@
 
 pub mod advise;
 mod blocks;
+mod brief;
 pub mod calibration;
 pub mod carried;
 mod compactions;
@@ -16,9 +17,11 @@ mod failures;
 pub mod filled;
 pub mod firings;
 mod figures;
+mod folded;
 pub mod guards;
 pub mod html;
 pub mod json;
+mod lines;
 pub mod markdown;
 pub mod metric;
 mod names;
@@ -62,11 +65,14 @@ use crate::take::{FailedRun, Run};
 use crate::timeline::import::Loss;
 use crate::worlds;
 
+pub(crate) use brief::Brief;
 pub use estimated::Estimated;
 pub use figures::FigureLine;
+pub use folded::Folded;
 pub use guards::GuardVerdict;
 pub use metric::Totals;
-pub use session::{BillCheck, Session, SharedFront};
+pub(crate) use sections::groups::Key;
+pub use session::{BillCheck, NewerVersion, Session, SharedFront};
 pub use verdict::Verdict;
 
 /// The name of the row that sums over scenarios.
@@ -85,6 +91,8 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
+    /// What a fold kept of the runs, in place of them.
+    pub folded: Option<Box<Folded>>,
     /// The sums over scenarios, by profile, then by policy; empty unless requested.
     pub sums: Vec<Run>,
     /// The guards' verdicts.
@@ -253,6 +261,7 @@ impl Report {
             references: Vec::new(),
             figures: Vec::new(),
             runs,
+            folded: None,
             sums,
             guard_verdicts: Vec::new(),
             failures,
@@ -268,14 +277,38 @@ impl Report {
         }
     }
 
+    /// Makes a report of what a fold kept of runs, and of those that failed.
+    pub(crate) fn of_folded(
+        suite: Option<String>,
+        notes: Vec<String>,
+        (folded, failures): (Folded, Vec<FailedRun>),
+        has_sum: bool,
+    ) -> Self {
+        let folded = Some(Box::new(folded));
+        let mut report = Self { folded, failures, ..Self::new(suite, notes, Vec::new(), false) };
+        if has_sum && report.n_scenarios() > 1 {
+            report.sums = report.added_up();
+        }
+        report
+    }
+
+    /// Returns the runs in brief, whether or not they were folded.
+    pub(crate) fn briefs(&self) -> impl Iterator<Item = Brief<'_>> {
+        let folded = self.folded.iter().flat_map(|it| it.briefs());
+        self.runs.iter().map(Brief::from).chain(folded)
+    }
+
     /// Returns the number of scenarios with runs.
     pub fn n_scenarios(&self) -> usize {
-        distinct(self.runs.iter().map(|it| it.scenario.as_str())).len()
+        distinct(self.briefs().map(|it| it.scenario)).len()
     }
 
     /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
     pub fn added_up(&self) -> Vec<Run> {
-        sums(&self.runs, &self.failures)
+        match &self.folded {
+            Some(folded) => folded.sums(&self.failures),
+            None => sums(&self.runs, &self.failures),
+        }
     }
 
     /// Returns every run with its verdicts, the sums last.

@@ -1,5 +1,6 @@
 //! A load before any policy: a spine of turns, steps and items, plus optional planes.
 
+mod before;
 pub mod build;
 pub mod event;
 pub mod evidence;
@@ -203,6 +204,10 @@ pub struct Recorded {
     pub format: &'static str,
     /// The newest version of the harness that made its requests; empty if the log names none.
     pub version: String,
+    /// When that version compacts under the session's model, as far as that is known.
+    pub harness_limits: HarnessLimits,
+    /// The newest version of which that is described, if the log's is newer.
+    pub newer_than: Option<Documented>,
     /// The user and the project, as far as the log names the working folder; empty if not.
     pub project: String,
     /// One entry per step, if recorded.
@@ -233,6 +238,24 @@ pub struct Recorded {
     pub session: Option<Arc<import::CompactedSession>>,
     /// The first step with more history than recorded, because what the harness removed stays.
     pub undone_from: Option<StepIx>,
+}
+
+/// The newest version of a harness that is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Documented {
+    /// The harness, in words.
+    pub harness: &'static str,
+    /// The version.
+    pub to: &'static str,
+}
+
+/// When a harness compacts the history by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HarnessLimits {
+    /// The window that it keeps to, in tokens, if it is not the model's.
+    pub window: Option<Tokens>,
+    /// The tokens that it leaves of its window for the longest output.
+    pub output_reserve: Option<Tokens>,
 }
 
 /// A model of a recorded session, and its bill.

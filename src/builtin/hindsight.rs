@@ -6,12 +6,10 @@
 
 use std::ops::Range;
 
-use super::asked::{Asked, REQUEST, Time, asked};
-use super::schedule::{Clear, Prices, Unit, cheapest};
-use crate::input::Profile;
+use super::asked::{Asked, asked};
+use super::schedule::{Clear, Prices, Unit, cheapest, cost};
 use crate::input::policy::{Moment, ScheduleFor};
 use crate::projection::{Ambient, Editor, Projector};
-use crate::quantity::Cost;
 use crate::timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 /// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.
@@ -56,6 +54,29 @@ impl Projector for Hindsight {
             }
         }
     }
+}
+
+/// Returns what the cheapest schedules found cost, session by session, in the unit of the prices that they are made for: in a cache that has
+/// an entry wherever one is of use, and none of messages at the requests that are told.
+pub(super) fn cheapest_cost(
+    timeline: &Timeline,
+    made_for: &ScheduleFor,
+    is_renewed: impl Fn(usize) -> bool,
+) -> u128 {
+    let dead = deaths(&timeline.spine, &asked(timeline));
+    let of = |steps: Range<usize>| {
+        let load = Load::new(timeline, &dead, steps.clone());
+        let mut prices = load.prices(timeline, made_for);
+        let front: u64 = load.units.iter().take(load.n_system).map(|it| it.tokens).sum();
+        // Tools and system prompt are read even then.
+        let mut kept = 0;
+        for (price, _) in prices.kept.iter_mut().zip(steps).filter(|it| is_renewed(it.1)) {
+            kept += u128::from(front) * u128::from(prices.write.saturating_sub(*price));
+            *price = prices.write.max(*price);
+        }
+        cost(&load.units, &prices, &cheapest(&load.units, &prices)).saturating_sub(kept)
+    };
+    segments(timeline).into_iter().map(of).sum()
 }
 
 /// A session, or what lies between two compactions of its harness, as its schedule sees it.
@@ -142,7 +163,7 @@ fn resets(timeline: &Timeline) -> impl Iterator<Item = (usize, Range<ItemIx>)> {
 }
 
 /// Returns, by item, the first step without it, whatever a policy does: behind its session, or where the harness takes it out.
-fn gone(timeline: &Timeline) -> Vec<usize> {
+pub(super) fn gone(timeline: &Timeline) -> Vec<usize> {
     let spine = &timeline.spine;
     let mut gone = vec![usize::MAX; spine.items.len()];
     for session in spine.sessions.iter().skip(1) {
@@ -161,7 +182,7 @@ fn gone(timeline: &Timeline) -> Vec<usize> {
 }
 
 /// Returns the first request that shows an item: its step's own for what stands in front of its reply.
-fn first_shown(spine: &Spine, index: ItemIx) -> usize {
+pub(super) fn first_shown(spine: &Spine, index: ItemIx) -> usize {
     let item = &spine.items[index as usize];
     let step = item.step_ix as usize;
     let is_answer = spine.steps.get(step).is_some_and(|it| index >= it.reply.start && index < it.results.end);
@@ -169,7 +190,7 @@ fn first_shown(spine: &Spine, index: ItemIx) -> usize {
 }
 
 /// Returns, by item, the first request that need not show it: never for what always stands there.
-fn deaths(spine: &Spine, asked: &[Asked]) -> Vec<usize> {
+pub(super) fn deaths(spine: &Spine, asked: &[Asked]) -> Vec<usize> {
     let mut dead = vec![usize::MAX; spine.items.len()];
     let mut read = |items: Range<ItemIx>, at: StepIx| {
         for it in items {
@@ -191,40 +212,4 @@ fn deaths(spine: &Spine, asked: &[Asked]) -> Vec<usize> {
         }
     }
     dead
-}
-
-/// Returns what no policy that keeps every needed item, as it came or as an excerpt where that is all that is asked, can cost less than, in US
-/// dollars: each request reads at least what it must show, and pays the cheapest way in for what is new. Nothing where prices are not flat,
-/// or a price is unknown.
-pub fn bound(timeline: &Timeline, profile: &Profile) -> Option<f64> {
-    let rates = profile.prices.flat()?;
-    let spine = &timeline.spine;
-    let (asked, gone) = (asked(timeline), gone(timeline));
-    let new = [Some(rates.input), rates.write(0), rates.write(1)].into_iter().flatten().min()?;
-    let read = rates.read().min(new);
-    let mut cost = Cost::default();
-    for (index, item) in (0..).zip(&spine.items) {
-        // What a call asks for is needed with its result.
-        let result =
-            Some(item.pair).filter(|it| item.kind == Kind::ToolCall && *it != NO_ITEM).unwrap_or(index);
-        let needed = &asked[result as usize];
-        let first = first_shown(spine, index);
-        let excerpt = item.excerpt.saturating_add(item.handle).min(item.raw);
-        let is_stable = index < spine.n_stable;
-        for request in first..spine.steps.len().min(gone[index as usize]) {
-            let is_asked =
-                |until: Option<Time>| until.is_some_and(|it| (it.0 as usize, it.1) >= (request, REQUEST));
-            let tokens = match () {
-                () if is_stable || is_asked(needed.whole) => item.raw,
-                () if is_asked(needed.exact) => excerpt,
-                () if is_asked(needed.handle) => item.handle.min(item.raw),
-                () => break,
-            };
-            cost += u64::from(tokens) * if request == first { new } else { read };
-        }
-    }
-    for step in &spine.steps {
-        cost += step.output_tokens * rates.output?;
-    }
-    Some(cost.usd())
 }

@@ -2,9 +2,12 @@
 
 use super::files::{self, Deed, FileUse, Hidden};
 use super::forecast::{Chance, Forecast};
+use crate::engine::simulate;
+use crate::input::policy::{Action, Moment};
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::scenario::refetch::{Bound, Terms};
-use crate::ledger::{RequestRow, Role, TokenUse};
+use crate::input::{CacheRules, Limits, Policy, PolicyFile};
+use crate::ledger::{RequestRow, Role, Sums, TokenUse};
 use crate::price;
 use crate::quantity::{Tokens, ix, or_unlimited};
 use crate::timeline::{Kind, StepIx, Timeline};
@@ -16,7 +19,7 @@ pub struct Aftermath {
     pub step: StepIx,
     /// Tokens of the prompt before it, as billed.
     pub prompt_before: Option<Tokens>,
-    /// Tokens of the first prompt after it: as predicted, if the session's first request has a bill.
+    /// Tokens of the first prompt after it: as predicted, if it is known how the session's harness compacts.
     pub predicted_prompt: Option<Tokens>,
     /// As billed.
     pub prompt_after: Option<Tokens>,
@@ -86,8 +89,31 @@ impl Aftermath {
     }
 }
 
-/// Predicts the outcome of every compaction of a session, and finds what followed.
-pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Prices) -> Vec<Aftermath> {
+/// Returns a policy that compacts as another one does, whatever the prompt, when a session ends; nothing where the other one never compacts.
+pub fn compacting(spec: &PolicyFile) -> Option<Policy> {
+    let mut spec = spec.clone();
+    spec.stages.retain(|it| matches!(it.apply, Some(Action::Summarise(_))));
+    for stage in &mut spec.stages {
+        stage.at = Some(vec![Moment::SessionEnd]);
+        stage.when = None;
+        stage.pause = None;
+    }
+    Policy::new(&spec).ok().filter(|it| !it.stages().is_empty())
+}
+
+/// Returns the tokens of the prompt that a policy leaves which [compacts](compacting) before a step's request, without what follows it.
+pub fn prompt_behind(timeline: &Timeline, step: StepIx, policy: &Policy) -> Tokens {
+    let history = timeline.before(step);
+    simulate(&history, policy, &Limits::NONE, &CacheRules::None, &mut Sums::default()).end_tokens
+}
+
+/// Predicts the outcome of every compaction of a session, and finds what followed; the policy compacts as the session's harness does.
+pub(super) fn aftermaths(
+    timeline: &Timeline,
+    rows: &[RequestRow],
+    prices: &Prices,
+    policy: Option<&Policy>,
+) -> Vec<Aftermath> {
     let steps = timeline.recorded.as_ref().map_or(&[][..], |it| &it.summarised);
     if steps.is_empty() {
         return Vec::new();
@@ -96,6 +122,7 @@ pub(super) fn aftermaths(timeline: &Timeline, rows: &[RequestRow], prices: &Pric
         timeline,
         steps,
         rows,
+        policy,
         rates: prices.usual(),
         terms: timeline.refetch.terms(Bound::Value),
         forecast: Forecast::declared(),
@@ -111,6 +138,8 @@ struct Study<'a> {
     /// The requests before which a summary replaced the history.
     steps: &'a [StepIx],
     rows: &'a [RequestRow],
+    /// What compacts as the harness does, if that is known.
+    policy: Option<&'a Policy>,
     rates: &'a Rates,
     terms: Terms,
     forecast: &'static Forecast,
@@ -136,7 +165,7 @@ impl Study<'_> {
     fn aftermath(&self, step: StepIx) -> Aftermath {
         let window = self.forecast.window_requests;
         let hidden = files::hidden(self.timeline, &self.uses, &self.gone, step);
-        let predicted_prompt = self.first_prompt().map(|it| self.forecast.prompt_after(it));
+        let predicted_prompt = self.policy.map(|it| prompt_behind(self.timeline, step, it));
         let end = self.end(step);
         let files: Vec<HiddenFile> = hidden.iter().map(|it| self.file(it, step, end)).collect();
         let followed = end - step;
@@ -185,15 +214,6 @@ impl Study<'_> {
     fn billed(&self, step: StepIx) -> Option<Tokens> {
         let usage = &self.timeline.recorded.as_ref()?.usage;
         usage.get(step as usize).copied().flatten().map(|it| it.prompt)
-    }
-
-    /// Returns the tokens of the session's first prompt without what the user said: what any later one begins with.
-    fn first_prompt(&self) -> Option<Tokens> {
-        let spine = &self.timeline.spine;
-        let user = spine.turns.first().map_or(0..0, |it| it.user.start as usize..it.user.end as usize);
-        let said = spine.items.get(user).unwrap_or_default().iter().filter(|it| it.kind == Kind::User);
-        let said: Tokens = said.map(|it| Tokens::from(it.raw)).sum();
-        self.billed(0).map(|it| it.saturating_sub(said))
     }
 
     fn predicted_usd(&self, hidden: &[Hidden<'_>], prompt: Tokens, step: StepIx) -> Option<f64> {

@@ -3,11 +3,11 @@
 
 use std::sync::OnceLock;
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::input::scenario::refetch::Bound;
 use crate::input::text::decode::{Format, decode};
-use crate::quantity::Tokens;
 
 /// The declared numbers, with their sources.
 const TEXT: &str = include_str!("../../assumptions/compactions.toml");
@@ -20,10 +20,8 @@ pub struct Forecast {
     pub window_requests: u32,
     /// The average request, from 1, at which a file is first read.
     pub mean_read_request: u32,
-    /// Tokens of the summary.
-    pub summary_tokens: Tokens,
-    /// Tokens that the harness adds to the first prompt after it, besides the summary.
-    pub reattached_tokens: Tokens,
+    /// By the format of a log: the policy by which its harness compacts.
+    pub compacts_as: IndexMap<String, String>,
     /// The probability that a hidden file is searched by its path within the window, and not read.
     pub searched_only: f64,
     /// Hidden files by recency; the first matching class applies.
@@ -83,11 +81,6 @@ impl Forecast {
         let FileClass { baseline, effect: Effect { value, low, high }, .. } = class;
         let after = Bound::ALL.map(|it| (baseline + it.pick(value, [low, high])).clamp(0.0, 1.0));
         Chance { baseline: *baseline, after }
-    }
-
-    /// Returns the tokens of the first prompt after a compaction, of a session that began with so many beside what the user said.
-    pub fn prompt_after(&self, began_with: Tokens) -> Tokens {
-        began_with.saturating_add(self.summary_tokens).saturating_add(self.reattached_tokens)
     }
 
     /// Returns how many requests of the window still carry what is read at the average place, after the one that sends it first.

@@ -67,11 +67,11 @@ pub(crate) struct RunArgs {
     /// Show every scenario and every assumption
     #[arg(long)]
     pub(crate) details: bool,
-    /// Write only what all scenarios come to together, without the runs of each: as tables or JSON
+    /// Write only what all scenarios come to together, without the runs of each: as tables, JSON or a page
     #[arg(long, conflicts_with_all = ["rows", "details", "columns", "chart"])]
     pub(crate) totals: bool,
     /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "details", "columns", "chart", "format", "output", "totals"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "details", "columns", "chart", "format", "output", "html", "totals"])]
     pub(crate) parts: Option<PathBuf>,
     /// Run one share of the scenarios, as in `3/16`
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]

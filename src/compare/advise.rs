@@ -198,6 +198,7 @@ impl Advising<'_> {
             lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
             wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
             left_out: force.left_out(),
+            split: found.split,
             advised: found.advised,
             reason: found.reason,
             rejected: found.rejected,

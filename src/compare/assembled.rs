@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use super::{Load, Plan, unpriced};
 use crate::input::policy::Code;
 use crate::report::part::{Head, MissingPrice, OfLoad, OfRun};
-use crate::report::{Losses, Report, Session, Skipped, distinct};
+use crate::report::{Folded, Losses, Report, Session, Skipped, distinct};
 use crate::take::{FailedRun, Run};
 use crate::timeline::import::Loss;
 
@@ -47,7 +47,7 @@ impl Came {
 
 impl Plan {
     /// Returns what a report needs of it beside what its loads came to.
-    pub(super) fn head(&self, min_evidence: f64) -> Head {
+    pub(crate) fn head(&self, min_evidence: f64) -> Head {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
         let schedules = policies().filter(|it| it.code == Some(Code::Hindsight));
@@ -70,6 +70,8 @@ impl Plan {
 #[derive(Default)]
 pub(super) struct Gathered {
     runs: Vec<Run>,
+    /// What is kept of the runs in place of them, if they are folded.
+    folded: Option<Folded>,
     sessions: Vec<Session>,
     losses: Losses,
     notes: IndexSet<String>,
@@ -79,25 +81,39 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
+    /// Gathers sums and what resampling draws, and no runs.
+    pub(super) fn folding() -> Self {
+        Self { folded: Some(Folded::default()), ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, load: Came) {
         self.losses.add(&load.losses);
         self.unpriced.extend(load.unpriced);
-        self.runs.extend(load.runs);
+        match &mut self.folded {
+            Some(folded) => folded.add(&load.runs, load.session.as_ref()),
+            None => self.runs.extend(load.runs),
+        }
         self.notes.extend(load.notes);
         self.sessions.extend(load.session);
     }
 
     /// Returns whether no load takes part, or none of the sessions that were asked for.
     pub(super) fn has_none(&self, is_selected: bool) -> bool {
-        self.runs.is_empty() && self.failures.is_empty() || is_selected && self.sessions.is_empty()
+        let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(Folded::is_empty);
+        has_no_run && self.failures.is_empty() || is_selected && self.sessions.is_empty()
     }
 }
 
 impl Head {
     /// Puts a report together.
     pub(super) fn report(&self, gathered: Gathered) -> Report {
-        let Gathered { runs, sessions, losses, notes, unpriced, failures, skipped } = gathered;
+        let Gathered { runs, folded, sessions, losses, notes, unpriced, failures, skipped } = gathered;
         let told = self.notes.iter().cloned().chain(notes).collect();
+        let suite = self.suite.clone();
+        let report = match folded {
+            Some(folded) => Report::of_folded(suite, told, (folded, failures), self.has_sum),
+            None => Report::new(suite, told, runs, self.has_sum),
+        };
         let mut report = Report {
             references: self.references.clone(),
             skipped,
@@ -106,9 +122,9 @@ impl Head {
             oracles: self.oracles.clone(),
             is_ranked: self.is_ranked,
             min_evidence: self.min_evidence,
-            ..Report::new(self.suite.clone(), told, runs, self.has_sum)
+            ..report
         };
-        report.failures.extend(failures);
+        report.notes.extend(report.notes_on_versions());
         report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());
         report.notes.extend(report.notes_on_summarisers());

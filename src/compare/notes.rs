@@ -105,8 +105,8 @@ const SAVED_MIN: f64 = 0.000_5;
 /// Lists where recovery was sampled, and which orders depend on the recovery assumptions.
 pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     let played: IndexSet<&str> =
-        report.runs.iter().filter(|it| it.tally.n_played > 0).map(|it| it.policy.as_str()).collect();
-    let n_played = report.runs.iter().map(|it| it.tally.n_played).max().unwrap_or_default();
+        report.briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
+    let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
     let mut notes = Vec::new();
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().collect();
@@ -134,15 +134,12 @@ const OWN: &str = "their own models' profiles";
 fn open_orders(report: &Report) -> Vec<String> {
     let is_total = report.is_one_question();
     let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
-    for run in &report.runs {
-        if run.tally.costs.total().is_none() {
-            continue;
-        }
-        let ends_of_run = run.tally.cost_ends();
-        let profile = if is_total { OWN } else { run.profile.as_str() };
-        let policy = ends.entry((profile, &run.policy)).or_default();
+    for run in report.briefs().filter(|it| it.figures.cost().is_some()) {
+        let ends_of_run = run.figures.cost_ends;
+        let profile = if is_total { OWN } else { run.profile };
+        let policy = ends.entry((profile, run.policy)).or_default();
         policy.all.iter_mut().zip(ends_of_run).for_each(|(sum, end)| *sum += end);
-        policy.by_scenario.push((&run.scenario, ends_of_run));
+        policy.by_scenario.push((run.scenario, ends_of_run));
     }
     let mut notes = Vec::new();
     for ((profile, policy), costs) in &ends {

@@ -3,9 +3,8 @@
 mod job;
 pub mod tickets;
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use indexmap::IndexMap;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -16,9 +15,9 @@ use super::{Entry, Load, Plan, Told, selection};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::scenario;
-use crate::report::part::{Excluded, Head, OfLoad, OfRun, Part, SCHEMA, VERSION};
-use crate::report::{Report, Skipped};
-use crate::take::{Run, in_order, with_threads};
+use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
+use crate::report::{Report, Session, Skipped};
+use crate::take::{in_order, with_threads};
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,18 +38,20 @@ impl Shard {
     }
 }
 
-/// What is done with the parts of a plan while they are made.
-pub struct Making<'a> {
+/// What is done with the parts of a job while they are made.
+pub struct Making<'a, H: Common = Head> {
     /// The number of threads; `None` takes all cores.
     pub threads: Option<usize>,
-    /// The share of evidence that a policy must keep to be recommended.
-    pub min_evidence: f64,
+    /// The digest of the job.
+    pub job: &'a str,
+    /// What its parts have in common.
+    pub head: &'a H,
     /// The share of the scenarios.
     pub shard: Shard,
     /// Tells whether the part of a place in the plan is there already.
     pub has: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub take: &'a (dyn Fn(Part) -> Result<(), Error> + Sync),
+    pub take: &'a (dyn Fn(PartOf<H>) -> Result<(), Error> + Sync),
 }
 
 impl Plan {
@@ -88,12 +89,25 @@ impl Plan {
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
     pub fn parts(&self, told: Told<'_>, making: &Making<'_>) -> Result<(), Error> {
         self.check_parts()?;
+        let open = |it: &Entry| self.open(it);
+        self.each_part(told, making, open, |load| self.part_of(load).map(|it| vec![it]))
+    }
+
+    /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
+    pub(super) fn each_part<H: Common + Sync>(
+        &self,
+        told: Told<'_>,
+        making: &Making<'_, H>,
+        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        one: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
+    ) -> Result<(), Error>
+    where
+        H::Load: Send,
+    {
         let watch = Watch::new(told);
         let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
-        let (job, head) = (self.job(making.min_evidence), self.head(making.min_evidence));
         let n_done = Mutex::new(0);
-        let open = |entry: &Entry| self.open(entry);
         let results = with_threads(making.threads, || {
             let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
             in_order(mine.len(), |it| {
@@ -101,8 +115,7 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
-                let one = |load: &Load| self.part_of(load);
-                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), one);
+                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), &one);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. })) if self.scenarios.len() > 1 => {
                         vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
@@ -110,7 +123,7 @@ impl Plan {
                     made => made?,
                 };
                 if !watch.is_stopped() {
-                    (making.take)(self.put_together(nth, made, (&job, &head))?)?;
+                    (making.take)(self.put_together(nth, made, making)?)?;
                     let done = n_done.lock().map_or(0, |mut it| {
                         *it += 1;
                         *it
@@ -126,25 +139,24 @@ impl Plan {
         found.stop()
     }
 
-    /// Plays all scenarios and folds their parts, which are kept as text meanwhile.
+    /// Plays all scenarios and folds their parts, each as soon as those before it are there.
     ///
     /// # Errors
     /// What [`Plan::parts`] and [`fold`] say.
     pub fn folded(&self, threads: Option<usize>, told: Told<'_>, min_evidence: f64) -> Result<Report, Error> {
-        let lines: Mutex<Vec<(usize, String)>> = Mutex::default();
+        let folding = Mutex::new((Folding::default(), BTreeMap::new()));
         let take = |part: Part| {
-            let line = part.line().map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
-            lines.lock().unwrap_or_else(PoisonError::into_inner).push((part.nth, line));
+            let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.insert(part.nth, part);
+            while let Some(part) = waiting.remove(&folding.n_added) {
+                folding.add(part);
+            }
             Ok(())
         };
-        self.parts(
-            told,
-            &Making { threads, min_evidence, shard: Shard::WHOLE, has: &|_| false, take: &take },
-        )?;
-        let mut lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
-        lines.sort_by_key(|it| it.0);
-        let order: Vec<usize> = (0..lines.len()).collect();
-        fold(&order, |nth| Part::read(&lines[nth].1).map_err(|it| vec![*it].into()))
+        let (job, head) = (self.job(min_evidence), self.head(min_evidence));
+        let shard = Shard::WHOLE;
+        self.parts(told, &Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take })?;
+        folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.report()
     }
 
     /// Plays a load.
@@ -159,12 +171,12 @@ impl Plan {
     }
 
     /// Puts the part of a scenario together.
-    fn put_together(
+    fn put_together<H: Common>(
         &self,
         nth: usize,
-        made: Vec<Result<Result<OfLoad, Error>, Skipped>>,
-        (job, head): (&str, &Head),
-    ) -> Result<Part, Error> {
+        made: Vec<Result<Result<Vec<H::Load>, Error>, Skipped>>,
+        making: &Making<'_, H>,
+    ) -> Result<PartOf<H>, Error> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
         // What was left out of the plan is told once.
         if nth == 0 {
@@ -172,15 +184,15 @@ impl Plan {
         }
         for one in made {
             match one {
-                Ok(load) => loads.push(load?),
+                Ok(of_load) => loads.extend(of_load?),
                 Err(left_out) => skipped.push(left_out.into()),
             }
         }
-        Ok(Part {
-            schema: SCHEMA.to_owned(),
+        Ok(PartOf {
+            schema: H::SCHEMA.to_owned(),
             version: VERSION.to_owned(),
-            job: job.to_owned(),
-            head: head.clone(),
+            job: making.job.to_owned(),
+            head: making.head.clone(),
             nth,
             of: self.scenarios.len(),
             name: self.scenarios[nth].name.clone(),
@@ -203,47 +215,46 @@ fn without_parts(name: &str) -> Diagnostic {
 /// # Errors
 /// A part cannot be read, or no session is left.
 pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<Part, Error>) -> Result<Report, Error> {
-    let (mut gathered, mut head) = (Gathered::default(), None);
-    let mut shared = Shared::default();
+    let mut folding = Folding::default();
     for number in order {
-        let part = read(*number)?;
-        head.get_or_insert(part.head);
-        gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
-        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
-            let is_recorded = session.is_some();
-            let runs = runs.into_iter().map(|it| shared.run(it, &name, is_recorded)).collect();
-            gathered.failures.extend(failures);
-            gathered.add(Came { runs, notes, session, losses, unpriced });
-        }
+        folding.add(read(*number)?);
     }
-    let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
-        return Err(selection::none_left(&gathered.skipped));
-    };
-    Ok(head.report(gathered))
+    folding.report()
 }
 
-/// What runs of many sessions have in common, kept once.
-#[derive(Default)]
-struct Shared(IndexMap<(String, String), Run>);
+/// Parts that are folded one by one, in the order of their plan.
+struct Folding {
+    /// What the job's parts have in common.
+    head: Option<Head>,
+    gathered: Gathered,
+    n_added: usize,
+}
 
-impl Shared {
-    /// Makes a run that shares what the last one of its policy and profile has, too.
-    fn run(&mut self, it: OfRun, scenario: &str, is_recorded: bool) -> Run {
-        let mut run = it.run(scenario, is_recorded);
-        let key = (run.policy.clone(), run.profile.clone());
-        let Some(last) = self.0.get(&key) else {
-            self.0.insert(key, run.clone());
-            return run;
+impl Default for Folding {
+    fn default() -> Self {
+        Self { head: None, gathered: Gathered::folding(), n_added: 0 }
+    }
+}
+
+impl Folding {
+    fn add(&mut self, part: Part) {
+        self.n_added += 1;
+        self.head.get_or_insert(part.head);
+        self.gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
+        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
+            let is_recorded = session.is_some();
+            let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).collect();
+            self.gathered.failures.extend(failures);
+            let session = session.map(Session::in_totals);
+            self.gathered.add(Came { runs, notes, session, losses, unpriced });
+        }
+    }
+
+    fn report(self) -> Result<Report, Error> {
+        let Self { head, gathered, .. } = self;
+        let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
+            return Err(selection::none_left(&gathered.skipped));
         };
-        if run.assumed == last.assumed {
-            run.assumed = Arc::clone(&last.assumed);
-        }
-        if run.stages == last.stages {
-            run.stages = Arc::clone(&last.stages);
-        }
-        if run.apply == last.apply {
-            run.apply.clone_from(&last.apply);
-        }
-        run
+        Ok(head.report(gathered))
     }
 }

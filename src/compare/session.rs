@@ -6,7 +6,7 @@ use crate::engine;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
 use crate::report::filled::Filled;
-use crate::report::{BillCheck, Session, SharedFront};
+use crate::report::{BillCheck, NewerVersion, Session, SharedFront};
 use crate::timeline::Timeline;
 
 use crate::input::profile::Counting;
@@ -23,6 +23,7 @@ impl Load {
         Some(Session {
             name: self.name.clone(),
             format: timeline.recorded.as_ref().map_or("", |it| it.format),
+            newer: NewerVersion::of(timeline),
             model: timeline.main_model().map(|it| it.name.clone()),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             is_under_own_model: self.is_under_own_model,

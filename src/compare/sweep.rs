@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indexmap::IndexMap;
 
 use super::grid::{Grid, GridPoint};
-use super::{Comparison, Load, Plan, Progress};
+use super::{Comparison, Entry, Load, Plan, Progress};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Remembered, Tally};
@@ -18,7 +18,7 @@ const TOGETHER: usize = 64;
 /// One session under one profile: its results by policy, the base first.
 #[derive(Clone, Debug)]
 pub struct SweptLoad {
-    /// The folder of its recording; empty for what was not recorded.
+    /// Its working folder, where the log tells it, else the folder of its recording; empty for what was not recorded.
     pub project: String,
     /// When its last request was, in milliseconds since 1970, where the recording says so.
     pub last_ms: Option<i64>,
@@ -88,30 +88,39 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-        let of_loads = self.each(threads, progress, |load, progress| {
-            load.same_work(&(0..load.policies.len()).collect::<Vec<_>>())?;
-            let parts = load.runs_in_parts(progress);
-            FailedRuns::none_of(parts.iter().flatten())?;
-            let last_ms = load.timeline().and_then(|it| it.last_ms());
-            let mut loads: Vec<SweptLoad> = Vec::new();
-            loads.resize_with(load.profiles.len(), || SweptLoad {
-                project: load.project.clone(),
-                last_ms,
-                runs: Vec::with_capacity(load.policies.len()),
-            });
-            for part in parts {
-                let n_policies = (part.len() / loads.len().max(1)).max(1);
-                for (nth, run) in part.into_iter().enumerate() {
-                    loads[nth / n_policies].runs.push(run.into());
-                }
-            }
-            Ok(loads)
-        })?;
+        let open = |it: &Entry| self.opened_for_sweeps(it);
+        let (of_loads, _) = self.each_of(threads, progress, open, Load::swept)?;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
+    }
+
+    /// Opens a scenario; those who look at sessions by project mean their working folders.
+    pub(super) fn opened_for_sweeps(&self, entry: &Entry) -> Result<Vec<Load>, Error> {
+        self.opened_by_folder(entry, true)
     }
 }
 
 impl Load {
+    /// Plays it under all policies, profile by profile.
+    pub(super) fn swept(&self, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
+        self.same_work(&(0..self.policies.len()).collect::<Vec<_>>())?;
+        let parts = self.runs_in_parts(progress);
+        FailedRuns::none_of(parts.iter().flatten())?;
+        let last_ms = self.timeline().and_then(|it| it.last_ms());
+        let mut loads: Vec<SweptLoad> = Vec::new();
+        loads.resize_with(self.profiles.len(), || SweptLoad {
+            project: self.project.clone(),
+            last_ms,
+            runs: Vec::with_capacity(self.policies.len()),
+        });
+        for part in parts {
+            let n_policies = (part.len() / loads.len().max(1)).max(1);
+            for (nth, run) in part.into_iter().enumerate() {
+                loads[nth / n_policies].runs.push(run.into());
+            }
+        }
+        Ok(loads)
+    }
+
     /// Plays some of its policies after others, so that not all are compiled at once: the runs of each part are
     /// in the order of a report.
     fn runs_in_parts(&self, progress: Progress<'_>) -> Vec<Vec<Run>> {

@@ -3,72 +3,196 @@
 mod ranges;
 mod search;
 
-use super::{Comparison, Plan, Progress, Swept, SweptLoad, reads};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::parts::Making;
+use super::{Comparison, Entry, Plan, Progress, Swept, SweptLoad, Told, reads, selection};
 use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::profile::calendar;
 use crate::input::text::decode::encode;
 use crate::input::text::set::Setting;
 use crate::input::{Format, PolicyFile};
+use crate::report::Skipped;
+use crate::report::part::{Common, PartOf};
 use crate::report::tune::{Tried, Tuned, TunedSession, named};
 
 pub use search::Search;
 
-/// Plays a search on every session, chooses on one part and tests the choice on the other; also returns the
-/// date of the newest session.
+/// A search on the sessions of a comparison.
+pub struct Tuning<'a> {
+    catalog: &'a Catalog,
+    /// With the points as variants of the last policy.
+    comparison: Comparison,
+    plan: Plan,
+    head: TuneHead,
+}
+
+/// What all parts of a search have in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TuneHead {
+    /// The base's name and the policy's.
+    names: [String; 2],
+    /// What is tried.
+    tried: Tried,
+    /// The share of evidence that has to be kept.
+    min_evidence: f64,
+    /// What parts projects.
+    seed: u64,
+}
+
+impl Common for TuneHead {
+    const SCHEMA: &'static str = "ctxsim.tune-part/1";
+    type Load = TunedSession;
+}
+
+impl<'a> Tuning<'a> {
+    /// Plans a search.
+    ///
+    /// # Errors
+    /// Every problem of the inputs.
+    pub fn new(
+        catalog: &'a Catalog,
+        comparison: &Comparison,
+        search: Search,
+        (min_evidence, seed): (f64, u64),
+    ) -> Result<Self, Error> {
+        let comparison = Comparison { variants: search.points.clone(), ..comparison.clone() };
+        let plan = Plan::new(catalog, &comparison)?;
+        let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
+        let policy = comparison.policies.last().map_or("", String::as_str);
+        let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
+        let Search { varied, fixed, points } = search;
+        let tried = Tried { varied, fixed, points, stages };
+        Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
+    }
+
+    /// Plays it on every session, chooses on one part and tests the choice on the other.
+    ///
+    /// # Errors
+    /// Every problem of the sessions.
+    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Found, Error> {
+        // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
+        let seeds = match reads::of_memories(&self.plan.scenarios) {
+            Some(_) => (0..OF_MEMORIES)
+                .map(|nth| Some(self.comparison.seed.unwrap_or_default().saturating_add(nth)))
+                .collect(),
+            None => vec![None],
+        };
+        let mut sessions: Vec<TunedSession> = Vec::new();
+        for seed in seeds {
+            let loads = match seed {
+                None => self.plan.swept(threads, progress)?,
+                seed => {
+                    let comparison = Comparison { seed, ..self.comparison.clone() };
+                    Plan::new(self.catalog, &comparison)?.swept(threads, progress)?
+                }
+            };
+            sessions.extend(loads.into_iter().filter_map(|it| self.head.session(it, seed)));
+        }
+        Ok(self.head.clone().found(&sessions))
+    }
+
+    /// Returns the names of the scenarios, in the order of their parts.
+    pub fn scenarios(&self) -> Vec<&str> {
+        self.plan.scenarios.iter().map(|it| it.name.as_str()).collect()
+    }
+
+    /// Returns the digest of the job.
+    ///
+    /// # Errors
+    /// What is tried cannot be written.
+    pub fn job(&self) -> Result<String, Error> {
+        let head = serde_json::to_string(&self.head);
+        let head = head.map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
+        Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
+    }
+
+    /// Returns what its parts have in common.
+    pub fn head(&self) -> &TuneHead {
+        &self.head
+    }
+
+    /// Checks that it comes to parts.
+    ///
+    /// # Errors
+    /// It is of memories.
+    pub fn check_parts(&self) -> Result<(), Error> {
+        let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
+        let message = format!("{name} is of memories, which are played over drawn sessions");
+        let problem = Diagnostic::at("part-findings", "", message);
+        Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
+    }
+
+    /// Plays it on the sessions of a share, and hands over what each came to.
+    ///
+    /// # Errors
+    /// What [`Tuning::check_parts`], a session or taking a part says.
+    pub fn parts(&self, told: Told<'_>, making: &Making<'_, TuneHead>) -> Result<(), Error> {
+        self.check_parts()?;
+        let open = |it: &Entry| self.plan.opened_for_sweeps(it);
+        self.plan.each_part(told, making, open, |load| {
+            let loads = load.swept(&|_, _| {})?;
+            Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).collect())
+        })
+    }
+}
+
+/// What a search came to, and the date of the newest session.
+#[derive(Debug)]
+pub struct Found {
+    /// The choice, and all that was tried.
+    pub tuned: Tuned,
+    /// The date.
+    pub day: Option<String>,
+}
+
+/// Folds the parts of a search, which are read one by one in the order of their plan.
 ///
 /// # Errors
-/// Every problem of the inputs.
-pub fn tune(
-    catalog: &Catalog,
-    comparison: &Comparison,
-    search: Search,
-    (min_evidence, seed): (f64, u64),
-    threads: Option<usize>,
-    progress: Progress<'_>,
-) -> Result<(Tuned, Option<String>), Error> {
-    let variants = search.points.clone();
-    let comparison = Comparison { variants, ..comparison.clone() };
-    let plan = Plan::new(catalog, &comparison)?;
-    // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
-    let seeds = match reads::of_memories(&plan.scenarios) {
-        Some(_) => (0..OF_MEMORIES)
-            .map(|nth| Some(comparison.seed.unwrap_or_default().saturating_add(nth)))
-            .collect(),
-        None => vec![None],
-    };
-    let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
-    let policy = comparison.policies.last().map_or("", String::as_str);
-    let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
-    let mut sessions: Vec<TunedSession> = Vec::new();
-    for seed in seeds {
-        let loads = match seed {
-            None => plan.swept(threads, progress)?,
-            seed => {
-                Plan::new(catalog, &Comparison { seed, ..comparison.clone() })?.swept(threads, progress)?
-            }
-        };
-        let whole = loads.into_iter().filter(|it| it.runs.len() == search.points.len() + 1);
-        sessions.extend(whole.filter_map(|it| session(it, seed)));
+/// A part cannot be read, or no session is left.
+pub fn fold(
+    order: &[usize],
+    read: impl Fn(usize) -> Result<PartOf<TuneHead>, Error>,
+) -> Result<Found, Error> {
+    let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
+    for number in order {
+        let part = read(*number)?;
+        head.get_or_insert(part.head);
+        sessions.extend(part.loads);
+        skipped.extend(part.skipped.into_iter().map(Skipped::from));
     }
-    let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
-    let Search { varied, fixed, points } = search;
-    let tried = Tried { varied, fixed, points, stages };
-    Ok((Tuned::new([&names[0], &names[1]], &sessions, tried, min_evidence, seed), day))
+    let head = head.filter(|_| !sessions.is_empty());
+    head.map(|it| it.found(&sessions)).ok_or_else(|| selection::none_left(&skipped))
+}
+
+impl TuneHead {
+    /// Returns a load under the base and each variant; of what is played under a seed, what is remembered stands for evidence. `None`
+    /// if not all of them came to a result.
+    fn session(&self, load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
+        if load.runs.len() != self.tried.points.len() + 1 {
+            return None;
+        }
+        let kept = |it: &Swept| it.remembered.first().map(|it| it.number.mean);
+        let remembered = seed.and_then(|_| load.runs.iter().map(kept).collect());
+        let mut tallies = load.runs.into_iter().map(|it| it.tally);
+        let base = tallies.next()?;
+        let project = seed.map_or(load.project, |it| format!("seed {it}"));
+        Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.collect(), remembered })
+    }
+
+    /// Chooses on one part of the sessions and tests the choice on the other.
+    fn found(self, sessions: &[TunedSession]) -> Found {
+        let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
+        let Self { names: [base, policy], tried, min_evidence, seed } = self;
+        Found { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
+    }
 }
 
 /// How many seeds memories are played under: half choose, the others test the choice.
 const OF_MEMORIES: u64 = 12;
-
-/// Returns a load under the base and each variant; of what is played under a seed, what is remembered stands for evidence.
-fn session(load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
-    let kept = |it: &Swept| it.remembered.first().map(|it| it.number.mean);
-    let remembered = seed.and_then(|_| load.runs.iter().map(kept).collect());
-    let mut tallies = load.runs.into_iter().map(|it| it.tally);
-    let base = tallies.next()?;
-    let project = seed.map_or(load.project, |it| format!("seed {it}"));
-    Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.collect(), remembered })
-}
 
 /// Returns the policy file of the choice; `None` if nothing is recommended.
 ///
@@ -78,9 +202,10 @@ pub fn tuned_policy(
     catalog: &Catalog,
     policy: &str,
     name: &str,
-    (tuned, day): (&Tuned, Option<&str>),
+    found: &Found,
     format: Format,
 ) -> Result<Option<String>, Error> {
+    let Found { tuned, day } = found;
     if !tuned.is_recommended {
         return Ok(None);
     }
@@ -94,11 +219,11 @@ pub fn tuned_policy(
     }
     let [spec] = specs;
     let mut sources = spec.sources.clone();
-    sources.push(tuned.evidence(day));
+    sources.push(tuned.evidence(day.as_deref()));
     let spec = PolicyFile {
         base: None,
         about: format!("{} Tuned: {}.", spec.about, named(set)),
-        as_of: day.map(str::to_owned).or(spec.as_of.clone()),
+        as_of: day.clone().or(spec.as_of.clone()),
         name: name.to_owned(),
         sources,
         ..spec

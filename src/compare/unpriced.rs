@@ -2,9 +2,9 @@
 
 use crate::grid::numbers::NONE;
 use crate::input::Profile;
-use crate::report::Report;
+use crate::measure::Tally;
 use crate::report::part::MissingPrice;
-use crate::take::Run;
+use crate::report::{Key, Report};
 
 /// Returns which prices a profile lacks.
 pub(super) fn missing(profile: &Profile) -> MissingPrice {
@@ -16,10 +16,11 @@ pub(super) fn missing(profile: &Profile) -> MissingPrice {
 /// Returns a note for each profile under which some cost is unknown.
 pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p MissingPrice>) -> Vec<String> {
     let notes = profiles.filter_map(|profile| {
-        let is_unknown = |run: &&Run| run.profile == profile.profile && run.tally.costs.total().is_none();
-        let runs: Vec<&Run> = report.runs.iter().filter(is_unknown).collect();
-        (!runs.is_empty()).then(|| {
-            let parts = parts(&runs, profile);
+        let lines = report.lines(&Key::All, Some(&profile.profile), |it| it.profile == profile.profile);
+        let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
+        let unknown: Vec<&Tally> = sums.collect();
+        (!unknown.is_empty()).then(|| {
+            let parts = parts(&unknown, profile);
             format!(
                 "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
                 profile.profile, parts
@@ -29,11 +30,11 @@ pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p Miss
     notes.collect()
 }
 
-/// Returns what runs use that has no price.
-fn parts(runs: &[&Run], profile: &MissingPrice) -> String {
+/// Returns what sums of unknown cost use that has no price.
+fn parts(sums: &[&Tally], profile: &MissingPrice) -> String {
     let uses_write = |class: usize| {
-        runs.iter().any(|it| {
-            let sums = &it.tally.sums;
+        sums.iter().any(|it| {
+            let sums = &it.sums;
             [&sums.main, &sums.summariser, &sums.keep_alive].iter().any(|it| it.tokens.write[class] > 0)
                 || sums.needs.refetched.write[class] > 0.0
         })

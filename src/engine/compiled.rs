@@ -26,7 +26,7 @@ impl<'p> CompiledPolicy<'p> {
     /// Prepares a policy.
     pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
         count(|it| &mut it.compiled);
-        let known = Known { limits: *limits, chars_per_token: timeline.chars_per_token };
+        let known = Known::of(timeline, *limits);
         Self {
             program: Program::new(policy, timeline, &known),
             layout: policy.layout(),

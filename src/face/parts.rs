@@ -63,8 +63,9 @@ impl Plan {
             Ok(())
         };
         let min_evidence = min_evidence.unwrap_or(verdict::MIN_EVIDENCE);
-        let making =
-            Making { threads, min_evidence, shard: Shard { part, of }, has: &|_| false, take: &take };
+        let (job, head) = (self.plan.job(min_evidence), self.plan.head(min_evidence));
+        let shard = Shard { part, of };
+        let making = Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take };
         self.plan.parts(&|done, all| progress(Progress { done, all }), &making)?;
         Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
     }

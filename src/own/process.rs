@@ -86,7 +86,7 @@ impl Session {
     /// Starts the program and waits until it is ready.
     fn start(process: &Process, policy: &str, made: Made<'_>) -> Result<Self, BoxError> {
         let mut child = Child::start(process, made.play)?;
-        let known = Known { limits: made.limits, chars_per_token: made.timeline.chars_per_token };
+        let known = Known::of(made.timeline, made.limits);
         let params = process.params.iter().map(|(name, size)| (name.as_str(), Num::known(size, &known)));
         child.tell(&Message::Open {
             protocol: PROTOCOL,

@@ -1,8 +1,9 @@
 //! Sizes, with everything folded that a run knows in advance.
 
 use crate::input::Limits;
-use crate::input::policy::{Size, WindowKind};
+use crate::input::policy::{HarnessNumber, Size, WindowKind};
 use crate::quantity::{Decimal, Tokens, UNLIMITED, saturated};
+use crate::timeline::{HarnessLimits, Timeline};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,30 @@ pub struct Known {
     pub limits: Limits,
     /// The timeline's characters per token.
     pub chars_per_token: Decimal,
+    /// When the harness that recorded the timeline compacts.
+    pub harness: HarnessLimits,
+}
+
+impl Known {
+    /// Returns what a run of a timeline under a profile's limits knows.
+    pub fn of(timeline: &Timeline, limits: Limits) -> Self {
+        let recorded = timeline.recorded.as_ref();
+        let harness = recorded.map_or_else(HarnessLimits::default, |it| it.harness_limits);
+        Self { limits, chars_per_token: timeline.chars_per_token, harness }
+    }
+
+    /// Returns what one knows of a load that no harness recorded.
+    pub fn unrecorded(limits: Limits, chars_per_token: Decimal) -> Self {
+        Self { limits, chars_per_token, harness: HarnessLimits::default() }
+    }
+
+    /// Returns a number of the harness, if it is known.
+    fn harness(&self, number: HarnessNumber) -> Option<Tokens> {
+        match number {
+            HarnessNumber::Window => self.harness.window,
+            HarnessNumber::OutputReserve => self.harness.output_reserve,
+        }
+    }
 }
 
 impl Num {
@@ -62,6 +87,9 @@ impl Num {
             Size::Limit => Self::Const(known.limits.prompt),
             Size::Window => Self::Const(known.limits.window),
             Size::OutputLimit => Self::Const(known.limits.output),
+            Size::Harness { number, or } => {
+                known.harness(*number).map_or_else(|| Self::new(or, known), Self::Const)
+            }
             Size::Start => Self::Start,
             Size::Input => Self::Input,
             Size::Behind => Self::Behind,

@@ -11,16 +11,13 @@ pub use crate::measure::month::Basis;
 
 use super::Skipped;
 use crate::quantity::Tokens;
-use crate::report::tune::Part;
+use crate::report::tune::{BlockPart, Part, SplitBy};
 
 pub(super) use table::dollars;
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.advice/1";
-
-/// With fewer projects, sessions are held out by time alone: half of four projects would be two.
-pub const PROJECTS_MIN: usize = 5;
 
 /// Advice on the settings of each agent that recorded some sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,6 +53,8 @@ pub struct AgentAdvice {
     pub evidence_kept: Option<f64>,
     /// The settings in force.
     pub in_force: Vec<InForce>,
+    /// How sessions were split into those that settings are chosen on and those that are held out; none if nothing was tried.
+    pub split: Option<SplitBy>,
     /// The advice; none is to keep everything.
     pub advised: Option<Candidate>,
     /// Why nothing is advised, in a sentence.
@@ -123,7 +122,7 @@ pub struct Candidate {
     pub saved_month: Option<f64>,
     /// The relative change in cost over all sessions.
     pub change: Option<f64>,
-    /// Its 95% interval over sessions and projects.
+    /// Its 95% interval: the widest of those over sessions, projects and blocks of time.
     pub interval: Option<[f64; 2]>,
     /// The change at the lower and at the upper end of what is assumed of recovery.
     pub ends: Option<[f64; 2]>,
@@ -133,10 +132,17 @@ pub struct Candidate {
     pub evidence_kept: Option<f64>,
     /// The lower end of that share's interval.
     pub evidence_low: Option<f64>,
-    /// Its results on the older and on the newer sessions.
+    /// Its results on the sessions that settings are chosen on (the older ones, where times are known), and on those held out.
     pub by_time: Vec<Part>,
-    /// Its results on some projects and on the others.
+    /// With five projects or more, of what is advised or was rejected last: its results on all sessions, and those of each project under what
+    /// is chosen anew without it.
     pub by_project: Vec<Part>,
+    /// Of what is advised or was rejected last: the projects and the blocks of time that the limits on what was held out rest on.
+    pub held_out_blocks: Vec<BlockPart>,
+    /// The same of what each project comes to.
+    pub by_project_blocks: Vec<BlockPart>,
+    /// Where blocks are too few to tell how they differ.
+    pub cautions: Vec<String>,
     /// What else it changes.
     pub effects: Vec<String>,
     /// Why it is no advice.

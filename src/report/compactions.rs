@@ -158,9 +158,11 @@ fn why_not_scored(it: &Aftermath) -> Option<String> {
 
 /// Explains why a prompt or a cost is unknown.
 fn why_unknown(it: &Aftermath) -> Option<String> {
-    let is_billed = it.prompt_before.is_some() && it.prompt_after.is_some() && it.predicted_prompt.is_some();
-    if !is_billed {
+    if it.prompt_before.is_none() || it.prompt_after.is_none() {
         return Some("a request has no recorded bill".to_owned());
+    }
+    if it.predicted_prompt.is_none() {
+        return Some("no policy is known by which its agent compacts".to_owned());
     }
     it.predicted_usd.is_none().then(|| "the profile lacks a price".to_owned())
 }

@@ -10,10 +10,11 @@ pub mod table;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::firings::Stages;
 use super::metric::{self, Metric};
 use super::remembered::{self, Both};
 use super::trust::Trust;
-use super::{Run, distinct, firings};
+use super::{Brief, Run, distinct};
 use crate::grid::numbers;
 use crate::measure::delta::Pairs;
 use crate::measure::{Better, Delta, Remembered, Tally};
@@ -129,7 +130,7 @@ fn loses_unknown(part: &Part) -> bool {
 /// Returns how far recorded sessions carry what is compared on them.
 fn trust(parts: &[Part]) -> Trust {
     let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).collect();
-    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[0]).collect();
+    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).collect();
     Trust::new(&sessions, &runs)
 }
 
@@ -334,7 +335,7 @@ fn stage(it: &ChangedStage, parts: &[Part]) -> StageChange {
         name: it.name.clone(),
         fired: [0, 1].map(|side| sum(side, |it| it.fired)),
         acted: [0, 1].map(|side| sum(side, |it| it.acted)),
-        idle: idle.and_then(|place| firings::idle(place, &runs)),
+        idle: idle.and_then(|place| Stages::of(runs.iter().copied()).idle(place)),
     }
 }
 

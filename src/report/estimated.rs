@@ -45,7 +45,7 @@ impl Estimated {
 impl Report {
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
     pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
-        if self.runs.iter().any(|it| it.scenario == load) {
+        if self.briefs().any(|it| it.scenario == load) {
             return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
         }
         Estimated::new(self.sessions.iter())

@@ -1,13 +1,16 @@
 //! Stages that never fired, or fired and changed nothing: a policy that did nothing has not been tested.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::{Report, Run, distinct};
+use super::{Key, Report, Run};
 use crate::grid::numbers::{self, thousands};
 use crate::ledger::Firing;
 use crate::projection::Threshold;
-use crate::quantity::UNLIMITED;
+use crate::quantity::{Tokens, UNLIMITED};
+use crate::take::StageFacts;
 
 /// The most profile names in a sentence.
 const NAMES_SHOWN: usize = 3;
@@ -39,55 +42,170 @@ impl Run {
     }
 }
 
+/// What the stages of one policy did, gathered run by run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stages {
+    /// Those of the first run.
+    facts: Arc<[StageFacts]>,
+    /// The number of those that all runs with stages have.
+    n: Option<usize>,
+    by_profile: IndexMap<String, Vec<Watched>>,
+}
+
+/// What a stage did under one profile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Watched {
+    firing: Firing,
+    /// Whether it had a condition in some run.
+    has_trigger: bool,
+    /// The run that came closest to its condition, if that is known in advance and no run met it.
+    nearest: Option<Nearest>,
+}
+
+/// A run that did not meet a stage's condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Nearest {
+    threshold: Threshold,
+    longest: Tokens,
+    is_swayed: bool,
+}
+
+impl Stages {
+    /// Gathers runs of one policy.
+    pub(super) fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
+        let mut stages = Self::default();
+        runs.into_iter().for_each(|it| stages.see(it));
+        stages
+    }
+
+    /// Adds what the stages of a run did.
+    pub(super) fn see(&mut self, run: &Run) {
+        let firings = &run.tally.outcome.firings;
+        if self.n.is_none() {
+            self.facts = Arc::clone(&run.stages);
+        }
+        if firings.is_empty() {
+            return;
+        }
+        let watched = run.stages.iter().zip(firings).map(|(facts, firing)| Watched::new(facts, *firing, run));
+        let n = run.stages.len().min(firings.len());
+        self.n = Some(self.n.map_or(n, |it| it.min(n)));
+        match self.by_profile.get_mut(&run.profile) {
+            Some(all) => all.iter_mut().zip(watched).for_each(|(it, more)| it.add(&more)),
+            None => _ = self.by_profile.insert(run.profile.clone(), watched.collect()),
+        }
+    }
+
+    /// Returns whether the policy has none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Says of each stage that never fired or never changed anything under which profiles, and why.
+    pub(super) fn all_idle(&self) -> impl Iterator<Item = (&str, String)> {
+        let n = self.n.unwrap_or_default();
+        (0..n).filter_map(|nth| Some((self.facts[nth].name.as_str(), self.idle(nth)?)))
+    }
+
+    /// Describes under which profiles a stage never fired or never changed anything, and why.
+    pub(super) fn idle(&self, stage: usize) -> Option<String> {
+        let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
+        let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
+        let place = |is| {
+            let names: Vec<&str> = chosen(is).map(|it| it.0).collect();
+            (!names.is_empty()).then(|| place(&names, self.by_profile.len()))
+        };
+        if let Some(place) = place(|it| it.fired == 0) {
+            let all = chosen(|it| it.fired == 0).map(|it| *it.1);
+            let all = all.reduce(|mut all, it| {
+                all.add(&it);
+                all
+            });
+            return Some(format!("never fired{place}: {}", all?.reason()));
+        }
+        let place = place(|it| it.acted == 0)?;
+        let n_fired: u64 = chosen(|it| it.acted == 0).map(|it| it.1.firing.fired).sum();
+        let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
+        Some(format!("fired {times}{place} but changed nothing"))
+    }
+}
+
+impl Watched {
+    fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
+        let longest = run.tally.sums.main.prompt_max;
+        let falls_short = |it: &Threshold| {
+            it.is_of_body || longest < it.tokens || (longest == it.tokens && !it.is_inclusive)
+        };
+        let is_swayed = run.tally.outcome.is_swayed;
+        let threshold = facts.threshold.filter(falls_short);
+        Self {
+            firing,
+            has_trigger: facts.has_trigger,
+            nearest: threshold.map(|threshold| Nearest { threshold, longest, is_swayed }),
+        }
+    }
+
+    /// Adds other runs.
+    fn add(&mut self, more: &Self) {
+        self.firing.fired += more.firing.fired;
+        self.firing.acted += more.firing.acted;
+        self.has_trigger |= more.has_trigger;
+        // Of equal ones the last counts.
+        let is_nearer = |(own, more): &(Nearest, Nearest)| more.share() >= own.share();
+        let both = self.nearest.zip(more.nearest);
+        self.nearest = both.map(|it| if is_nearer(&it) { it.1 } else { it.0 });
+    }
+
+    /// Explains why it never fired, from the run that came closest to its condition.
+    fn reason(&self) -> String {
+        if !self.has_trigger {
+            return "its moment never came".to_owned();
+        }
+        self.nearest.map_or_else(|| "its condition never held".to_owned(), Nearest::reason)
+    }
+}
+
+impl Nearest {
+    /// Returns how near it came, as a share of the condition.
+    fn share(&self) -> f64 {
+        self.longest as f64 / self.threshold.tokens.max(1) as f64
+    }
+
+    fn reason(self) -> String {
+        let Self { threshold, longest, is_swayed } = self;
+        if threshold.tokens == UNLIMITED {
+            return "it needs a limit that the profile does not have".to_owned();
+        }
+        let verb = if threshold.is_inclusive { "reached" } else { "exceeded" };
+        let tokens = thousands(threshold.tokens);
+        if threshold.is_of_body {
+            return format!("no prompt {verb} {tokens} without its stable prefix");
+        }
+        // What may be fetched might reach it.
+        let without = if is_swayed { " without fetched results" } else { "" };
+        format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest))
+    }
+}
+
 impl Report {
     /// Returns a sentence for each policy with stages that never fired on any scenario, or never changed anything.
     pub fn notes_on_stages(&self) -> Vec<String> {
-        let mut by_policy: IndexMap<&str, Vec<&Run>> = IndexMap::new();
-        for run in self.runs.iter().filter(|it| !it.tally.outcome.firings.is_empty()) {
-            by_policy.entry(&run.policy).or_default().push(run);
-        }
-        let notes = by_policy.into_iter().filter_map(|(policy, runs)| {
-            let n_stages = runs.iter().map(|it| it.stages.len().min(it.tally.outcome.firings.len())).min()?;
+        let all = self.lines(&Key::All, None, |_| true);
+        let notes = all.iter().filter_map(|(policy, sum)| {
             // Stages that wait for the same stand together.
             let mut told: IndexMap<String, Vec<String>> = IndexMap::new();
-            for (stage, why) in (0..n_stages).filter_map(|it| Some((it, idle(it, &runs)?))) {
-                told.entry(why).or_default().push(format!("`{}`", runs[0].stages[stage].name));
+            for (stage, why) in sum.stages.all_idle() {
+                told.entry(why).or_default().push(format!("`{stage}`"));
             }
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentences: Vec<String> =
                 told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).collect();
-            let lead =
-                if n_told == n_stages { format!("{policy} changed nothing") } else { policy.to_owned() };
+            let is_whole = sum.stages.n == Some(n_told);
+            let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
             (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
         });
         notes.collect()
     }
-}
-
-/// Describes under which profiles a stage never fired or never changed anything, and why.
-pub(super) fn idle(stage: usize, runs: &[&Run]) -> Option<String> {
-    let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
-    let under =
-        |profile: &str| -> Vec<&Run> { runs.iter().copied().filter(|it| it.profile == profile).collect() };
-    let sum = |profile: &&str| {
-        under(profile).into_iter().fold(Firing::default(), |sum, run| {
-            let firing = run.tally.outcome.firings[stage];
-            Firing { fired: sum.fired + firing.fired, acted: sum.acted + firing.acted }
-        })
-    };
-    let never: Vec<&str> = profiles.iter().copied().filter(|it| sum(it).fired == 0).collect();
-    if !never.is_empty() {
-        let mine: Vec<&Run> = never.iter().flat_map(|it| under(it)).collect();
-        let place = place(&never, profiles.len());
-        return Some(format!("never fired{place}: {}", reason(stage, &mine)));
-    }
-    let in_vain: Vec<&str> = profiles.iter().copied().filter(|it| sum(it).acted == 0).collect();
-    let n_fired: u64 = in_vain.iter().map(|it| sum(it).fired).sum();
-    (!in_vain.is_empty()).then(|| {
-        let place = place(&in_vain, profiles.len());
-        let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
-        format!("fired {times}{place} but changed nothing")
-    })
 }
 
 /// Names the profiles, if not all.
@@ -100,35 +218,4 @@ fn place(profiles: &[&str], n_all: usize) -> String {
         0 => format!(" under {shown}"),
         more => format!(" under {shown} and {more} more"),
     }
-}
-
-/// Explains why a stage never fired, from the run that came closest to its condition.
-fn reason(stage: usize, runs: &[&Run]) -> String {
-    let facts = |run: &Run| run.stages[stage].clone();
-    if runs.iter().all(|it| !facts(it).has_trigger) {
-        return "its moment never came".to_owned();
-    }
-    let longest = |run: &Run| run.tally.sums.main.prompt_max;
-    let falls_short = |it: &Threshold, run: &Run| {
-        it.is_of_body || longest(run) < it.tokens || (longest(run) == it.tokens && !it.is_inclusive)
-    };
-    let known: Option<Vec<(Threshold, &Run)>> = runs
-        .iter()
-        .map(|run| facts(run).threshold.filter(|it| falls_short(it, run)).map(|it| (it, *run)))
-        .collect();
-    let share = |(it, run): &(Threshold, &Run)| longest(run) as f64 / it.tokens.max(1) as f64;
-    let nearest =
-        known.and_then(|it| it.into_iter().max_by(|left, right| share(left).total_cmp(&share(right))));
-    let Some((threshold, run)) = nearest else { return "its condition never held".to_owned() };
-    if threshold.tokens == UNLIMITED {
-        return "it needs a limit that the profile does not have".to_owned();
-    }
-    let verb = if threshold.is_inclusive { "reached" } else { "exceeded" };
-    let tokens = thousands(threshold.tokens);
-    if threshold.is_of_body {
-        return format!("no prompt {verb} {tokens} without its stable prefix");
-    }
-    // What may be fetched might reach it.
-    let without = if run.tally.outcome.is_swayed { " without fetched results" } else { "" };
-    format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest(run)))
 }

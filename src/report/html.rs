@@ -1,11 +1,13 @@
 //! A report as one self-contained HTML page.
 
+use indexmap::IndexSet;
+
 use super::chart::requests::Trace;
 use super::chart::{Figure, Source};
 use super::page::{Answer, Page, Part, Piece, Tone};
 use super::sections::Detail;
 use super::verdict::{Choice, Verdict};
-use super::{Report, Run, distinct, template};
+use super::{Brief, Key, Report, Run, distinct, template};
 use crate::grid::numbers::{self, percent, signed};
 use crate::measure::Better;
 
@@ -53,10 +55,10 @@ fn rests_on(report: &Report) -> Vec<String> {
     if !sessions.is_empty() {
         return sessions;
     }
-    let trials = report.runs.iter().map(|it| it.trials).max().unwrap_or(1);
+    let trials = report.lines(&Key::All, None, |_| true).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
     let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
-    let days = report.runs.iter().map(|it| it.assumed.as_of.as_str());
-    let [first, last] = [days.clone().min(), days.max()].map(Option::unwrap_or_default);
+    let days = || report.briefs().map(|it| it.as_of);
+    let [first, last] = [days().min(), days().max()].map(Option::unwrap_or_default);
     let prices =
         if first == last { format!("Prices of {first}.") } else { format!("Prices of {first} to {last}.") };
     drawn.into_iter().chain((!last.is_empty()).then_some(prices)).collect()
@@ -115,9 +117,9 @@ fn answers(report: &Report) -> Vec<Answer> {
 
 /// Says that there is nothing to compare.
 fn numbers_only(report: &Report) -> Answer {
-    let [n_policies, n_runs] = [distinct(report.runs.iter().map(|it| &it.policy)).len(), report.runs.len()];
-    let costs: Vec<f64> = report.runs.iter().filter_map(|it| it.tally.costs.total()).collect();
-    let usd = (costs.len() == n_runs && n_policies == 1).then(|| costs.iter().sum::<f64>());
+    let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
+    let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost()).collect();
+    let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
     Answer {
         number: usd.map_or_else(
             || "No verdict".to_owned(),
@@ -323,8 +325,9 @@ fn left_out(source: &Source<'_>, traces: &Traces) -> Vec<String> {
 
 /// Describes the page.
 fn title(report: &Report) -> String {
-    let scenarios = distinct(report.runs.iter().map(|it| it.scenario.as_str()));
-    let is_recorded = scenarios.iter().all(|name| report.sessions.iter().any(|it| it.name == *name));
+    let scenarios = distinct(report.briefs().map(|it| it.scenario));
+    let sessions: IndexSet<&str> = report.sessions.iter().map(|it| it.name.as_str()).collect();
+    let is_recorded = scenarios.iter().all(|it| sessions.contains(it));
     let subject = match (scenarios.as_slice(), &report.suite) {
         ([only], _) if is_recorded => format!("recorded session {only}"),
         ([only], _) => (*only).to_owned(),
@@ -337,16 +340,16 @@ fn title(report: &Report) -> String {
 
 /// Describes what was compared.
 fn about(report: &Report) -> String {
-    let count = |of: fn(&Run) -> &str, one: &str, many: &str| {
-        let n = distinct(report.runs.iter().map(of)).len();
+    let count = |of: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
+        let n = distinct(report.briefs().map(|it| of(&it))).len();
         format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
     };
-    let first = report.runs.first().map(|it| format!("; changes are relative to {}", it.policy));
+    let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
     format!(
         "{}, {}, {}{}.",
-        count(|it| &it.policy, "policy", "policies"),
-        count(|it| &it.scenario, "scenario", "scenarios"),
-        count(|it| &it.profile, "profile", "profiles"),
+        count(|it| it.policy, "policy", "policies"),
+        count(|it| it.scenario, "scenario", "scenarios"),
+        count(|it| it.profile, "profile", "profiles"),
         first.unwrap_or_default()
     )
 }

@@ -1,9 +1,10 @@
-//! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to the totals of all of its scenarios.
+//! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
 
 mod checked;
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{FailedRun, Run, Session, Skipped};
@@ -17,15 +18,29 @@ use crate::timeline::import::Loss;
 
 pub use checked::Whole;
 
-/// The schema of a part.
-pub const SCHEMA: &str = "ctxsim.part/1";
+/// What all parts of a job have in common, by the kind of job.
+pub trait Common: Clone + Serialize + DeserializeOwned {
+    /// The schema of its parts.
+    const SCHEMA: &'static str;
+    /// What one load comes to.
+    type Load: Clone + Serialize + DeserializeOwned;
+}
+
+impl Common for Head {
+    const SCHEMA: &'static str = "ctxsim.part/1";
+    type Load = OfLoad;
+}
+
+/// A part of a run.
+pub type Part = PartOf<Head>;
 
 /// The version that makes parts. It reads its own alone: numbers stand by their places, and another version may count otherwise.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What one scenario of a plan came to: all of its sessions under all policies and profiles, with what others tell of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+#[serde(bound = "")]
+pub struct PartOf<H: Common> {
     /// The schema.
     pub schema: String,
     /// The version that made it.
@@ -33,7 +48,7 @@ pub struct Part {
     /// The digest of its job: of policies, profiles, options and assumptions, and of the scenarios with what is known of each.
     pub job: String,
     /// What all parts of the job have in common.
-    pub head: Head,
+    pub head: H,
     /// Its place in the plan, from 0.
     pub nth: usize,
     /// The number of scenarios of the plan.
@@ -41,7 +56,7 @@ pub struct Part {
     /// The scenario.
     pub name: String,
     /// What its loads came to, in order: each session of a file is one.
-    pub loads: Vec<OfLoad>,
+    pub loads: Vec<H::Load>,
     /// What of it takes no part, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Excluded>,
@@ -210,7 +225,7 @@ impl OfRun {
     }
 }
 
-impl Part {
+impl<H: Common> PartOf<H> {
     /// Returns it as one line of JSON.
     ///
     /// # Errors
@@ -234,7 +249,7 @@ impl Part {
             Box::new(Diagnostic::at("part-broken", "", message).help(help))
         };
         let mark: Mark = serde_json::from_str(line).map_err(broken)?;
-        if (mark.schema.as_str(), mark.version.as_str()) != (SCHEMA, VERSION) {
+        if (mark.schema.as_str(), mark.version.as_str()) != (H::SCHEMA, VERSION) {
             let message = format!(
                 "this part was made by ctxsim {} ({}), and this is {VERSION}",
                 mark.version, mark.schema

@@ -1,7 +1,6 @@
 //! Why a policy's cost differs from the first one's: how often it acted, and which parts of the bill changed.
 
-use super::Run;
-use super::firings::idle;
+use super::firings::Stages;
 use super::sections::Line;
 use crate::grid::numbers::{listed, signed, thousands};
 use crate::measure::Tally;
@@ -13,16 +12,14 @@ const TOLD_FROM: f64 = 0.000_5;
 const TOLD: usize = 4;
 
 /// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
-pub(super) fn of(line: &Line, first: &Line, runs: &[&Run]) -> Option<String> {
+pub(super) fn of(line: &Line, first: &Line, stages: &Stages) -> Option<String> {
     let parts = parts(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
-        let stages = &runs.first()?.stages;
         if stages.is_empty() {
             return Some("it has no stages".to_owned());
         }
-        let why =
-            (0..stages.len()).filter_map(|nth| Some(format!("`{}` {}", stages[nth].name, idle(nth, runs)?)));
+        let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}"));
         let why: Vec<String> = why.collect();
         return (!why.is_empty()).then(|| why.join("; "));
     }

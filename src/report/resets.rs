@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Report, Run};
+use super::{Key, Report};
 use crate::grid::numbers;
 use crate::measure::{Resets, Tally};
 
@@ -12,13 +12,12 @@ const POLICIES: usize = 12;
 /// The most profiles listed.
 const PROFILES: usize = 6;
 
-/// What the runs under a profile have, added up.
+/// The runs under one profile, or under any.
 #[derive(Default)]
 struct Group<'r> {
+    profile: Option<&'r str>,
     /// The sessions that were compacted.
     sessions: IndexSet<&'r str>,
-    /// By policy, all of its sessions.
-    sums: IndexMap<&'r str, Tally>,
 }
 
 impl Report {
@@ -26,21 +25,14 @@ impl Report {
     /// of them and with none; empty if nothing was compacted.
     pub fn notes_on_resets(&self) -> Vec<String> {
         let is_own = self.is_one_question();
-        let profile = |run: &Run| if is_own { String::new() } else { format!(" under {}", run.profile) };
-        let mut groups: IndexMap<String, Group<'_>> = IndexMap::new();
-        for run in &self.runs {
-            let group = groups.entry(profile(run)).or_default();
-            if run.tally.resets.is_some() {
-                group.sessions.insert(&run.scenario);
-            }
-            match group.sums.get_mut(run.policy.as_str()) {
-                Some(sum) => sum.add(&run.tally),
-                None => _ = group.sums.insert(&run.policy, run.tally.clone()),
-            }
+        let mut groups: IndexMap<Option<&str>, Group<'_>> = IndexMap::new();
+        for run in self.briefs().filter(|it| it.figures.has_resets) {
+            let profile = (!is_own).then_some(run.profile);
+            let group = groups.entry(profile).or_insert_with(|| Group { profile, ..Group::default() });
+            group.sessions.insert(run.scenario);
         }
-        groups.retain(|_, it| !it.sessions.is_empty());
         let n_more = groups.len().saturating_sub(PROFILES);
-        let mut notes: Vec<String> = groups.iter().take(PROFILES).map(|(under, it)| it.note(under)).collect();
+        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).collect();
         if n_more > 0 {
             notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
         }
@@ -50,19 +42,22 @@ impl Report {
 
 impl Group<'_> {
     /// Says what the policies avoid, and both bills.
-    fn note(&self, under: &str) -> String {
-        let n = self.sums.first().and_then(|it| it.1.resets).map_or(0, |it| it.recorded);
+    fn note(&self, report: &Report) -> String {
+        let lines =
+            report.lines(&Key::All, self.profile, |it| self.profile.is_none_or(|of| it.profile == of));
+        let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).collect();
+        let n = sums.first().and_then(|it| it.1.resets).map_or(0, |it| it.recorded);
         let head = match (n, self.sessions.len()) {
             (1, _) => "1 recorded compaction".to_owned(),
             (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let listed: Vec<String> =
-            self.sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
-        let more = match self.sums.len().saturating_sub(POLICIES) {
+        let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
+        let more = match sums.len().saturating_sub(POLICIES) {
             0 => String::new(),
             n => format!("; {n} more policies: see `--format json`"),
         };
+        let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
         format!(
             "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
                 request that wrote the summary. In USD with all of them / with none: {}{more}.",

@@ -1,18 +1,21 @@
 //! The tables of a report: one per group of scenarios and profile, one line per policy.
 
 pub mod columns;
-mod groups;
+pub(super) mod groups;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
 use columns::Column;
-use groups::{Group, Under};
+use groups::{Group, Key, Under};
 
+use super::brief::{Brief, Figures};
+use super::lines::{Lines, Sum};
 use super::metric::Digits;
 use super::trust::Trust;
-use super::{Report, Run, distinct, reasons};
+use super::{Report, distinct, reasons};
 use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, Grid, Kind, Row};
 use crate::input::policy::Apply;
@@ -39,7 +42,7 @@ pub struct Section {
     pub as_of: String,
     /// The number of scenarios in the sum.
     pub scenarios: usize,
-    /// Their names.
+    /// Their names, unless runs were folded.
     pub members: Vec<String>,
     /// Whether it is a part of another table.
     pub is_part: bool,
@@ -204,7 +207,7 @@ fn agent(policy: &str) -> &str {
 impl Report {
     /// Returns the tables: groups of scenarios first, then, if asked for, the scenarios one by one.
     pub fn sections(&self, detail: Detail) -> Vec<Section> {
-        let profiles = distinct(self.runs.iter().map(|it| it.profile.as_str()));
+        let profiles = distinct(self.briefs().map(|it| it.profile));
         let mut sections = Vec::new();
         for group in self.groups(detail) {
             match group.under {
@@ -218,13 +221,26 @@ impl Report {
         sections
     }
 
+    /// Adds up runs, or returns the sums that a fold kept of them.
+    pub(crate) fn lines(
+        &self,
+        key: &Key,
+        profile: Option<&str>,
+        is_in: impl Fn(&Brief<'_>) -> bool,
+    ) -> Cow<'_, Lines> {
+        match &self.folded {
+            Some(folded) => folded.lines(key, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => Cow::Owned(Lines::of(self.runs.iter().filter(|it| is_in(&Brief::from(*it))))),
+        }
+    }
+
     /// Returns the decimals of dollars in all tables: those of the dearest run, but at most four if everything together costs
     /// a dollar.
     fn decimals(&self) -> usize {
         let mut by_load: IndexMap<(&str, &str), f64> = IndexMap::new();
-        for run in &self.runs {
-            let dearest = by_load.entry((&run.scenario, &run.profile)).or_default();
-            *dearest = dearest.max(run.tally.costs.total().unwrap_or(0.0));
+        for run in self.briefs() {
+            let dearest = by_load.entry((run.scenario, run.profile)).or_default();
+            *dearest = dearest.max(run.figures.cost().unwrap_or(0.0));
         }
         let of_one = numbers::decimals(by_load.values().copied().fold(0.0, f64::max));
         if by_load.values().sum::<f64>() >= 1.0 { of_one.min(4) } else { of_one }
@@ -232,12 +248,8 @@ impl Report {
 
     /// Returns a note on scenarios whose needs are unknown.
     pub fn note_on_needs(&self) -> Option<String> {
-        let unknown = self
-            .runs
-            .iter()
-            .filter(|it| !it.tally.has_needs && it.findings.is_none())
-            .map(|it| it.scenario.as_str());
-        let names = distinct(unknown).join(", ");
+        let unknown = self.briefs().filter(|it| !it.figures.has_needs && !it.figures.has_findings);
+        let names = distinct(unknown.map(|it| it.scenario)).join(", ");
         (!names.is_empty()).then(|| {
             format!(
                 "{names}: this scenario declares no evidence needs ({NONE} in the columns): do not \
@@ -249,27 +261,26 @@ impl Report {
     /// Adds up the runs of one table.
     fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
-        let is_in = |it: &&Run| {
-            profile.is_none_or(|profile| it.profile == profile) && members.contains(it.scenario.as_str())
+        let is_in = |it: &Brief<'_>| {
+            profile.is_none_or(|profile| it.profile == profile) && members.contains(it.scenario)
         };
-        let mut by_policy: IndexMap<&str, Vec<&Run>> = IndexMap::new();
-        for run in self.runs.iter().filter(is_in) {
-            by_policy.entry(&run.policy).or_default().push(run);
-        }
-        let first = by_policy.first().map(|it| it.1.clone()).unwrap_or_default();
-        let baseline = line(&first);
+        let sums = self.lines(&group.key, profile, &is_in);
+        let is_first = |it: &Brief<'_>| sums.first() == Some(it.policy) && is_in(it);
+        let first: Vec<Brief<'_>> = self.briefs().filter(is_first).collect();
+        let baseline = sums.iter().next().map(|it| line(it.1));
         // The first policy is compared with nothing.
-        let pairs = by_policy.values().skip(1).filter(|_| first.len() > 1).map(|it| pairs(it, &first));
-        let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs.collect::<Vec<_>>()));
-        let lines = by_policy.values().enumerate().filter_map(|(nth, runs)| {
-            let mut line = Line { spread: spreads.next().flatten(), ..line(runs)? };
+        let others = sums.iter().skip(1).filter(|_| first.len() > 1);
+        let pairs = pairs(&first, others.map(|it| it.0), self.briefs().filter(|it| is_in(it)));
+        let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs));
+        let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
+            let mut line = Line { spread: spreads.next().flatten(), ..line(sum) };
             if self.is_ranked && nth > 0 {
                 line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
-                line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, runs));
+                line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, &sum.stages));
             }
-            Some(line)
+            line
         });
-        let days: IndexSet<&str> = first.iter().map(|it| it.assumed.as_of.as_str()).collect();
+        let days: IndexSet<&str> = first.iter().map(|it| it.as_of).collect();
         let as_of = match (days.iter().min(), days.iter().max()) {
             (Some(earliest), Some(latest)) if earliest != latest => format!("{earliest} to {latest}"),
             (Some(day), _) => (*day).to_owned(),
@@ -280,7 +291,11 @@ impl Report {
             profile: profile.unwrap_or(OWN).to_owned(),
             as_of,
             scenarios: first.len(),
-            members: first.iter().map(|it| it.scenario.clone()).collect(),
+            members: first
+                .iter()
+                .filter(|_| self.folded.is_none())
+                .map(|it| it.scenario.to_owned())
+                .collect(),
             is_part: group.is_part,
             is_ranked: self.is_ranked,
             columns: self.columns.clone(),
@@ -298,45 +313,31 @@ impl Report {
 /// The name of the profile in a table whose sessions each run under their own.
 pub const OWN: &str = "each under the profile of its own model";
 
-/// Returns the costs of runs with those of others on the same scenarios, if both got equally far.
-fn pairs(runs: &[&Run], others: &[&Run]) -> Vec<(f64, f64)> {
-    let others: IndexMap<&str, &Run> = others.iter().map(|it| (it.scenario.as_str(), *it)).collect();
-    let pairs = runs.iter().filter_map(|run| {
-        let other = others.get(run.scenario.as_str())?;
-        let is_same = run.tally.outcome.turns_completed == other.tally.outcome.turns_completed;
-        run.tally.costs.total().zip(other.tally.costs.total()).filter(|_| is_same)
-    });
-    pairs.collect()
+/// Returns for each policy the costs of its runs with those of others on the same scenarios, if both got equally far.
+fn pairs<'r>(
+    others: &[Brief<'_>],
+    policies: impl Iterator<Item = &'r str>,
+    runs: impl Iterator<Item = Brief<'r>>,
+) -> Vec<Vec<(f64, f64)>> {
+    let others: IndexMap<&str, Figures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
+    let mut pairs: IndexMap<&str, Vec<(f64, f64)>> = policies.map(|it| (it, Vec::new())).collect();
+    for run in runs {
+        let Some((of_it, other)) = pairs.get_mut(run.policy).zip(others.get(run.scenario)) else { continue };
+        let is_same = run.figures.turns_completed == other.turns_completed;
+        of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| is_same));
+    }
+    pairs.into_values().collect()
 }
 
-/// Adds up the runs of one policy.
-fn line(runs: &[&Run]) -> Option<Line> {
-    let (first, more) = runs.split_first()?;
-    let mut tally = first.tally.clone();
-    for run in more {
-        tally.add(&run.tally);
-    }
-    let apply = first.apply.clone().filter(|it| more.iter().all(|run| run.apply.as_ref() == Some(it)));
-    Some(Line {
-        policy: first.policy.clone(),
-        tally,
+/// Returns the line of a policy.
+fn line(sum: &Sum) -> Line {
+    Line {
+        policy: sum.run.policy.clone(),
+        tally: sum.run.tally.clone(),
         spread: None,
-        stopped: stopped(runs),
+        stopped: sum.stopped(),
         reason: None,
         is_idle: false,
-        apply,
-    })
-}
-
-/// Says where a policy stopped at a limit, if it did.
-fn stopped(runs: &[&Run]) -> Option<String> {
-    let mut failed = runs.iter().filter_map(|it| Some((it, it.tally.outcome.failure?)));
-    let (run, failure) = failed.next()?;
-    let at = format!("turn {} of {}", failure.turn, run.tally.outcome.turns_requested);
-    Some(match (runs.len(), 1 + failed.count()) {
-        (1, _) => format!("stopped at {at} (limit)"),
-        (n_runs, n_failed) => {
-            format!("stopped in {n_failed} of {n_runs} scenarios (limit), first in {} at {at}", run.scenario)
-        }
-    })
+        apply: sum.run.apply.clone(),
+    }
 }

@@ -25,6 +25,9 @@ pub struct Session {
     /// The format of its log, as `list formats` calls it.
     #[serde(deserialize_with = "known_format")]
     pub format: FormatName,
+    /// The version of the harness that wrote it, if it is newer than those that are described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<NewerVersion>,
     /// The model that was billed for most of its input; `None` if the recording names none.
     pub model: Option<String>,
     /// The session whose agent started it, if it is a sub-agent's.
@@ -52,6 +55,37 @@ pub struct Session {
     /// Tokens of tools and system prompt that other sessions send, too, if any are known; and when one of them last did, in
     /// milliseconds before its first request.
     pub shared: Option<SharedFront>,
+}
+
+impl Session {
+    /// Returns it without what totals do not look at.
+    pub(crate) fn in_totals(self) -> Self {
+        Self { model: None, filled: None, pauses: None, shared: None, ..self }
+    }
+}
+
+/// A log's version, where it is newer than any that is described.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewerVersion {
+    /// The harness, in words.
+    pub harness: String,
+    /// Its version.
+    pub version: String,
+    /// The newest version that is described.
+    pub described_to: String,
+}
+
+impl NewerVersion {
+    /// Returns the version of a recorded session, if it is newer than those that are described.
+    pub fn of(timeline: &Timeline) -> Option<Self> {
+        let recorded = timeline.recorded.as_ref()?;
+        let newest = recorded.newer_than?;
+        Some(Self {
+            harness: newest.harness.to_owned(),
+            version: recorded.version.clone(),
+            described_to: newest.to.to_owned(),
+        })
+    }
 }
 
 /// Reads the name of a format, which must be one that can be read.
@@ -129,6 +163,34 @@ impl BillCheck {
 sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
 
 impl Report {
+    /// Says which logs are of versions of their harness that are not described yet, harness by harness.
+    pub fn notes_on_versions(&self) -> Vec<String> {
+        let mut by_harness: IndexMap<&str, Vec<&NewerVersion>> = IndexMap::new();
+        for newer in self.sessions.iter().filter_map(|it| it.newer.as_ref()) {
+            by_harness.entry(&newer.harness).or_default().push(newer);
+        }
+        let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
+            let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).collect();
+            versions.sort_by_key(|it| it.split('.').map(|it| it.parse().unwrap_or(0)).collect::<Vec<u64>>());
+            versions.dedup();
+            let of = match versions.as_slice() {
+                [first, .., last] => format!("{first} to {last}"),
+                _ => versions.concat(),
+            };
+            let which = match (newer.len(), self.sessions.len()) {
+                (1, 1) => "This log is".to_owned(),
+                (n, all) if n == all => "These logs are".to_owned(),
+                (n, all) => format!("{} of {} logs are", thousands(n as u64), thousands(all as u64)),
+            };
+            let described = newer.first().map_or("", |it| it.described_to.as_str());
+            format!(
+                "{which} of {harness} {of}, newer than {described}, the newest version that is described here: \
+                 when it compacts, and what it does to the cache, may have changed."
+            )
+        };
+        by_harness.into_iter().map(note).collect()
+    }
+
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
     /// they form one comparison.
     pub fn is_one_question(&self) -> bool {
@@ -269,11 +331,11 @@ impl Report {
         let is_session = |name: &str| sessions.contains(name);
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
-        for run in &self.runs {
+        for run in self.briefs() {
             // Runs of one session under one profile follow each other.
-            let cell = Some((run.scenario.as_str(), run.profile.as_str()));
-            if cell != last && is_session(&run.scenario) {
-                *counts.entry(&run.profile).or_default() += 1;
+            let cell = Some((run.scenario, run.profile));
+            if cell != last && is_session(run.scenario) {
+                *counts.entry(run.profile).or_default() += 1;
             }
             last = cell;
         }

@@ -97,8 +97,8 @@ fn limits(report: &Report, detail: Detail) -> String {
         (n, Detail::Groups) => format!(" {n} assumptions: see --details."),
         (_, Detail::Scenarios) => " See the assumptions above.".to_owned(),
     };
-    let is_drawn = report.runs.iter().any(|it| it.tally.sums.needs.sent_calls > 0.0);
-    let is_played = report.runs.iter().any(|it| it.tally.n_played > 0);
+    let is_drawn = report.briefs().any(|it| it.figures.is_drawn);
+    let is_played = report.briefs().any(|it| it.figures.n_played > 0);
     let recovery = match (is_drawn, is_played) {
         (true, _) => "recovery was sampled",
         (_, true) => "recovery is an expected value, or the mean of sampled runs",

@@ -5,7 +5,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::Run;
+use super::brief::Brief;
 use super::session::{BillCheck, Session};
 use crate::grid::numbers::{self, percent};
 
@@ -40,12 +40,12 @@ pub struct Trust {
 
 impl Trust {
     /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
-    pub(super) fn new(sessions: &[&Session], runs: &[&Run]) -> Self {
+    pub(super) fn new(sessions: &[&Session], runs: &[Brief<'_>]) -> Self {
         let sessions: IndexMap<&str, &Session> = sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
-            let Some(session) = sessions.get(run.scenario.as_str()) else { continue };
-            let (n, sum) = sources.entry(&run.profile).or_default();
+            let Some(session) = sessions.get(run.scenario) else { continue };
+            let (n, sum) = sources.entry(run.profile).or_default();
             *n += 1;
             if let Some(bill) = &session.bill {
                 *sum.get_or_insert_default() += *bill;
@@ -57,7 +57,7 @@ impl Trust {
             billed_usd: bill.map_or(0.0, |it| it.billed_usd),
             error: bill.filter(|it| it.billed_usd > 0.0).map(|it| it.predicted_usd / it.billed_usd - 1.0),
         };
-        let with_needs = runs.iter().filter(|it| it.tally.has_needs).count();
+        let with_needs = runs.iter().filter(|it| it.figures.has_needs).count();
         Self {
             sources: sources.into_iter().map(source).collect(),
             with_needs,

@@ -1,30 +1,36 @@
-//! The cheapest parameters under a floor of evidence,
-//! chosen on one part of the sessions and compared with the other.
+//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other: the one rule of `tune` and
+//! of `advise`.
 
 pub mod page;
 mod part;
 pub mod table;
 mod verdict;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::grid::numbers::counted;
 use crate::measure::Tally;
 use crate::rng::Seed;
 
-pub use part::Part;
+use part::Picked;
+pub use part::{BlockPart, Part};
 pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
 const HELD_OUT_MIN: usize = 5;
 
+/// With fewer projects, none is held out in turn: limits over so few projects are wide, and say how far others may differ.
+pub const PROJECTS_MIN: usize = 5;
+
 /// The stream that parts projects.
 const PURPOSE: &str = "projects held out";
 
 /// A session under the base and under each variant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TunedSession {
-    /// The folder of its recording.
+    /// Its working folder, where the log tells it, else the folder of its recording.
     pub project: String,
     /// When its last request was, in milliseconds since 1970.
     pub last_ms: Option<i64>,
@@ -37,14 +43,14 @@ pub struct TunedSession {
 }
 
 /// A path that is varied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Varied {
     /// The path, as in `--set`.
     pub path: String,
     /// The values that are tried, as in `--set`.
     pub values: Vec<String>,
     /// Where the values come from.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
 }
 
 impl Varied {
@@ -55,7 +61,7 @@ impl Varied {
 }
 
 /// A parameter that is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fixed {
     /// Its name.
     pub param: String,
@@ -64,7 +70,7 @@ pub struct Fixed {
 }
 
 /// What is tried.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tried {
     /// The paths that are varied.
     pub varied: Vec<Varied>,
@@ -117,6 +123,14 @@ pub struct Tuned {
     pub chosen: Vec<String>,
     /// Its results on the part that it was chosen on, and on the part that was held out, if there is one.
     pub parts: Vec<Part>,
+    /// With five projects or more, where sessions are split by time: each project under what is chosen anew without it.
+    pub by_project: Option<Part>,
+    /// The projects and the blocks of time that the limits on what was held out rest on.
+    pub held_out_blocks: Vec<BlockPart>,
+    /// The same of `by_project`.
+    pub by_project_blocks: Vec<BlockPart>,
+    /// Where blocks are too few to tell how they differ.
+    pub cautions: Vec<String>,
     /// By how much its saving was smaller on what was held out.
     pub optimism: Option<f64>,
     /// Whether it is recommended.
@@ -134,39 +148,28 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Chooses on one part of the sessions and holds the choice against the other: whole projects are held out where there are
-    /// several, else the newest sessions.
+    /// Chooses on one part of the sessions and holds the choice against the other: the newest sessions are held out where times are
+    /// known, else whole projects where there are several. With five projects or more, each is then held out in turn.
     pub fn new(
-        names: [&str; 2],
-        sessions: &[TunedSession],
-        tried: Tried,
-        min_evidence: f64,
-        seed: u64,
-    ) -> Self {
-        let n_projects = part::projects(&sessions.iter().collect::<Vec<_>>()).len();
-        let split = if n_projects < 2 { SplitBy::Time } else { SplitBy::Project };
-        Self::parted(split, names, sessions, tried, min_evidence, seed)
-    }
-
-    /// The same, parted as asked.
-    pub fn parted(
-        split: SplitBy,
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
         tried: Tried,
         min_evidence: f64,
         seed: u64,
     ) -> Self {
-        let is_held_out = held_out(split, sessions, seed);
+        let all: Vec<&TunedSession> = sessions.iter().collect();
+        let split = SplitBy::of(&all);
+        let is_held_out = held_out(split, &all, seed);
         let part = |held_out: bool| -> Vec<&TunedSession> {
             sessions.iter().zip(&is_held_out).filter(|it| *it.1 == held_out).map(|it| it.0).collect()
         };
         let halves = [part(false), part(true)];
         let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
         // Too few sessions to test a choice still show what it would be.
-        let parts = if is_split { halves.to_vec() } else { vec![sessions.iter().collect()] };
+        let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
+        let n_variants = tried.points.len();
         let point = |(nth, set)| {
-            let parts = parts.iter().map(|it| Part::new(it, nth)).collect();
+            let parts = parts.iter().map(|it| Part::new(&Picked::all(it, nth))).collect();
             (nth, TunedPoint { set, parts })
         };
         let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
@@ -178,6 +181,10 @@ impl Tuned {
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
+        let judged =
+            parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
+        let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
+        let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
             base: base.to_owned(),
             policy: policy.to_owned(),
@@ -188,6 +195,10 @@ impl Tuned {
             split,
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
+            by_project: is_turned.then(|| Part::new(&in_turn)),
+            held_out_blocks: part::block_parts(&judged),
+            by_project_blocks: part::block_parts(&in_turn),
+            cautions: part::cautions(&judged),
             optimism: None,
             is_recommended: false,
             why_not: None,
@@ -199,7 +210,7 @@ impl Tuned {
         let n_held_out = halves[1].len();
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
         let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
-            [_, out] => verdict::on_held_out(&tuned, out, &halves[1], best),
+            [_, out] => tuned.forbids(out),
             _ => Some(tuned.too_few(sessions.len(), n_held_out)),
         });
         tuned.is_recommended = reason.is_none();
@@ -250,7 +261,34 @@ impl TunedPoint {
 
 /// Returns a variant's results on all sessions.
 pub fn whole(sessions: &[TunedSession], nth: usize) -> Part {
-    Part::new(&sessions.iter().collect::<Vec<_>>(), nth)
+    Part::new(&Picked::all(&sessions.iter().collect::<Vec<_>>(), nth))
+}
+
+/// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
+fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> Vec<Picked<'s>> {
+    let of_project = |project: &str| {
+        let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
+        let nth = choice(&others, n_variants, floor);
+        own.into_iter().map(move |session| Picked { session, nth }).collect::<Vec<_>>()
+    };
+    projects(sessions).into_iter().flat_map(of_project).collect()
+}
+
+/// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
+fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
+    let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
+    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
+    cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let keeps = |nth| part::kept_low(&Picked::all(sessions, nth)).is_none_or(|it| it >= floor);
+    cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
+}
+
+/// Returns the projects of sessions, sorted.
+fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
+    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Names a variant by its overrides.
@@ -267,8 +305,21 @@ fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
     stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
 }
 
+/// Returns how many projects of sessions are known.
+fn n_named_projects(sessions: &[&TunedSession]) -> usize {
+    projects(sessions).iter().filter(|it| !it.is_empty()).count()
+}
+
+impl SplitBy {
+    /// Returns how sessions are split.
+    fn of(sessions: &[&TunedSession]) -> Self {
+        let has_times = sessions.iter().all(|it| it.last_ms.is_some());
+        if has_times || projects(sessions).len() < 2 { Self::Time } else { Self::Project }
+    }
+}
+
 /// Parts sessions; returns which are held out.
-fn held_out(split: SplitBy, sessions: &[TunedSession], seed: u64) -> Vec<bool> {
+fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     if split == SplitBy::Time {
         let mut order: Vec<usize> = (0..sessions.len()).collect();
         order.sort_by_key(|it| (sessions[*it].last_ms, *it));
@@ -276,10 +327,11 @@ fn held_out(split: SplitBy, sessions: &[TunedSession], seed: u64) -> Vec<bool> {
         order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
         return is_held_out;
     }
-    let projects = part::projects(&sessions.iter().collect::<Vec<_>>());
     let stream = Seed(seed).stream(PURPOSE, 0);
-    let mut drawn: Vec<(u64, &str)> =
-        (0..).zip(&projects).map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), *it)).collect();
+    let mut drawn: Vec<(u64, &str)> = (0..)
+        .zip(projects(sessions))
+        .map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), it))
+        .collect();
     drawn.sort_unstable();
     // Each project goes to the smaller part, so that both have as many sessions as can be.
     let (mut n, mut held_out) = ([0_usize; 2], Vec::new());

@@ -10,7 +10,6 @@ use super::sections::{Detail, Line, Section};
 use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
-use crate::input::profile::Counting;
 use crate::measure::{Tally, is_open};
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
@@ -93,7 +92,7 @@ impl Report {
 
     /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
     fn is_uncounted(&self, profile: &str) -> bool {
-        self.runs.iter().any(|it| it.profile == profile && it.assumed.counting == Some(Counting::Unknown))
+        self.briefs().any(|it| it.profile == profile && it.figures.is_counting_unknown)
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
@@ -142,7 +141,7 @@ impl Report {
 
     /// Says what the oracles among the policies are, or nothing if there is none.
     pub fn note_on_oracles(&self) -> Option<String> {
-        let is_run = |name: &&String| self.runs.iter().any(|it| it.policy == **name);
+        let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
         (!names.is_empty()).then(|| {
             format!(

@@ -13,10 +13,7 @@ impl Load {
     pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
         let policy = &self.policies[cell.policy];
         let apply = policy.apply.as_ref()?;
-        let known = Known {
-            limits: self.profiles[cell.profile].limits,
-            chars_per_token: self.timeline_under(cell.profile)?.chars_per_token,
-        };
+        let known = Known::of(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
         let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
         let limits = limits.map(|(name, size)| (name.to_owned(), size));
         let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));

@@ -8,7 +8,7 @@ use super::played_recovery::Drawn;
 use super::simulations::{AtEnds, Ledgers, Simulations};
 use super::world::Plays;
 use super::{Assumed, Cell, FailedRun, Load, Progress, Run, Sinks, StageFacts, Take};
-use crate::builtin::hindsight;
+use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
 use crate::input::policy::Code;
 use crate::input::{Limits, Profile};
@@ -94,7 +94,9 @@ impl Load {
         let timeline = self.timeline_under(cell.profile);
         let timeline = timeline.filter(|_| is_schedule && outcome.failure.is_none())?;
         let profile = &self.profiles[cell.profile];
-        Some(hindsight::bound(timeline, profile)? - left_at_most(timeline, profile))
+        // Some requests may have been answered, and billed, by cheaper models.
+        let share = bound::least_share(profile, self.models.iter())?;
+        Some(bound::bound(timeline, profile)? * share - left_at_most(timeline, profile))
     }
 
     /// Plays it and returns what each trial came to; nothing where no needs are drawn.
@@ -154,10 +156,8 @@ impl Load {
     /// Returns what a report says of the stages of a policy.
     pub(super) fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
         // Each conversation has a limit of its own.
-        let known = self.timeline_under(cell.profile).map(|it| Known {
-            limits: self.profiles[cell.profile].limits,
-            chars_per_token: it.chars_per_token,
-        });
+        let limits = self.profiles[cell.profile].limits;
+        let known = self.timeline_under(cell.profile).map(|it| Known::of(it, limits));
         let stages = self.policies[cell.policy].stages().iter().map(|stage| StageFacts {
             name: stage.name.clone(),
             has_trigger: stage.when.is_some(),

@@ -1,6 +1,7 @@
 //! Policies of the field: each names its sources, each of its stages acts on a bundled load, and what it does there is locked.
 
 mod first_edits;
+mod measured;
 mod pairs;
 mod ranking;
 mod reality;

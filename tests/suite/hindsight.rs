@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::builtin::hindsight::bound;
+use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
 use ctxsim::compare::{Comparison, Plan};
@@ -228,6 +228,96 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
         }
     }
     assert!(n_saved > 500, "most traces have something worth dropping: {n_saved}");
+}
+
+/// A cache of entries at breakpoints, of any length, whose entries cost more to write than to send.
+const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
+    [cache]\nrules = \"breakpoints\"\nmin_tokens = 1\nttl = [\"5m\", \"1h\"]\n\
+    [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\ncache_write = { \"5m\" = 12.5, \"1h\" = 20.0 }\n";
+
+#[test]
+fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_than_sending() {
+    let profile = Profile::new(&decode::<ProfileFile>(BREAKPOINTS, Format::Toml).unwrap()).unwrap();
+    let catalog = Catalog::bundled();
+    let policies = ["identity", "clairvoyant", "hindsight", "clear_tool_results", "truncate_oldest"];
+    let policies = policies.map(|it| Policy::new(&catalog.policy(it).unwrap().spec).unwrap());
+    let (mut n_whole, mut n_tighter) = (0, 0);
+    for nth in 0..1_000 {
+        let trace = trace(nth);
+        let of = bounds(&trace.timeline, &profile).unwrap();
+        assert!(of.reads <= of.writes && of.writes <= of.newest + 1e-12, "trace {nth}: {of:?}");
+        n_tighter += u32::from(of.writes > of.reads * 1.001);
+        for policy in &policies {
+            let mut sums = Sums::default();
+            let policy = under(policy, &trace.timeline, &profile, &profile.limits);
+            simulate(&trace.timeline, &policy, &profile.limits, &profile.cache, &mut sums);
+            if sums.needs.weight > sums.needs.met {
+                continue;
+            }
+            n_whole += 1;
+            let tokens = sums.main.tokens;
+            let cost = tokens.read * 10
+                + tokens.write[0] * 125
+                + tokens.write[1] * 200
+                + tokens.uncached * 100
+                + tokens.output * 500;
+            assert!(
+                of.writes * 1e7 <= cost as f64 + 1e-3,
+                "trace {nth}: {} beats {of:?}: {cost}",
+                policy.name
+            );
+        }
+    }
+    assert!(n_whole > 3_000 && n_tighter > 800, "{n_whole} {n_tighter}");
+}
+
+/// What the sessions of a folder cost under their own models' profiles: kept whole, in hindsight, and by the bounds.
+fn bounds_of(folder: &Path) -> ([f64; 2], Bounds) {
+    let comparison = Comparison {
+        policies: vec!["identity".into(), "hindsight".into()],
+        scenarios: sessions(folder).iter().map(|it| it.display().to_string()).collect(),
+        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
+        own_models: true,
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let of_loads = plan.each(None, &|_, _| {}, |load, progress| {
+        let runs = load.runs(progress);
+        let costs = [0, 1].map(|it| runs[it].tally.costs.total().unwrap());
+        (costs, bounds(load.timeline().unwrap(), &load.profiles[0]).unwrap())
+    });
+    let (mut sums, mut all) = ([0.0; 2], Bounds::default());
+    for (costs, of) in of_loads.unwrap() {
+        sums.iter_mut().zip(costs).for_each(|(sum, it)| *sum += it);
+        all.reads += of.reads;
+        all.writes += of.writes;
+        all.newest += of.newest;
+        all.breaks += of.breaks;
+    }
+    (sums, all)
+}
+
+#[test]
+fn the_guide_says_what_keeps_the_bound_above_what_hindsight_saves() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let mut sums = ([0.0; 2], Bounds::default());
+    for folder in ["recorded/claude-code", "recorded/claude-code-2"] {
+        let (costs, of) = bounds_of(&root.join(folder));
+        sums.0.iter_mut().zip(costs).for_each(|(sum, it)| *sum += it);
+        sums.1.reads += of.reads;
+        sums.1.writes += of.writes;
+        sums.1.newest += of.newest;
+        sums.1.breaks += of.breaks;
+    }
+    let ([identity, hindsight], of) = sums;
+    let saved = |usd: f64| format!("{:.1}%", (1.0 - usd / identity) * 100.0);
+    let figures = [of.reads, of.writes, of.newest, of.breaks, hindsight].map(saved);
+
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide.md")).unwrap();
+    let shown = guide.split_once("<!-- bounds -->").unwrap().1.split_once("<!-- /bounds -->").unwrap().0;
+    let rows = shown.lines().filter_map(|it| it.strip_suffix(" |")?.rsplit_once("| ")).map(|it| it.1);
+    let rows: Vec<&str> = rows.filter(|it| it.ends_with('%')).collect();
+    assert_eq!(rows, figures);
 }
 
 #[test]

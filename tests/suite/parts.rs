@@ -216,10 +216,68 @@ fn what_does_not_fold_refuses_the_option_by_name() {
         }
     }
     assert!(!folder.path().join("parts").exists());
-    for verb in ["tune", "memory", "compare", "advise"] {
+    let memories = [
+        "tune",
+        "--scenario",
+        "aging/s2",
+        "--policy",
+        "aging/lossy",
+        "--vary",
+        "memory.sessions.store.summary.words=150,300",
+        "--parts",
+        "parts",
+    ];
+    let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
+    assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");
+    for verb in ["memory", "compare", "advise"] {
         let told = ctxsim(folder.path(), &[verb, "--parts", "parts"]).stderr;
         assert!(String::from_utf8_lossy(&told).contains("unexpected argument `--parts`"), "{verb}");
     }
+}
+
+#[test]
+fn a_search_in_one_two_or_seven_shards_comes_to_the_bytes_of_one_process() {
+    let folder = folder();
+    let path = folder.path();
+    let vary = "params.trigger.tokens=3000,40000";
+    let what = ["tune", "--policy", "clear_tool_results", "--vary", vary, "logs"];
+    let once = out(&ctxsim(path, &[&what[..], &["--json"]].concat()));
+    let table = out(&ctxsim(path, &[&what[..], &["--width", "100"]].concat()));
+
+    for order in [&[1][..], &[2, 1], &[5, 3, 7, 1, 2, 6, 4]] {
+        let parts = format!("tuned-{}", order.len());
+        for part in order {
+            let shard = format!("{part}/{}", order.len());
+            out(&ctxsim(path, &[&what[..], &["--parts", &parts, "--shard", &shard]].concat()));
+        }
+        assert_eq!(out(&ctxsim(path, &["merge", &parts, "--format", "json"])), once, "{parts}");
+        assert_eq!(out(&ctxsim(path, &["merge", &parts, "--width", "100"])), table, "{parts}");
+        let again = [&what[..], &["--parts", &parts]].concat();
+        assert!(out(&ctxsim(path, &again)).contains("0 parts made, 11 were there already;"));
+    }
+    let other = ctxsim(path, &[&what[..], &["--min-evidence", "0.5", "--parts", "tuned-1"]].concat());
+    let told = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(other.status.code() == Some(2) && told.contains("part-job"), "{told}");
+    out(&ctxsim(path, &["merge", "tuned-1", "--html", "tuned.html"]));
+    assert!(fs::read_to_string(path.join("tuned.html")).unwrap().contains("clear_tool_results"));
+}
+
+#[test]
+fn totals_come_as_a_page_with_the_verdict_of_their_table() {
+    let folder = folder();
+    let path = folder.path();
+    folded(path, &["logs"], &[1], 1);
+
+    let table = out(&ctxsim(path, &["merge", "parts-1", "--width", "1000", "--html", "totals.html"]));
+
+    let verdict = table.lines().find_map(|it| it.strip_prefix("Verdict: ")).unwrap();
+    let page = fs::read_to_string(path.join("totals.html")).unwrap();
+    let begin = verdict.split([':', ',']).next().unwrap();
+    assert!(page.contains(begin) && page.contains("<svg"), "{begin}");
+    out(&ctxsim(path, &["run", "logs", "--totals", "--format", "html", "--output", "once.html"]));
+    assert_eq!(page, fs::read_to_string(path.join("once.html")).unwrap());
+    let csv = ctxsim(path, &["run", "logs", "--totals", "--format", "csv"]);
+    assert!(String::from_utf8_lossy(&csv.stderr).contains("as tables, as JSON or as a page"));
 }
 
 /// Shards, an order in which processes end, and tasks that were tried again: the shared sessions, where they are.

@@ -58,7 +58,7 @@ fn policy() -> Policy {
 /// What every request of a timeline shows in a window of so many tokens.
 fn requests(timeline: &Timeline, window: u64) -> Vec<Vec<Part>> {
     let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
-    let known = Known { limits, chars_per_token: timeline.chars_per_token };
+    let known = Known::of(&timeline, limits);
     let program = Program::new(&policy(), timeline, &known);
     let mut spy = Spy { program, timeline, requests: Vec::new() };
     let (rules, mut rows) = (CacheRules::None, Rows::default());
@@ -475,7 +475,7 @@ fn known_by(words: &str, digest: u64) -> u128 {
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     sized(&mut timeline, &[]);
     let (timeline, limits, rules) = (timeline.finish(), Limits::NONE, CacheRules::None);
-    let known = Known { limits, chars_per_token: timeline.chars_per_token };
+    let known = Known::of(&timeline, limits);
     let mut last = Last(Program::new(&policy(), &timeline, &known), 0);
     let (layout, recovery, mut rows) = (Layout::default(), CompiledRecovery::one_shot(None), Rows::default());
     play(&timeline, &mut last, &layout, recovery, &limits, &rules, &mut rows).unwrap();

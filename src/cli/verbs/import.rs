@@ -2,7 +2,7 @@
 
 use crate::calibrate::Calibration;
 use crate::catalog::{Catalog, Kind};
-use crate::compare::{self, Comparison, Plan};
+use crate::compare::{self, Compacting, Comparison, Plan};
 use crate::error::Error;
 use crate::grid::numbers::thousands;
 use crate::measure;
@@ -138,11 +138,14 @@ fn calibrations(
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
     let plan =
         Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
+    let compacting = Compacting::read(catalog)?;
     let (of_loads, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, progress| {
             let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
-            Some(Calibration::new(timeline, &rows, &load.profiles[cell.profile].prices))
+            let prices = &load.profiles[cell.profile].prices;
+            let found = Calibration::new(timeline, &rows, prices);
+            Some(found.with_compactions(timeline, &rows, prices, compacting.of(timeline)))
         })
     })?;
     Ok((of_loads.into_iter().flatten().collect(), skipped))

@@ -1,4 +1,4 @@
-//! `ctxsim run --parts` and `ctxsim merge`: the parts of a run in a folder, made by any number of processes, and their fold.
+//! `--parts` and `ctxsim merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -7,17 +7,16 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::compare::parts::{Making, Shard, fold};
+use crate::compare::parts::{Making, Shard};
 use crate::compare::{Plan, never_stops};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::report::Report;
-use crate::report::part::{Part, SCHEMA, Whole};
+use crate::report::part::{Common, Head, Part, PartOf, Whole};
 
 use crate::cli::output;
 use crate::cli::verbs::run::{unwritable, with_progress};
 
-/// Makes the parts of a share that are not in the folder yet; returns what was done, in a sentence.
+/// Makes the parts of a share of a run that are not in the folder yet; returns what was done, in a sentence.
 pub(crate) fn make(
     plan: &Plan,
     folder: &Path,
@@ -26,64 +25,122 @@ pub(crate) fn make(
     min_evidence: f64,
 ) -> Result<String, Error> {
     plan.check_parts()?;
-    output::make_folder(folder)?;
-    let job = plan.job(min_evidence);
-    let mut made = vec![false; plan.scenarios.len()];
-    let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
-    for path in files(folder)? {
-        // What a process that was stopped left behind is another process's unless it is this one's own.
-        let is_own = path == own;
-        let lines = Lines::of(&path)?;
-        for at in &lines.places {
-            let part = lines.part(*at)?;
-            if part.job != job {
-                let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
-                let help = "name another folder: sessions, policies, profiles or options are others";
-                return Err(in_file(&path, Diagnostic::at("part-job", "", message).help(help)));
+    let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
+    let (job, head) = (plan.job(min_evidence), plan.head(min_evidence));
+    let store = Store::open::<Head>(folder, &job, &names, shard)?;
+    let (has, take) = (|it| store.has(it), |part: Part| store.put(&part));
+    let making = Making { threads, job: &job, head: &head, shard, has: &has, take: &take };
+    with_progress(|progress| plan.parts(&never_stops(progress), &making))?;
+    Ok(store.done())
+}
+
+/// The parts of a job in a folder, and the file to which the missing ones of a share are written.
+pub(crate) struct Store {
+    folder: PathBuf,
+    own: PathBuf,
+    /// By place, whether its part is there.
+    made: Vec<bool>,
+    /// The number of those in the share.
+    n_there: usize,
+    /// The file, and how many were written to it.
+    file: Mutex<(File, usize)>,
+}
+
+impl Store {
+    /// Looks at what is there; parts of another job are refused.
+    pub(crate) fn open<H: Common>(
+        folder: &Path,
+        job: &str,
+        names: &[&str],
+        shard: Shard,
+    ) -> Result<Self, Error> {
+        output::make_folder(folder)?;
+        let mut made = vec![false; names.len()];
+        let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
+        for path in files(folder)? {
+            // What a process that was stopped left behind is another process's unless it is this one's own.
+            let is_own = path == own;
+            let lines = Lines::of(&path)?;
+            for at in &lines.places {
+                let part = lines.part::<H>(*at)?;
+                if part.job != job {
+                    let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
+                    let help = "name another folder: sessions, policies, profiles or options are others";
+                    return Err(in_file(&path, Diagnostic::at("part-job", "", message).help(help)));
+                }
+                if let Some(place) = made.get_mut(part.nth) {
+                    *place = true;
+                }
             }
-            if let Some(place) = made.get_mut(part.nth) {
-                *place = true;
+            if is_own && lines.cut.is_some() {
+                lines.shorten()?;
             }
         }
-        if is_own && lines.cut.is_some() {
-            lines.shorten()?;
-        }
+        let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
+        let unwritten = |source| Error::Write { path: own.clone(), source };
+        let file = OpenOptions::new().create(true).append(true).open(&own).map_err(unwritten)?;
+        Ok(Self { folder: folder.to_owned(), own, made, n_there, file: Mutex::new((file, 0)) })
     }
-    let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(&plan.scenarios[*it].name)).count();
-    let unwritten = |source| Error::Write { path: own.clone(), source };
-    let file = OpenOptions::new().create(true).append(true).open(&own).map_err(unwritten)?;
-    let file = Mutex::new((file, 0_usize));
-    let take = |part: Part| {
+
+    /// Returns whether the part of a place is there.
+    pub(crate) fn has(&self, nth: usize) -> bool {
+        self.made[nth]
+    }
+
+    /// Writes a part.
+    pub(crate) fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
         let line = part.line().map_err(unwritable)?;
-        let mut to = file.lock().unwrap_or_else(PoisonError::into_inner);
-        to.0.write_all(line.as_bytes()).map_err(unwritten)?;
+        let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = to.0.write_all(line.as_bytes());
+        written.map_err(|source| Error::Write { path: self.own.clone(), source })?;
         to.1 += 1;
         Ok(())
-    };
-    let making = Making { threads, min_evidence, shard, has: &|it| made[it], take: &take };
-    with_progress(|progress| plan.parts(&never_stops(progress), &making))?;
-    let n_made = file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
-    let there = if n_there == 0 { String::new() } else { format!(", {n_there} were there already") };
-    Ok(format!(
-        "{}: {n_made} parts made{there}; `ctxsim merge {}` folds them.\n",
-        own.display(),
-        folder.display()
-    ))
+    }
+
+    /// Says what was done.
+    pub(crate) fn done(self) -> String {
+        let n_made = self.file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        let there =
+            if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
+        format!(
+            "{}: {n_made} parts made{there}; `ctxsim merge {}` folds them.\n",
+            self.own.display(),
+            self.folder.display()
+        )
+    }
 }
 
-/// Returns whether paths are folders or files of parts, and not shards of a sweep.
-pub(crate) fn are_parts(paths: &[PathBuf]) -> bool {
-    let begins = |path: &Path| {
+/// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
+pub(crate) fn schema(paths: &[PathBuf]) -> Result<Option<String>, Error> {
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(if path.is_dir() { files(path)? } else { vec![path.clone()] });
+    }
+    let begin = |path: &PathBuf| {
         let mut head = String::new();
-        let read = File::open(path).and_then(|it| it.take(64).read_to_string(&mut head));
-        read.is_ok()
-            && head.starts_with(&format!("{{\"schema\":\"{}", SCHEMA.split('/').next().unwrap_or(SCHEMA)))
+        // What follows may be cut in the middle of a letter.
+        let read = File::open(path).and_then(|it| it.take(HEAD).read_to_string(&mut head));
+        read.ok()?;
+        let schema = head.strip_prefix("{\"schema\":\"")?.split('"').next()?;
+        Some(schema.to_owned())
     };
-    paths.iter().any(|it| it.is_dir() || begins(it))
+    let is_folder = paths.iter().any(|it| it.is_dir());
+    let found = all.iter().find_map(begin);
+    // An empty folder has no parts, which is told as such.
+    Ok(found.or_else(|| is_folder.then(|| Head::SCHEMA.to_owned())))
 }
 
-/// Folds all parts of folders and files.
-pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
+/// The first bytes of a file of parts, which tell its schema.
+const HEAD: u64 = 48;
+
+/// What reads a part by its number.
+pub(crate) type Reads<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+
+/// Folds all parts of folders and files, which are read in the order of their plan.
+pub(crate) fn merged<H: Common, R>(
+    paths: &[PathBuf],
+    fold: impl FnOnce(&[usize], Reads<'_, H>) -> Result<R, Error>,
+) -> Result<R, Error> {
     let mut all: Vec<Lines> = Vec::new();
     for path in paths {
         let found = if path.is_dir() { files(path)? } else { vec![path.clone()] };
@@ -95,7 +152,7 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
     for (nth, lines) in all.iter().enumerate() {
         for at in lines.places.iter().chain(&lines.cut) {
             let noted = lines.text(*at).and_then(|text| {
-                let part = Part::read(&text).map_err(|it| lines.blame(*at, *it))?;
+                let part = PartOf::<H>::read(&text).map_err(|it| lines.blame(*at, *it))?;
                 let digest = xxh3_128(text.as_bytes());
                 whole.note(&part, places.len(), digest).map_err(|it| lines.blame(*at, *it))
             });
@@ -110,7 +167,7 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
     }
     let order =
         whole.order().map_err(|it| in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
-    fold(&order, |number| {
+    fold(&order, &|number| {
         let (file, at) = places[number];
         all[file].part(at)
     })
@@ -177,8 +234,8 @@ impl Lines {
     }
 
     /// Returns a part.
-    fn part(&self, place: Place) -> Result<Part, Error> {
-        Part::read(&self.text(place)?).map_err(|it| self.blame(place, *it))
+    fn part<H: Common>(&self, place: Place) -> Result<PartOf<H>, Error> {
+        PartOf::read(&self.text(place)?).map_err(|it| self.blame(place, *it))
     }
 
     /// Takes away what a stopped process has not written to its end.

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::cli::args::{RowsArg, RunArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::pictures;
 use crate::cli::verbs::parts;
 use crate::cli::words::without_sessions;
@@ -67,7 +67,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
     let mut plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
     let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.page.is_asked();
-    if !is_drawn {
+    if !is_drawn || args.totals || args.parts.is_some() {
         plan = plan.without_assumptions_alone();
     }
     if let Some(passed) = in_parts(&plan, args, format, catalog)? {
@@ -136,9 +136,10 @@ fn in_parts(
     if !args.totals {
         return Ok(None);
     }
-    args.output.check(catalog.files())?;
+    let put = TotalsArgs { output: &args.output, page: &args.page, wide: args.wide, format };
+    put.check(catalog.files())?;
     let report = with_progress(|it| plan.folded(threads, &never_stops(it), args.min_evidence))?;
-    put_totals(&report, format, (&args.output, args.wide), catalog.files())?;
+    put.put(&report, catalog.files())?;
     Ok(Some(passed(&report)))
 }
 
@@ -150,24 +151,39 @@ pub(crate) fn passed(report: &Report) -> bool {
     report.failures.is_empty()
 }
 
-/// Writes the totals of a report.
-pub(crate) fn put_totals(
-    report: &Report,
-    format: FormatArg,
-    (output, wide): (&OutputArgs, WidthArgs),
-    inputs: &Files,
-) -> Result<(), Error> {
-    let text = match format {
-        FormatArg::JSON => json::totals(report).map_err(unwritable)?,
-        FormatArg::TABLE => {
-            table::report(report, Layout { width: Some(table_width(wide, output)), detail: Detail::Groups })
+/// How totals are written.
+pub(crate) struct TotalsArgs<'a> {
+    pub(crate) output: &'a OutputArgs,
+    pub(crate) page: &'a PageArgs,
+    pub(crate) wide: WidthArgs,
+    pub(crate) format: FormatArg,
+}
+
+impl TotalsArgs<'_> {
+    /// Checks before any work that they may be written.
+    pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
+            let problem = Diagnostic::at("usage", "", "totals are written as tables, as JSON or as a page");
+            return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
         }
-        _ => {
-            let problem = Diagnostic::at("usage", "", "totals are written as tables or as JSON");
-            return Err(vec![problem.help("use `--format table` or `--format json`")].into());
-        }
-    };
-    output.put(inputs, format, text)
+        self.output.check(inputs)?;
+        self.page.check(inputs, self.output.force())
+    }
+
+    /// Writes the totals of a report.
+    pub(crate) fn put(&self, report: &Report, inputs: &Files) -> Result<(), Error> {
+        let page = || html::report(report, Detail::Groups, &Traces::default());
+        self.page.put(inputs, self.output.force(), page)?;
+        let text = match self.format {
+            FormatArg::JSON => json::totals(report).map_err(unwritable)?,
+            FormatArg::HTML => page().map_err(unwritable)?,
+            _ => {
+                let width = Some(table_width(self.wide, self.output));
+                table::report(report, Layout { width, detail: Detail::Groups })
+            }
+        };
+        self.output.put(inputs, self.format, text)
+    }
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.

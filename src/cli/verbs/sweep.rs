@@ -4,18 +4,23 @@ use std::path::PathBuf;
 
 use crate::catalog::{Catalog, Files, Kind};
 use crate::compare::grid::Grid;
+use crate::compare::parts::fold;
+use crate::compare::tune::{self, TuneHead};
 use crate::compare::{self, Comparison};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
+use crate::report;
+use crate::report::part::{Common, Head};
 use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
+use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::verbs::parts;
-use crate::cli::verbs::run::{put_totals, table_width, unwritable, with_progress};
+use crate::cli::verbs::run::{TotalsArgs, table_width, unwritable, with_progress};
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -239,15 +244,41 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
-    args.shown.output.check(&inputs)?;
-    args.shown.page.check(&inputs, args.shown.output.force())?;
-    if parts::are_parts(&args.files) {
-        let report = parts::merged(&args.files)?;
-        return put_totals(&report, format, (&args.shown.output, args.shown.wide), &inputs);
+    let ShownArgs { output, page, wide, .. } = &args.shown;
+    let schema = parts::schema(&args.files)?;
+    if schema.as_deref() == Some(Head::SCHEMA) {
+        let put = TotalsArgs { output, page, wide: *wide, format };
+        put.check(&inputs)?;
+        return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
+    }
+    output.check(&inputs)?;
+    page.check(&inputs, output.force())?;
+    if schema.as_deref() == Some(TuneHead::SCHEMA) {
+        let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
+        return tuned(&found.tuned, format, &args.shown, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
     show(&json::merged(&files)?, format, &args.shown, &inputs)
+}
+
+/// Writes what a search came to.
+fn tuned(tuned: &Tuned, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
+    let page = || report::tune::page::page(tuned);
+    let text = match format {
+        FormatArg::JSON => serde_json::to_string_pretty(tuned).map_err(unwritable)? + "\n",
+        FormatArg::HTML => page().map_err(unwritable)?,
+        FormatArg::TABLE => {
+            let width = Some(table_width(shown.wide, &shown.output));
+            report::tune::table::tuned(tuned, shown.details, width)
+        }
+        _ => {
+            let problem = Diagnostic::at("usage", "", "a search is written as a table, as JSON or as a page");
+            return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
+        }
+    };
+    shown.page.put(inputs, shown.output.force(), page)?;
+    shown.output.put(inputs, format, &text)
 }
 
 /// Writes a whole sweep.

@@ -1,10 +1,12 @@
 //! `ctxsim tune`: the parameters that are cheapest under a floor of evidence,
 //! compared with sessions that they were not chosen on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::catalog::Catalog;
-use crate::compare::tune::{Search, tune as tuned, tuned_policy};
+use crate::compare::never_stops;
+use crate::compare::parts::{Making, Shard};
+use crate::compare::tune::{Found, Search, TuneHead, Tuning, tuned_policy};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Format;
@@ -14,24 +16,27 @@ use clap::Args;
 
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs, share};
 use crate::cli::output::{self, ForceArgs, OutputArgs, PageArgs, Remark};
+use crate::cli::verbs::parts::Store;
 use crate::cli::verbs::run::{table_width, unwritable, with_progress};
-use crate::cli::verbs::sweep::GridArgs;
+use crate::cli::verbs::sweep::{GridArgs, shard};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
   ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
+  ctxsim tune --policy mine.ron sessions --shard 3/16 --parts parts     one share of the sessions; `ctxsim merge parts` tells the result of all
 
 Without `--vary`, every number that the user of the agent can set is varied: what the policy file calls `settable`, or else what its stages decide by. \
 A trigger is tried at shares of the longest prompt, any other number at multiples of itself, and a 0 at small shares of the longest prompt. Sizes that were \
 measured, such as that of a summary, are left alone.
 
-Sessions are split by project (the recording's folder) if there are several, otherwise by time. Parameters are \
-chosen on one part, and their savings are measured on the other. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
+The newer half of the sessions is held out (without times, whole projects, if there are several). Parameters are chosen on the other sessions, \
+and their savings are measured on those held out. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
 written, only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
-unfavourable end of a 95% interval over sessions and over projects, and without the project (or session) that \
-saves most. Otherwise, one reason says why not.
+unfavourable end of the widest of 95% intervals over sessions, over projects (working folders), and over months, weeks or days; without the project (or \
+session) that saves most; over what is assumed of recovery; and, with five projects or more, on each project under what is chosen without it. Otherwise, \
+one reason says why not, and which limit forbids it.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -72,6 +77,12 @@ pub(crate) struct TuneArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    /// Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["details", "json", "output", "html"])]
+    parts: Option<PathBuf>,
+    /// Play one share of the recordings, as in `3/16`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    shard: Option<[usize; 2]>,
     /// Write the recommended policy to a file (.ron or .toml), atomically
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -117,18 +128,35 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         Search::of(&what.grid()?)?
     };
     let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
-    let (found, day) = with_progress(|it| tuned(catalog, &comparison, search, choice, threads, it))?;
+    let tuning = Tuning::new(catalog, &comparison, search, choice)?;
+    if let Some(folder) = &args.parts {
+        let [part, of] = args.shard.unwrap_or([1, 1]);
+        return output::print(&make(&tuning, folder, Shard { part, of }, threads)?);
+    }
+    let found = with_progress(|it| tuning.tuned(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some(text) = tuned_policy(catalog, &args.policy, &name, (&found, day.as_deref()), format)? {
+        if let Some(text) = tuned_policy(catalog, &args.policy, &name, &found, format)? {
             output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
-    args.page.put(catalog.files(), args.force, || page::page(&found))?;
+    let Found { tuned, .. } = &found;
+    args.page.put(catalog.files(), args.force, || page::page(tuned))?;
     let text = if args.json {
-        serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
+        serde_json::to_string_pretty(tuned).map_err(unwritable)? + "\n"
     } else {
-        table::tuned(&found, args.details, Some(table_width(args.wide, &OutputArgs::default())))
+        table::tuned(tuned, args.details, Some(table_width(args.wide, &OutputArgs::default())))
     };
     output::print(&text)
+}
+
+/// Makes the parts of a share that are not in the folder yet; returns what was done, in a sentence.
+fn make(tuning: &Tuning<'_>, folder: &Path, shard: Shard, threads: Option<usize>) -> Result<String, Error> {
+    tuning.check_parts()?;
+    let (job, head) = (tuning.job()?, tuning.head());
+    let store = Store::open::<TuneHead>(folder, &job, &tuning.scenarios(), shard)?;
+    let (has, take) = (|it| store.has(it), |part| store.put(&part));
+    let making = Making { threads, job: &job, head, shard, has: &has, take: &take };
+    with_progress(|it| tuning.parts(&never_stops(it), &making))?;
+    Ok(store.done())
 }

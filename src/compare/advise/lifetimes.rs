@@ -9,7 +9,8 @@ use super::play::Played;
 use super::states::{ByLane, Policies, State};
 use super::trial::Trial;
 use crate::error::Error;
-use crate::measure::{Spread, Tally};
+use crate::measure::Tally;
+use crate::measure::limits::{Sample, limits, summed, widest};
 use crate::report::advise::Lifetimes;
 
 /// The two values of an agent's lifetimes, as they are played.
@@ -44,7 +45,7 @@ impl Axis {
     }
 
     /// Returns what both cost; none where no session of the lane writes to a cache.
-    pub(super) fn found(&self, trial: &Trial<'_>) -> Option<Lifetimes> {
+    pub(super) fn found<'t>(&self, trial: &'t Trial<'_>) -> Option<Lifetimes> {
         let own: Vec<_> = trial.played.iter().filter(|it| it.seen.is_of_agent == self.is_of_agent).collect();
         let written = |by_lane: ByLane| -> u64 {
             own.iter().map(|it| it.run(by_lane).sums.main.tokens.write.iter().sum::<u64>()).sum()
@@ -53,12 +54,13 @@ impl Axis {
         if short == 0 {
             return None;
         }
-        let pair = |it: &&Played| {
+        let sample = |it: &&'t Played| {
             let [short, long] = self.ends.map(|by_lane| it.run(by_lane).costs.total());
-            long.zip(short)
+            let (project, at_ms) = (it.seen.project.as_str(), it.seen.span_ms.map(|it| it[1]));
+            Some(Sample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
-        let pairs: Vec<(f64, f64)> = own.iter().filter_map(pair).collect();
-        let spread = Spread::new(&pairs);
+        let samples: Vec<Sample<'_>> = own.iter().filter_map(sample).collect();
+        let (both, one) = summed(samples.iter().map(|it| it.pair));
         let is_lane = |it: &Played| it.seen.is_of_agent == self.is_of_agent;
         let month = |by_lane: ByLane| {
             trial
@@ -74,8 +76,8 @@ impl Axis {
             rewritten_tokens: rewritten,
             share: rewritten as f64 / short as f64,
             break_even: self.break_even(&own),
-            change: spread.map(|it| it.change),
-            interval: spread.and_then(|it| it.interval),
+            change: (one > 0.0).then(|| both / one - 1.0),
+            interval: widest(&limits(&samples)),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::agents::Agent;
 use super::states::{ByLane, Policies};
 use crate::catalog::Catalog;
-use crate::compare::{Comparison, Entry, Plan, Progress};
+use crate::compare::{Comparison, Plan, Progress};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::text::decode::encode;
@@ -147,7 +147,8 @@ pub(in crate::floors::compare) fn played(
         let asked = runs.into_iter().skip(usize::from(from > 0));
         Ok(Some(Played { seen, runs: asked.map(|it| it.tally).collect() }))
     };
-    let all = plan.each_of(threads, progress, |it| opened(&plan, it, whose.agent.has_folders), one)?.0;
+    let all =
+        plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
@@ -155,26 +156,6 @@ pub(in crate::floors::compare) fn played(
 fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<Plan, Error> {
     let policies = std::iter::once("identity".to_owned()).chain(names.iter().cloned()).collect();
     Plan::new(catalog, &Comparison { policies, ..comparison.clone() })
-}
-
-/// Opens a scenario; a session's project is its working folder, where the index or the log knows it, else the folder of its log, if that
-/// stands for a project.
-fn opened(plan: &Plan, entry: &Entry, has_folders: bool) -> Result<Vec<Load>, Error> {
-    let mut loads = plan.open(entry)?;
-    for load in &mut loads {
-        let session =
-            load.name.strip_prefix(&entry.name).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
-        let indexed = entry.indexing.sessions.iter().find(|it| it.session == session);
-        let told = indexed.or(entry.indexing.sessions.first()).filter(|it| !it.project.is_empty());
-        let of_log = load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
-        match (told, of_log.filter(|it| !it.is_empty())) {
-            (Some(it), _) => load.project = format!("{} {}", it.user, it.project),
-            (None, Some(it)) => load.project = it,
-            (None, None) if has_folders => {}
-            (None, None) => load.project.clear(),
-        }
-    }
-    Ok(loads)
 }
 
 /// Returns what the log of a load shows, if it is a recording.

@@ -8,7 +8,7 @@ use super::play::Played;
 use super::states::{ByLane, State};
 use crate::measure::month::Calendar;
 use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
-use crate::report::advise::{Candidate, Month, PROJECTS_MIN};
+use crate::report::advise::{Candidate, Month};
 use crate::report::distinct;
 use crate::report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, whole};
 
@@ -32,6 +32,8 @@ pub(super) struct Found {
     pub(super) reason: Option<String>,
     pub(super) rejected: Option<Candidate>,
     pub(super) tried: Vec<Candidate>,
+    /// How sessions were split.
+    pub(super) split: Option<SplitBy>,
 }
 
 /// The settings in force before advice, and the policies that play them.
@@ -92,7 +94,7 @@ impl Trial<'_> {
         Month { usd, basis: self.calendar.basis, days: self.calendar.days }
     }
 
-    /// Chooses on the older sessions and holds the choice against the newer ones, then against other projects.
+    /// Chooses on one part of the sessions and holds the choice against the other, then against each project.
     pub(super) fn found(&self, variants: &[Variant]) -> Found {
         if variants.is_empty() {
             let reason = Some(format!("{} has no other setting that can be played", self.agent.name));
@@ -100,32 +102,34 @@ impl Trial<'_> {
         }
         let lanes: Vec<ByLane> = variants.iter().map(|it| it.by_lane).collect();
         let sets: Vec<Vec<String>> = variants.iter().map(|it| texts(&it.set)).collect();
-        let by_time = self.tuned(SplitBy::Time, &lanes, &sets);
+        let tuned = self.tuned(&lanes, &sets);
         let candidate = |point: &TunedPoint| {
             let nth = sets.iter().position(|it| *it == point.set).unwrap_or_default();
             (nth, self.candidate(&variants[nth], point))
         };
-        let mut tried: Vec<(usize, Candidate)> = by_time.points.iter().map(candidate).collect();
+        let mut tried: Vec<(usize, Candidate)> = tuned.points.iter().map(candidate).collect();
         let Some((nth, mut best)) = tried.first().cloned() else { return Found::default() };
         tried.sort_by(|one, other| order(&one.1).total_cmp(&order(&other.1)));
-        let mut reason = by_time.reason.clone();
-        if self.n_projects() >= PROJECTS_MIN {
-            let by_project = self.tuned(SplitBy::Project, &lanes[nth..=nth], &sets[nth..=nth]);
-            best.by_project.clone_from(&by_project.parts);
-            reason = reason.or_else(|| Some(format!("by project: {}", by_project.reason.clone()?)));
-        }
+        let all_projects = whole(&self.sessions(&lanes[nth..=nth]), 0);
+        best.by_project = tuned.by_project.into_iter().flat_map(|it| [all_projects.clone(), it]).collect();
+        best.held_out_blocks = tuned.held_out_blocks;
+        best.by_project_blocks = tuned.by_project_blocks;
+        best.cautions = tuned.cautions;
+        let reason = tuned.reason;
+        let split = Some(tuned.split);
         let tried = tried.into_iter().map(|it| it.1).collect();
         match reason {
             None => Found {
                 set: variants[nth].set.clone(),
                 by_lane: variants[nth].by_lane,
                 advised: Some(best),
+                split,
                 tried,
                 ..Found::default()
             },
             Some(reason) => {
                 best.why_not = Some(reason.clone());
-                Found { reason: Some(reason), rejected: Some(best), tried, ..Found::default() }
+                Found { reason: Some(reason), rejected: Some(best), split, tried, ..Found::default() }
             }
         }
     }
@@ -142,11 +146,11 @@ impl Trial<'_> {
         self.played.iter().map(session).collect()
     }
 
-    /// Chooses on one part of the sessions, and holds the choice against the other.
-    fn tuned(&self, split: SplitBy, lanes: &[ByLane], sets: &[Vec<String>]) -> Tuned {
+    /// Chooses and tests the choice by the rule of `tune`.
+    fn tuned(&self, lanes: &[ByLane], sets: &[Vec<String>]) -> Tuned {
         let tried = Tried { points: sets.to_vec(), ..Tried::default() };
         let names = ["what you have", self.agent.name.as_str()];
-        Tuned::parted(split, names, &self.sessions(lanes), tried, self.min_evidence, 0)
+        Tuned::new(names, &self.sessions(lanes), tried, self.min_evidence, 0)
     }
 
     /// Returns what settings come to over all sessions, beside their results by time.

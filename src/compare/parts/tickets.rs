@@ -181,12 +181,12 @@ pub fn batch(
         let (nth, of) = places[part.nth];
         let mut skipped = if nth == 0 { job.skipped.clone() } else { Vec::new() };
         skipped.extend(part.skipped);
-        let part = Part { nth, of, job: job.job.clone(), head: job.head.clone(), skipped, ..part };
+        let part = Part { nth, of, skipped, ..part };
         made.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())
     };
-    let min_evidence = job.head.min_evidence;
-    plan.parts(told, &Making { threads, min_evidence, shard: Shard::WHOLE, has: &|_| false, take: &take })?;
+    let (head, shard) = (&job.head, Shard::WHOLE);
+    plan.parts(told, &Making { threads, job: &job.job, head, shard, has: &|_| false, take: &take })?;
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|it| it.nth);
     Ok(made)

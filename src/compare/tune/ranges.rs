@@ -120,7 +120,7 @@ impl Candidate<'_> {
         };
         let values = distinct(values.into_iter());
         let path = format!("params.{}.{unit}", self.name);
-        (!values.is_empty()).then(|| Varied { path, values, rule: rule.words() })
+        (!values.is_empty()).then(|| Varied { path, values, rule: rule.words().into() })
     }
 
     /// Writes numbers of at least 1, and of no less than the agent accepts; its own number is left out.
@@ -169,7 +169,7 @@ mod tests {
 
     fn values(size: &Size, is_prompt_bound: bool, least: u64) -> (String, Vec<String>) {
         let limits = Limits { prompt: 200_000, window: 200_000, output: 32_000 };
-        let known = vec![Known { limits, chars_per_token: Decimal::parse("4").unwrap() }];
+        let known = vec![Known::unrecorded(limits, Decimal::parse("4").unwrap())];
         let seen = Seen { prompt_max: 156_579, known };
         let candidate = Candidate { name: "x", size, least, is_prompt_bound };
         let varied = candidate.varied(&seen, Fineness::Medium).unwrap();

@@ -34,7 +34,8 @@ impl Search {
             let problem = Diagnostic::at("tune-loads", "", "`tune` cannot vary scenarios or profiles");
             return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
         }
-        let axis = |it: &Axis| Varied { path: it.path.clone(), values: it.values.clone(), rule: "as given" };
+        let axis =
+            |it: &Axis| Varied { path: it.path.clone(), values: it.values.clone(), rule: "as given".into() };
         Ok(Self {
             varied: grid.axes.iter().map(axis).collect(),
             fixed: Vec::new(),
@@ -146,10 +147,10 @@ fn seen(
         let base = load.policies.first().cloned().into_iter().collect();
         let runs = Load { policies: base, ..load.clone() }.runs(progress);
         let prompt_max = runs.iter().map(|it| it.tally.sums.main.prompt_max).max().unwrap_or(0);
-        let chars = load.timeline().map(|it| it.chars_per_token);
-        let known = chars.into_iter().flat_map(|chars_per_token| {
-            load.profiles.iter().map(move |it| Known { limits: it.limits, chars_per_token })
-        });
+        let known = load
+            .timeline()
+            .into_iter()
+            .flat_map(|timeline| load.profiles.iter().map(move |it| Known::of(timeline, it.limits)));
         let params = load.policies.last().map(|it| it.params.clone()).unwrap_or_default();
         (prompt_max, known.collect::<Vec<_>>(), params)
     })?;

@@ -114,7 +114,7 @@ fn tokens(size: &Size, limit: u64) -> Option<u64> {
             tokens(if limit < *below { then } else { otherwise }, limit)
         }
         Size::Chars(_) | Size::OutputLimit | Size::Start | Size::Input | Size::Behind => None,
-        Size::Count(_) | Size::PerRank(_) | Size::Param(_) => None,
+        Size::Count(_) | Size::PerRank(_) | Size::Param(_) | Size::Harness { .. } => None,
     }
 }
 

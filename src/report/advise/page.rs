@@ -8,6 +8,7 @@ use crate::report::chart::forest::{Forest, Line};
 use crate::report::chart::{Figure, figure};
 use crate::report::page::{Answer, Page, Part, Piece, Tone};
 use crate::report::template;
+use crate::report::tune::SplitBy;
 
 /// Returns advice as a page.
 ///
@@ -81,12 +82,21 @@ fn answer(it: &AgentAdvice) -> Answer {
 fn rests_on(it: &AgentAdvice) -> Vec<String> {
     let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) else { return Vec::new() };
     let of = |names: [&str; 2], parts: &[crate::report::tune::Part]| {
-        let all =
-            names.iter().zip(parts).map(|(name, it)| format!("{name} ({}): {}.", it.sessions, it.words()));
-        all.collect::<Vec<_>>()
+        let words = |(name, it): (&&str, &crate::report::tune::Part)| {
+            let limits = it.limits_words().map_or_else(String::new, |it| format!(" Limits: {it}."));
+            format!("{name} ({}): {}.{limits}", it.sessions, it.words())
+        };
+        names.iter().zip(parts).map(words).collect::<Vec<_>>()
     };
-    let by_time = of(["Older sessions", "Newer sessions, held out"], &best.by_time);
-    by_time.into_iter().chain(of(["Some projects", "Projects held out"], &best.by_project)).collect()
+    let names = match it.split {
+        Some(SplitBy::Project) => ["Some projects", "Projects held out"],
+        _ => ["Older sessions", "Newer sessions, held out"],
+    };
+    let by_time = of(names, &best.by_time);
+    let by_project = of(["All sessions", "Each project held out in turn"], &best.by_project);
+    let cautions = (!best.cautions.is_empty())
+        .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
+    by_time.into_iter().chain(by_project).chain(cautions).collect()
 }
 
 /// Draws what was tried against what is in force.

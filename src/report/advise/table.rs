@@ -1,11 +1,12 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
-use super::{Advice, AgentAdvice, Candidate, From, Lifetimes, PROJECTS_MIN};
+use super::{Advice, AgentAdvice, Candidate, From, Lifetimes};
 use crate::grid::numbers::{NONE, counted, interval, listed, percent, signed, thousands};
 use crate::grid::{Grid, Kind};
 use crate::report::Skipped;
 use crate::report::blocks::{Block, in_markdown, on_terminal};
-use crate::report::tune::Part;
+use crate::report::tune::table::{HELD_OUT_BLOCKS, IN_TURN_BLOCKS, block_grid};
+use crate::report::tune::{PROJECTS_MIN, Part, SplitBy};
 
 /// The most candidates that are shown by default.
 const SHOWN: usize = 10;
@@ -55,6 +56,10 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
         if more > 0 && !is_detailed {
             blocks.push(Block::text(format!("… and {more} more: see --details")));
         }
+    }
+    if is_detailed && let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) {
+        let of = [(HELD_OUT_BLOCKS, &best.held_out_blocks), (IN_TURN_BLOCKS, &best.by_project_blocks)];
+        blocks.extend(of.iter().filter(|it| !it.1.is_empty()).map(|it| Block::Table(block_grid(it.0, it.1))));
     }
     for wish in &it.wishes {
         blocks.push(Block::text(of_wish(it, wish)));
@@ -114,11 +119,10 @@ fn cost(it: &AgentAdvice) -> String {
 fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
     let set = listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
     let saved = best.saved_month.map_or_else(|| NONE.to_owned(), dollars);
-    let mut blocks = vec![
-        Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best))),
-        Block::text(held_out(it, best)),
-        Block::text(forgets(it, best)),
-    ];
+    let mut blocks =
+        vec![Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
+    blocks.extend(held_out(it, best));
+    blocks.push(Block::text(forgets(it, best)));
     blocks.extend(hangs_on(best).map(Block::Text));
     if !best.effects.is_empty() {
         blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
@@ -144,7 +148,7 @@ fn kept(it: &AgentAdvice) -> Vec<Block> {
             changes(best),
             forgets(it, best)
         )));
-        blocks.push(Block::text(held_out(it, best)));
+        blocks.extend(held_out(it, best));
         blocks.extend(hangs_on(best).map(Block::Text));
     }
     blocks
@@ -156,25 +160,30 @@ fn changes(it: &Candidate) -> String {
     it.interval.map_or_else(|| change.clone(), |it| format!("{change}, 95% interval {}%", interval(it)))
 }
 
-/// Says how far it held on sessions that it was not chosen on.
-fn held_out(it: &AgentAdvice, best: &Candidate) -> String {
+/// Says how far it held on sessions that it was not chosen on, and what its limits rest on.
+fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
     let out = |parts: &[Part]| {
         parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()))
     };
     let time = match out(&best.by_time) {
+        Some(words) if it.split == Some(SplitBy::Project) => {
+            format!("Chosen on some projects; on those held out, {words}.")
+        }
         Some(words) => format!("Chosen on the older half of the sessions; on the newer half, {words}."),
         None => "There are too few sessions to hold any out.".to_owned(),
     };
     let project = match (out(&best.by_project), it.projects) {
-        (Some(words), _) => format!(" On the projects held out, {words}."),
-        (None, n) if n >= PROJECTS_MIN => String::new(),
-        (None, 0) => " No projects are known, so sessions are held out by time alone.".to_owned(),
-        (None, n) => format!(
-            " With {} (fewer than {PROJECTS_MIN}), sessions are held out by time alone.",
-            counted(n, "project")
-        ),
+        (Some(words), _) => format!(" With each project held out in turn, {words}."),
+        (None, 0) => " No projects are known, so none is held out.".to_owned(),
+        (None, n) => {
+            format!(" With {} (fewer than {PROJECTS_MIN}), none is held out in turn.", counted(n, "project"))
+        }
     };
-    time + &project
+    let limits = best.by_time.get(1).and_then(Part::limits_words);
+    let limits = limits.map(|it| format!("The widest of these limits decides: {it}."));
+    let cautions = (!best.cautions.is_empty())
+        .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
+    [time + &project].into_iter().chain(limits).chain(cautions).map(Block::text).collect()
 }
 
 /// Says what prompts no longer hold.

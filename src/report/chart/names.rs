@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::report::names::short_names;
-use crate::report::{Report, Run};
+use crate::report::{Brief, Report};
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,14 +33,18 @@ pub struct Names(IndexMap<String, Policy>);
 impl Names {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
-        let mut first: IndexMap<&str, &Run> = IndexMap::new();
-        report.runs.iter().for_each(|it| {
-            first.entry(&it.policy).or_insert(it);
+        let mut first: IndexMap<&str, Brief<'_>> = IndexMap::new();
+        report.briefs().for_each(|it| {
+            first.entry(it.policy).or_insert(it);
         });
         let names: Vec<&str> = first.keys().copied().collect();
-        let policies = first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| {
-            Policy { name: run.policy.clone(), label: label.to_owned(), nth, looks_ahead: run.looks_ahead }
-        });
+        let policies =
+            first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| Policy {
+                name: run.policy.to_owned(),
+                label: label.to_owned(),
+                nth,
+                looks_ahead: run.figures.looks_ahead,
+            });
         Self(policies.map(|it| (it.name.clone(), it)).collect())
     }
 

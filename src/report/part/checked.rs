@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Part;
+use super::{Common, PartOf};
 use crate::diag::Diagnostic;
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
@@ -20,7 +20,12 @@ impl Whole {
     ///
     /// # Errors
     /// It belongs to another job, or differs from another part of the same scenario.
-    pub fn note(&mut self, part: &Part, number: usize, text: u128) -> Result<(), Box<Diagnostic>> {
+    pub fn note<H: Common>(
+        &mut self,
+        part: &PartOf<H>,
+        number: usize,
+        text: u128,
+    ) -> Result<(), Box<Diagnostic>> {
         let problem = |code, message: String, help: &str| {
             Err(Box::new(Diagnostic::at(code, "job", message).help(help)))
         };

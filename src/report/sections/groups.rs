@@ -7,10 +7,39 @@ use crate::grid::numbers;
 use crate::report::{ALL, Report, distinct};
 
 /// The most scenarios shown beside their sum.
-const FEW_SCENARIOS: usize = 3;
+pub(crate) const FEW_SCENARIOS: usize = 3;
+
+/// What the scenarios of a group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// Nothing: it has all.
+    All,
+    /// It is one.
+    One(String),
+    /// They are in one folder, and no recorded sessions.
+    Folder(String),
+    /// They are recorded sessions.
+    Sessions {
+        /// Whether each runs under several profiles.
+        is_under_several: bool,
+    },
+    /// They are recorded sessions of one format.
+    Format {
+        /// Whether each runs under several profiles.
+        is_under_several: bool,
+        /// The format.
+        format: &'static str,
+    },
+    /// They are recorded sessions, each under one profile.
+    Lane {
+        /// Whether they are sub-agents'.
+        is_of_agent: bool,
+    },
+}
 
 /// A group of scenarios.
 pub(super) struct Group<'r> {
+    pub(super) key: Key,
     pub(super) title: String,
     pub(super) scenarios: Vec<&'r str>,
     pub(super) under: Under<'r>,
@@ -32,8 +61,8 @@ impl Report {
     /// Returns groups of scenarios with their titles.
     pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
         // Loads with planted facts have tables of their own.
-        let shown = self.runs.iter().filter(|it| it.findings.is_none());
-        let scenarios = distinct(shown.map(|it| it.scenario.as_str()));
+        let shown = self.briefs().filter(|it| !it.figures.has_findings);
+        let scenarios = distinct(shown.map(|it| it.scenario));
         if scenarios.is_empty() {
             return Vec::new();
         }
@@ -46,7 +75,7 @@ impl Report {
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
         if !self.sums.is_empty() {
-            groups.push(self.group(ALL, scenarios.clone()));
+            groups.push(self.group(Key::All, ALL, scenarios.clone()));
             if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
                 singles.clone_from(&scenarios);
             }
@@ -57,42 +86,55 @@ impl Report {
         }
         let rest: Vec<&str> =
             scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
-        for name in distinct(rest.iter().map(|it| folder(it))) {
-            let members: Vec<&str> = rest.iter().copied().filter(|it| folder(it) == name).collect();
+        let mut folders: IndexMap<Key, Vec<&str>> = IndexMap::new();
+        for name in rest {
+            // A recorded session that is the only one stands among the folders.
+            let key = match recorded.contains(name) {
+                true => Key::Sessions { is_under_several: self.is_under_several(name) },
+                false => Key::Folder(folder(name).to_owned()),
+            };
+            folders.entry(key).or_default().push(name);
+        }
+        for (key, members) in folders {
             if is_whole && members.len() > 1 {
                 singles.extend(&members);
             }
-            groups.push(self.group(name, members));
+            groups.push(self.group(key, folder(members[0]), members));
         }
         for name in singles {
-            groups.push(Group { is_part: true, ..self.group(name, vec![name]) });
+            groups.push(Group { is_part: true, ..self.group(Key::One(name.to_owned()), name, vec![name]) });
         }
         groups
     }
 
     /// Makes a group of scenarios; one of a single scenario is called by it.
-    fn group<'r>(&self, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+    fn group<'r>(&self, key: Key, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
             all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
         };
-        Group { title, scenarios, under: Under::Each, is_part: false }
+        Group { key, title, scenarios, under: Under::Each, is_part: false }
+    }
+
+    /// Returns whether a scenario ran under several profiles.
+    fn is_under_several(&self, scenario: &str) -> bool {
+        distinct(self.briefs().filter(|it| it.scenario == scenario).map(|it| it.profile)).len() > 1
     }
 
     /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those
     /// under several profiles are separate groups.
     fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
         let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
-        for run in &self.runs {
-            profiles.entry(&run.scenario).or_default().insert(&run.profile);
+        for run in self.briefs() {
+            profiles.entry(run.scenario).or_default().insert(run.profile);
         }
         let formats = self.formats();
-        let mut parts: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
-        let mut parts_of_several: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        let mut parts: IndexMap<(&'static str, &str), Vec<&str>> = IndexMap::new();
+        let mut parts_of_several: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
         let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
         for session in sessions {
             let of_it = &profiles[session];
-            let format = formats.get(session).copied().unwrap_or_default();
+            let format = formats[session];
             match of_it.first().filter(|_| of_it.len() == 1) {
                 Some(profile) => {
                     under_one.push(*session);
@@ -110,17 +152,23 @@ impl Report {
             let is_one = parts.keys().all(|(_, profile)| profile == first);
             let under = if is_one { Under::One(first) } else { Under::Own };
             let lanes = self.lanes(&under_one, under);
-            groups.push(self.group_of_sessions(under_one, under, false));
+            let all = Key::Sessions { is_under_several: false };
+            groups.push(self.group_of_sessions(all, under_one, under, false));
             groups.extend(lanes);
             let parts = parts.iter().filter(|_| parts.len() > 1);
-            groups.extend(parts.map(|((_, profile), of_it)| {
-                self.group_of_sessions(of_it.clone(), Under::One(profile), true)
+            groups.extend(parts.map(|((format, profile), of_it)| {
+                let key = Key::Format { is_under_several: false, format };
+                self.group_of_sessions(key, of_it.clone(), Under::One(profile), true)
             }));
         }
         if !under_several.is_empty() {
-            groups.push(self.group_of_sessions(under_several, Under::Each, false));
-            let parts = parts_of_several.values().filter(|_| parts_of_several.len() > 1);
-            groups.extend(parts.map(|of_it| self.group_of_sessions(of_it.clone(), Under::Each, true)));
+            let all = Key::Sessions { is_under_several: true };
+            groups.push(self.group_of_sessions(all, under_several, Under::Each, false));
+            let parts = parts_of_several.iter().filter(|_| parts_of_several.len() > 1);
+            groups.extend(parts.map(|(format, of_it)| {
+                let key = Key::Format { is_under_several: true, format };
+                self.group_of_sessions(key, of_it.clone(), Under::Each, true)
+            }));
         }
         groups
     }
@@ -134,27 +182,31 @@ impl Report {
         if subs.is_empty() || mains.is_empty() {
             return Vec::new();
         }
-        let lane = |of_it: Vec<&'r str>, one: &str| {
+        let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
             let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
-            Group { title, scenarios: of_it, under, is_part: true }
+            Group { key: Key::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
         };
-        vec![lane(mains, "main session"), lane(subs, "sub-agent session")]
+        vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
     }
 
-    /// Returns the format of each recorded session; empty if all have the same.
+    /// Returns the format of each recorded session.
     fn formats(&self) -> IndexMap<&str, &'static str> {
-        let formats: IndexMap<&str, &'static str> =
-            self.sessions.iter().map(|it| (it.name.as_str(), it.format)).collect();
-        let first = formats.first().map(|it| *it.1);
-        if formats.values().all(|it| Some(*it) == first) { IndexMap::new() } else { formats }
+        self.sessions.iter().map(|it| (it.name.as_str(), it.format)).collect()
     }
 
     /// Makes a group of recorded sessions, whose title says of which formats they are where the report has several.
-    fn group_of_sessions<'r>(&self, sessions: Vec<&'r str>, under: Under<'r>, is_part: bool) -> Group<'r> {
+    fn group_of_sessions<'r>(
+        &self,
+        key: Key,
+        sessions: Vec<&'r str>,
+        under: Under<'r>,
+        is_part: bool,
+    ) -> Group<'r> {
         let formats = self.formats();
+        let is_one = distinct(formats.values()).len() == 1;
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
-        for format in sessions.iter().filter_map(|it| formats.get(it)) {
-            *counts.entry(format).or_default() += 1;
+        for session in sessions.iter().filter(|_| !is_one) {
+            *counts.entry(formats[session]).or_default() += 1;
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let turns = self.turns_of(&sessions);
@@ -168,14 +220,14 @@ impl Report {
                 format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
             }
         };
-        Group { title, scenarios: sessions, under, is_part }
+        Group { key, title, scenarios: sessions, under, is_part }
     }
 
     /// Returns the user turns of some scenarios, as people read them.
     fn turns_of(&self, scenarios: &[&str]) -> String {
         let mut turns: IndexMap<&str, u32> = IndexMap::new();
-        for run in &self.runs {
-            turns.entry(&run.scenario).or_insert(run.tally.outcome.turns_requested);
+        for run in self.briefs() {
+            turns.entry(run.scenario).or_insert(run.figures.turns_requested);
         }
         let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
         numbers::counted(n_turns as usize, "turn")
@@ -183,6 +235,6 @@ impl Report {
 }
 
 /// Returns the first part of a scenario's path; a name without a folder represents itself.
-fn folder(scenario: &str) -> &str {
+pub(crate) fn folder(scenario: &str) -> &str {
     scenario.split('/').next().unwrap_or(scenario)
 }

@@ -1,6 +1,6 @@
 //! What tuning found, as a page: whether a variant is recommended, how all of them did on what was held out, and why.
 
-use super::table::{against, grid, varied};
+use super::table::{against, block_grids, grid, of_whom, varied};
 use super::{Part as Results, Tuned, TunedPoint, named};
 use crate::grid::numbers::{counted, interval, percent, signed};
 use crate::report::chart::forest::{Forest, Line};
@@ -29,11 +29,13 @@ pub fn page(it: &Tuned) -> Result<String, template::Error> {
             .iter()
             .enumerate()
             .map(|(nth, part)| rests_on(it, nth, part))
+            .chain(it.by_project.as_ref().map(in_turn))
+            .chain(caution(it))
             .chain(it.optimism.map(against))
             .collect(),
         parts: vec![
             Part::picture(Piece::pictures(frontier.into_iter().chain(forest).collect())),
-            Part::tables(vec![Piece::table(table)]),
+            Part::tables(std::iter::once(table).chain(block_grids(it)).map(Piece::table).collect()),
             Part::causes(Piece::list("What was tried", varied(it))),
         ],
     };
@@ -47,7 +49,23 @@ fn rests_on(it: &Tuned, nth: usize, part: &Results) -> String {
         (_, 0) => "Chosen on",
         _ => "Held out",
     };
-    format!("{what}: {}, {}.", counted(part.sessions, "session"), part.words())
+    format!("{what}: {}, {}.{}", counted(part.sessions, "session"), part.words(), limits(part))
+}
+
+/// Says what its limits are over.
+fn limits(part: &Results) -> String {
+    part.limits_words().map_or_else(String::new, |it| format!(" Limits: {it}."))
+}
+
+/// Says how the choice does on each project that it was not made on.
+fn in_turn(part: &Results) -> String {
+    let n = counted(part.projects, "project");
+    format!("Each of {n} held out in turn: {}.{}", part.words(), limits(part))
+}
+
+/// Says where blocks are too few.
+fn caution(it: &Tuned) -> Option<String> {
+    (!it.cautions.is_empty()).then(|| format!("{} {}.", of_whom(it), it.cautions.join("; ")))
 }
 
 /// Returns the results on what was held out, else on everything.

@@ -1,14 +1,15 @@
 //! A variant on one part of the sessions: its savings and retention,
-//! with intervals that do not count sessions of one project as independent.
+//! with limits over sessions, projects and blocks of time, the widest of which decides.
 
 use serde::Serialize;
 
 use super::TunedSession;
-use crate::grid::numbers::{interval, percent, signed};
+use crate::grid::numbers::{counted, interval, percent, signed};
+use crate::measure::limits::{BLOCKS_MIN, Limit, Over, Sample, blocks, limits, summed, unit, widest};
 use crate::measure::{Spread, Tally};
 
 /// A variant on one part of the sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// The number of sessions.
     pub sessions: usize,
@@ -18,38 +19,124 @@ pub struct Part {
     pub cost: Option<f64>,
     /// The base's cost, likewise.
     pub base_cost: Option<f64>,
-    /// The relative difference of its cost from the base's; the interval is the wider of those over sessions
-    /// and over projects.
+    /// The relative difference of its cost from the base's; the interval is the widest of `cost_limits`.
     pub spread: Option<Spread>,
+    /// The 95% intervals of that difference: over sessions, over projects, and over blocks of time where times are known.
+    pub cost_limits: Vec<Limit>,
     /// The share of needed evidence that it keeps.
     pub evidence_kept: Option<f64>,
-    /// The lower end of that share's interval.
+    /// The lowest end of `evidence_limits`.
     pub evidence_low: Option<f64>,
+    /// The 95% intervals of that share, as those of the cost.
+    pub evidence_limits: Vec<Limit>,
     /// The share of needed evidence that the base keeps.
     pub base_kept: Option<f64>,
     /// The difference without the project (or, for a single project, the session) that saves most.
     pub without_best: Option<f64>,
+    /// The lowest and the highest difference over what is assumed of recovery.
+    pub ends: Option<[f64; 2]>,
+}
+
+/// A block that limits rest on: a project, or a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlockPart {
+    /// What it is one of.
+    pub over: Over,
+    /// Its name: the working folder, or the month, the week or the day, UTC.
+    pub name: String,
+    /// The number of its sessions.
+    pub sessions: usize,
+    /// What the base costs in it, in US dollars.
+    pub base_cost: f64,
+    /// The relative difference of the variant's cost.
+    pub change: Option<f64>,
+    /// The share of needed evidence that the variant keeps in it.
+    pub evidence_kept: Option<f64>,
+}
+
+/// A session under the variant that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Picked<'s> {
+    pub(super) session: &'s TunedSession,
+    /// The variant; none is the base.
+    pub(super) nth: Option<usize>,
+}
+
+impl<'s> Picked<'s> {
+    /// Puts sessions under one variant.
+    pub(super) fn all(sessions: &[&'s TunedSession], nth: usize) -> Vec<Self> {
+        sessions.iter().map(|session| Self { session, nth: Some(nth) }).collect()
+    }
+
+    fn run(&self) -> &'s Tally {
+        self.nth.map_or(&self.session.base, |it| &self.session.variants[it])
+    }
+
+    /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
+    fn costs(&self) -> Option<Pair> {
+        let (own, base) = (self.run(), &self.session.base);
+        let is_same = own.outcome.turns_completed == base.outcome.turns_completed;
+        cost(own).zip(cost(base)).filter(|_| is_same)
+    }
+
+    /// Returns the evidence that is kept, and that is needed; of memories, what is remembered, and what the base remembers.
+    fn kept(&self) -> Option<Pair> {
+        self.session.kept(self.run(), self.nth.map_or(0, |it| it + 1))
+    }
+
+    fn sample(&self, pair: Pair) -> Sample<'s> {
+        Sample { pair, project: &self.session.project, at_ms: self.session.last_ms }
+    }
+}
+
+/// Returns the samples of a ratio.
+fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<Pair>) -> Vec<Sample<'s>> {
+    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|it| it.pair.1 > 0.0).collect()
+}
+
+/// Returns the relative difference in cost, if it is known for every session.
+pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
+    let (own, base) = summed(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
+    (base > 0.0).then(|| own / base - 1.0)
+}
+
+/// Returns the limits of the share of evidence that is kept.
+fn kept_limits(all: &[Picked<'_>]) -> Vec<Limit> {
+    let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
+    limits(&samples(all, Picked::kept)).into_iter().map(share).collect()
+}
+
+/// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
+pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
+    let (met, needed) = summed(samples(all, Picked::kept).iter().map(|it| it.pair));
+    (needed > 0.0).then(|| widest(&kept_limits(all)).map_or(met / needed, |it| it[0]))
 }
 
 impl Part {
-    /// Returns a variant's results on some sessions.
-    pub(super) fn new(sessions: &[&TunedSession], nth: usize) -> Self {
-        let costs = |it: &&TunedSession| it.costs(nth);
-        let met =
-            |it: &Tally| (it.sums.needs.weight > 0.0).then_some((it.sums.needs.met, it.sums.needs.weight));
-        let kept = spread(sessions, |it| it.remembers(nth + 1).or_else(|| met(&it.variants[nth])));
-        let base = summed(sessions.iter().filter_map(|it| it.remembers(0).or_else(|| met(&it.base))));
-        let cost = sessions.iter().map(costs).collect::<Option<Vec<_>>>().map(|it| summed(it.into_iter()));
+    /// Returns the results on some sessions.
+    pub(super) fn new(all: &[Picked<'_>]) -> Self {
+        let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
+        let cost = costs.map(|it| summed(it.into_iter()));
+        let of_costs = samples(all, Picked::costs);
+        let cost_limits = limits(&of_costs);
+        let spread = Spread::new(&of_costs.iter().map(|it| it.pair).collect::<Vec<_>>());
+        let kept = summed(samples(all, Picked::kept).iter().map(|it| it.pair));
+        let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
+        let evidence_limits = kept_limits(all);
+        let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
-            sessions: sessions.len(),
-            projects: projects(sessions).len(),
+            sessions: all.len(),
+            projects: super::projects(&all.iter().map(|it| it.session).collect::<Vec<_>>()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
-            spread: spread(sessions, costs),
-            evidence_kept: kept.map(|it| 1.0 + it.change),
-            evidence_low: kept.map(|it| 1.0 + it.interval.map_or(it.change, |it| it[0])),
+            spread: spread.map(|it| Spread { interval: widest(&cost_limits), ..it }),
+            cost_limits,
+            evidence_kept,
+            evidence_low: evidence_kept.map(|it| widest(&evidence_limits).map_or(it, |it| it[0])),
+            evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
-            without_best: without_best(sessions, costs),
+            without_best: without_best(&of_costs),
+            ends: ends(all),
         }
     }
 
@@ -59,8 +146,8 @@ impl Part {
         (base > 0.0).then(|| own / base - 1.0)
     }
 
-    /// Returns whether it keeps a share of the evidence at the lower end of the interval.
-    pub(super) fn surely_keeps(&self, floor: f64) -> bool {
+    /// Returns whether it keeps a share of the evidence at the lower end of every interval.
+    pub fn surely_keeps(&self, floor: f64) -> bool {
         self.evidence_low.is_none_or(|it| it >= floor)
     }
 
@@ -80,22 +167,100 @@ impl Part {
         let low = self.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
         self.evidence_kept.map(|it| format!("{}{low}", percent(it)))
     }
+
+    /// Describes its limits, each with the number of blocks that it rests on.
+    pub fn limits_words(&self) -> Option<String> {
+        let words = |it: &Limit| {
+            let ends = it.interval?;
+            let kept = self.evidence_limits.iter().find(|kept| kept.over == it.over);
+            let kept = kept.and_then(|it| it.interval);
+            let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
+            Some(format!("over {} {}%{kept}", counted(it.blocks, it.over.one()), interval(ends)))
+        };
+        let all: Vec<String> = self.cost_limits.iter().filter_map(words).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+/// Says where limits rest on too few blocks to tell how these differ.
+pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
+    let samples = samples(all, Picked::costs);
+    // What is generated has neither projects nor times.
+    let is_recorded = samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
+    if samples.is_empty() || !is_recorded {
+        return Vec::new();
+    }
+    let few = |n: usize, of: Over| {
+        (n > 1 && n < BLOCKS_MIN)
+            .then(|| format!("limits over {} are wide, because these are few", counted(n, of.one())))
+    };
+    let n_projects = blocks(Over::Projects, &samples).len();
+    let one_project = (n_projects == 1).then(|| {
+        let are =
+            if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
+        format!("{are}, so how projects differ is not known")
+    });
+    let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));
+    let Some(unit) = unit(&samples) else {
+        let of_time = "not all tell their times, so how months differ is not known";
+        return of_projects.into_iter().chain([of_time.to_owned()]).collect();
+    };
+    let [n_units, n_months] = [unit, Over::Months].map(|it| blocks(it, &samples).len());
+    let of_months = (unit != Over::Months).then(|| match n_units {
+        1 => "they are of one day, so how the saving differs over time is not known".to_owned(),
+        n => format!(
+            "they lie in {}, too few to tell how months differ: limits are over {} instead",
+            counted(n_months, Over::Months.one()),
+            counted(n, unit.one())
+        ),
+    });
+    of_projects.into_iter().chain(of_months).chain(few(n_units, unit)).collect()
+}
+
+/// Returns the projects and the blocks of time that limits rest on.
+pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
+    let samples = samples(all, Picked::costs);
+    let needs: Vec<Sample<'_>> = self::samples(all, Picked::kept);
+    let of = |over: Over| {
+        let kept = blocks(over, &needs);
+        let part = |it: &crate::measure::limits::Block<'_, '_>| {
+            let (own, base) = it.pair();
+            let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
+            BlockPart {
+                over,
+                name: it.name.clone(),
+                sessions: it.samples.len(),
+                base_cost: base,
+                change: (base > 0.0).then(|| own / base - 1.0),
+                evidence_kept: kept.map(|it| it.0 / it.1),
+            }
+        };
+        blocks(over, &samples).iter().map(part).collect::<Vec<_>>()
+    };
+    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).collect()
+}
+
+/// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.
+fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
+    let sums = |of: &dyn Fn(&Picked<'_>) -> [f64; 3]| {
+        let all = all.iter().map(of);
+        all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
+    };
+    let (own, base) = (sums(&|it| it.run().cost_ends()), sums(&|it| it.session.base.cost_ends()));
+    let changes = [0, 1, 2].map(|it| own[it] / base[it] - 1.0);
+    let is_known = changes.iter().all(|it| it.is_finite());
+    is_known.then(|| [changes[0].min(changes[1]).min(changes[2]), changes[0].max(changes[1]).max(changes[2])])
 }
 
 impl TunedSession {
-    /// Returns what is remembered, and what the base remembers: of the base itself, or of the variants after it.
-    fn remembers(&self, nth: usize) -> Option<Pair> {
-        let all = self.remembered.as_ref()?;
-        let base = all.first().copied().filter(|it| *it > 0.0)?;
-        Some((*all.get(nth)?, base))
-    }
-
-    /// Returns the costs of a variant and the base; `None` if one of them stops earlier, or a price is
-    /// unknown.
-    pub(super) fn costs(&self, nth: usize) -> Option<(f64, f64)> {
-        let own = &self.variants[nth];
-        let is_same = own.outcome.turns_completed == self.base.outcome.turns_completed;
-        cost(own).zip(cost(&self.base)).filter(|_| is_same)
+    /// Returns the evidence that a run keeps, and that is needed; of memories, what the run at a place remembers (the base is at 0), and what the base remembers.
+    fn kept(&self, run: &Tally, place: usize) -> Option<Pair> {
+        let remembered = self.remembered.as_ref().and_then(|all| {
+            let base = all.first().copied().filter(|it| *it > 0.0)?;
+            Some((*all.get(place)?, base))
+        });
+        let needs = &run.sums.needs;
+        remembered.or_else(|| (needs.weight > 0.0).then_some((needs.met, needs.weight)))
     }
 }
 
@@ -104,48 +269,17 @@ fn cost(run: &Tally) -> Option<f64> {
     run.costs.total()
 }
 
-/// Adds up pairs.
-fn summed(pairs: impl Iterator<Item = Pair>) -> Pair {
-    pairs.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
-}
-
-/// Returns the projects of sessions, sorted.
-pub(super) fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
-    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// A number of a session, and its baseline.
 type Pair = (f64, f64);
 
-/// Adds up what the sessions of each project have.
-fn by_project(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Vec<Pair> {
-    let of = |project: &&str| summed(sessions.iter().filter(|it| it.project == *project).filter_map(&pair));
-    projects(sessions).iter().map(of).filter(|it| it.1 > 0.0).collect()
-}
-
-/// Computes the interval of a ratio. Sessions of one project are alike, so it is the wider of those over
-/// sessions and over projects.
-fn spread(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Option<Spread> {
-    let pairs: Vec<Pair> = sessions.iter().filter_map(&pair).collect();
-    let mut spread = Spread::new(&pairs)?;
-    let over_projects = Spread::new(&by_project(sessions, pair)).and_then(|it| it.interval);
-    if let (Some(own), Some(wider)) = (&mut spread.interval, over_projects) {
-        *own = [own[0].min(wider[0]), own[1].max(wider[1])];
-    }
-    Some(spread)
-}
-
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
-fn without_best(sessions: &[&TunedSession], pair: impl Fn(&&TunedSession) -> Option<Pair>) -> Option<f64> {
-    let mut pairs = by_project(sessions, &pair);
-    if pairs.len() < 2 {
-        pairs = sessions.iter().filter_map(&pair).collect();
+fn without_best(samples: &[Sample<'_>]) -> Option<f64> {
+    let mut of = blocks(Over::Projects, samples);
+    if of.len() < 2 {
+        of = blocks(Over::Sessions, samples);
     }
-    let all = summed(pairs.iter().copied());
-    let rest = pairs.iter().map(|it| (all.0 - it.0) / (all.1 - it.1) - 1.0).filter(|it| it.is_finite());
-    rest.max_by(f64::total_cmp)
+    let all = summed(of.iter().map(|it| it.pair()));
+    let rest = of.iter().map(|it| it.pair()).map(|it| (all.0 - it.0) / (all.1 - it.1) - 1.0);
+    rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }

@@ -2,14 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::{Part, Tuned, TunedPoint, named};
-use crate::grid::Grid;
+use super::{BlockPart, Part, Tuned, TunedPoint, named};
 use crate::grid::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
+use crate::grid::{Grid, Kind};
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
+
+/// The title of the blocks that limits on what was held out rest on.
+pub(in crate::floors::report) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out rest on";
+
+/// The title of the blocks where each project is held out in turn.
+pub(in crate::floors::report) const IN_TURN_BLOCKS: &str =
+    "Each project under what is chosen without it, and by time";
 
 /// Returns what was found as text.
 pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
@@ -28,7 +35,36 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     table(it, shows_all, width, &mut text);
     text.push('\n');
     best(it, width, &mut text);
+    if shows_all {
+        block_grids(it).iter().for_each(|it| {
+            let _ = write!(text, "\n{}", draw(it, width).text);
+        });
+    }
     text
+}
+
+/// Returns the blocks that limits rest on, as tables.
+pub(super) fn block_grids(it: &Tuned) -> Vec<Grid> {
+    let of = [(HELD_OUT_BLOCKS, &it.held_out_blocks), (IN_TURN_BLOCKS, &it.by_project_blocks)];
+    of.into_iter().filter(|it| !it.1.is_empty()).map(|it| block_grid(it.0, it.1)).collect()
+}
+
+/// Returns blocks as a table: projects, then those of time.
+pub(in crate::floors::report) fn block_grid(title: &str, blocks: &[BlockPart]) -> Grid {
+    let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
+    let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
+    let row = |it: &BlockPart| {
+        vec![
+            it.name.clone(),
+            it.over.one().to_owned(),
+            it.sessions.to_string(),
+            fixed_or_none(Some(it.base_cost), decimals),
+            share(it.change, signed),
+            share(it.evidence_kept, percent),
+        ]
+    };
+    let headings = ["block", "one", "sessions", "base USD", "Δ cost", "kept"];
+    Grid::new(title, 1, &headings, blocks.iter().map(row)).with(Kind::Text, &[1])
 }
 
 /// Says what was varied, and what was not.
@@ -119,10 +155,21 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
             };
             line("  chosen on  ", own, "", text);
             line("  held out   ", out, &format!(" ({})", it.split_words()), text);
+            if let Some(limits) = out.limits_words() {
+                wrap(&limits, "             ", width, text);
+            }
         }
         parts => parts.iter().for_each(|it| {
             let _ = writeln!(text, "  {}: {}", counted(it.sessions, "session"), it.words());
         }),
+    }
+    if let Some(part) = &it.by_project {
+        let words =
+            format!("{}: {} (chosen anew without each)", counted(part.projects, "project"), part.words());
+        wrap(&words, "  in turn    ", width, text);
+    }
+    if !it.cautions.is_empty() {
+        wrap(&format!("{} {}.", of_whom(it), it.cautions.join("; ")), "", width, text);
     }
     if let Some(optimism) = it.optimism {
         wrap(&against(optimism), "", width, text);
@@ -139,6 +186,11 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
             });
         }
     }
+}
+
+/// Names the sessions that are judged.
+pub(super) fn of_whom(it: &Tuned) -> &'static str {
+    if it.parts.len() > 1 { "Of the sessions held out:" } else { "Of these sessions:" }
 }
 
 /// Compares the change in cost on the two parts.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{HELD_OUT_MIN, Part, SplitBy, Tuned, TunedSession, named};
+use super::{HELD_OUT_MIN, Part, SplitBy, Tuned, named};
 use crate::grid::numbers::{counted, interval, percent, signed};
-use crate::measure::{SAME, Spread};
+use crate::measure::SAME;
+use crate::measure::limits::Limit;
 
 /// Why nothing is recommended, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,8 +72,9 @@ impl Tuned {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
                 let text = format!(
-                    "no variant that is certain to keep {floor} of the evidence costs less than {base}; the cheapest, {}, keeps {keeps}",
-                    named(&point.set)
+                    "no variant that is certain to keep {floor} of the evidence costs less than {base}; the cheapest, {}, keeps {keeps}{}",
+                    named(&point.set),
+                    over(own)
                 );
                 return Some(Reason::new(WhyNot::Evidence, text));
             }
@@ -105,45 +107,67 @@ impl Tuned {
     }
 }
 
-/// Returns why a variant does not hold on the sessions held out.
-pub(super) fn on_held_out(
-    tuned: &Tuned,
-    out: &Part,
-    held_out: &[&TunedSession],
-    nth: usize,
-) -> Option<Reason> {
-    let (base, floor) = (&tuned.base, tuned.min_evidence);
-    let Some(Spread { interval: Some(ends), .. }) = out.spread.filter(|_| out.cost.is_some()) else {
-        let text = format!(
-            "on the held-out sessions it stops at a limit where {base} does not, or the other way round, or a price is unknown"
-        );
-        return Some(Reason::new(WhyNot::NotComparable, text));
-    };
-    if ends[1] >= 0.0 {
-        let text = format!(
-            "on the held-out sessions the 95% interval of its change in cost ({}%) includes zero",
-            interval(ends)
-        );
-        return Some(Reason::new(WhyNot::IntervalIncludesZero, text));
+impl Tuned {
+    /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
+    pub(super) fn forbids(&self, out: &Part) -> Option<Reason> {
+        let in_turn = self.by_project.as_ref();
+        self.forbids_on(out, "on the held-out sessions")
+            .or_else(|| self.forbids_on(in_turn?, "where each project is held out in turn"))
     }
-    if out.without_best.is_none_or(|it| it >= 0.0) {
-        let one = if out.projects > 1 { "project" } else { "session" };
-        let text = format!("without the held-out {one} that saves most, it does not cost less than {base}");
-        return Some(Reason::new(WhyNot::OneProject, text));
+
+    /// Returns why the choice does not hold on what it was not made on.
+    fn forbids_on(&self, out: &Part, place: &str) -> Option<Reason> {
+        let (base, floor) = (&self.base, self.min_evidence);
+        let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
+            let text = format!(
+                "{place} it stops at a limit where {base} does not, or the other way round, or a price is unknown"
+            );
+            return Some(Reason::new(WhyNot::NotComparable, text));
+        };
+        if ends[1] >= 0.0 {
+            let (over, ends) = limit(&out.cost_limits, |it| -it[1]).unwrap_or((String::new(), ends));
+            let text = format!(
+                "{place} the 95% interval of its change in cost{over} ({}%) includes zero",
+                interval(ends)
+            );
+            return Some(Reason::new(WhyNot::IntervalIncludesZero, text));
+        }
+        if out.without_best.is_none_or(|it| it >= 0.0) {
+            let one = if out.projects > 1 { "project" } else { "session" };
+            let text =
+                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
+            return Some(Reason::new(WhyNot::OneProject, text));
+        }
+        if !out.surely_keeps(floor) {
+            let text = format!(
+                "{place} it is not certain to keep {} of the evidence{}",
+                percent(floor),
+                at_least(out)
+            );
+            return Some(Reason::new(WhyNot::Evidence, text));
+        }
+        out.ends.is_none_or(|it| it[1] >= 0.0).then(|| {
+            let text =
+                format!("{place}, whether it costs less than {base} depends on the recovery assumptions");
+            Reason::new(WhyNot::RecoveryAssumptions, text)
+        })
     }
-    if !out.surely_keeps(floor) {
-        let text =
-            format!("on the held-out sessions it is not certain to keep {} of the evidence", percent(floor));
-        return Some(Reason::new(WhyNot::Evidence, text));
-    }
-    let ends = |of: &dyn Fn(&TunedSession) -> [f64; 3]| {
-        let all = held_out.iter().map(|it| of(it));
-        all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
-    };
-    let (own, base_ends) = (ends(&|it| it.variants[nth].cost_ends()), ends(&|it| it.base.cost_ends()));
-    let is_sure = own.iter().zip(&base_ends).all(|(own, base)| own < base);
-    (!is_sure).then(|| {
-        let text = format!("whether it costs less than {base} depends on the recovery assumptions");
-        Reason::new(WhyNot::RecoveryAssumptions, text)
-    })
+}
+
+/// Says which blocks the lower limit of the evidence is over.
+fn over(part: &Part) -> String {
+    limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |it| it.0)
+}
+
+/// Says how little evidence may be kept, and which blocks say so.
+fn at_least(part: &Part) -> String {
+    let low = limit(&part.evidence_limits, |it| it[0]);
+    low.map_or_else(String::new, |(over, ends)| format!(": it keeps at least {}{over}", percent(ends[0])))
+}
+
+/// Returns the limit that decides, which has the lowest rank: what it is over, and its ends.
+fn limit(limits: &[Limit], rank: impl Fn([f64; 2]) -> f64) -> Option<(String, [f64; 2])> {
+    let known = limits.iter().filter_map(|it| Some((it, it.interval?)));
+    let (of, ends) = known.min_by(|one, other| rank(one.1).total_cmp(&rank(other.1)))?;
+    Some((format!(" over {}", counted(of.blocks, of.over.one())), ends))
 }

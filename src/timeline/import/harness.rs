@@ -1,6 +1,7 @@
 //! Known cache behaviour of harnesses, by version: the rules of `assumptions/harnesses.toml`.
 
 mod conduct;
+mod window;
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -13,11 +14,12 @@ use crate::input::TtlClass;
 use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
-use crate::timeline::Usage;
 use crate::timeline::odds::Odds;
 use crate::timeline::shared::Chance;
+use crate::timeline::{Documented, Usage};
 
 pub(super) use conduct::{Conduct, Leads};
+use window::Window;
 
 /// The rules, with their sources.
 const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
@@ -58,6 +60,10 @@ pub(super) enum Occasion {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Rules {
+    /// The newest version that they describe.
+    documented: Option<Described>,
+    #[serde(default)]
+    windows: Vec<Window>,
     lifetimes: Vec<Lifetime>,
     leads: Vec<Lead>,
     rewrites: Vec<Rewrite>,
@@ -91,6 +97,15 @@ struct DeclaredOdds {
     side_expected: Option<Probability>,
     /// That one came where none is expected.
     side_unexpected: Option<Probability>,
+}
+
+/// The newest version of a harness that is described.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    /// The harness, in words.
+    harness: String,
+    to: String,
 }
 
 /// A probability and its interval.
@@ -213,6 +228,12 @@ impl Rules {
         RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
     }
 
+    /// Returns the newest version of a harness that the rules describe, if a version is newer.
+    pub(super) fn newer_than(harness: &str, version: Version) -> Option<Documented> {
+        let Described { harness, to } = Self::of(harness)?.documented.as_ref()?;
+        (Version::parse(to) < version).then_some(Documented { harness, to })
+    }
+
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
     pub(super) fn chance(harness: &str) -> Option<Chance> {
         Some(Self::of(harness)?.front.as_ref()?.unknown.into())
@@ -292,7 +313,8 @@ mod tests {
             let lifetimes = it.lifetimes.iter().map(|it| it.seen);
             lifetimes.chain(it.leads.iter().map(|it| it.seen)).chain(it.rewrites.iter().map(|it| it.seen))
         });
-        assert!(seen.into_iter().all(|Seen(held, of)| (5..=of).contains(&held)));
+        let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|it| it.seen));
+        assert!(seen.into_iter().chain(windows).all(|Seen(held, of)| (5..=of).contains(&held)));
         assert!(all.contains_key("claude-code"));
     }
 

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::assumed::{Assumed, sentences};
-use super::harness::{Conduct, Leads, Version};
+use super::harness::{Conduct, Leads, Rules, Version};
 use super::kept::Places;
 use super::places::{self, Places as Placed};
 use super::sizes::{Allotment, Reset, allot};
@@ -185,6 +185,9 @@ impl Transcript {
         let Some(recorded) = &mut timeline.recorded else { return };
         let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
+        recorded.newer_than = newest.and_then(|it| Rules::newer_than(self.harness, it));
+        recorded.harness_limits =
+            newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
         let Placed { user, project } = places::of(&self.folder);
         recorded.project = if project.is_empty() { String::new() } else { format!("{user} {project}") };
         recorded.is_spread = self.is_spread;

@@ -36,7 +36,7 @@ pub fn simulate(
     {
         return None;
     }
-    let window = Window::new(policy, &Known { limits: *limits, chars_per_token })?;
+    let window = Window::new(policy, &Known::unrecorded(*limits, chars_per_token))?;
     let memory = policy.fact_memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let memory_run = MemoryRun::new(Some(&trial.facts), memory);
     let shown = Shown::new(trial);

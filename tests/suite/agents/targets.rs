@@ -120,7 +120,7 @@ fn agents_compact_at_the_prompts_that_their_sources_name() {
 #[test]
 fn codex_counts_95_percent_of_its_window_as_usable() {
     let limits = Limits { prompt: 272_000, window: 272_000, output: 128_000 };
-    let known = Known { limits, chars_per_token: Decimal::ONE };
+    let known = Known::unrecorded(limits, Decimal::ONE);
     let usable = Size::Times(Decimal::from_f64(0.95).unwrap(), Box::new(Size::Limit));
     assert_eq!(Num::known(&usable, &known), Some(258_400));
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use ctxsim::calibrate::Calibration;
-use ctxsim::calibrate::compaction::{Aftermath, Outcome};
+use ctxsim::calibrate::compaction::{Aftermath, Outcome, compacting};
+use ctxsim::catalog::Catalog;
+use ctxsim::input::Policy;
 use ctxsim::input::scenario::SideRequest;
 use ctxsim::report::calibration;
 use ctxsim::timeline::{Kind, Timeline};
@@ -85,8 +87,19 @@ impl Log {
 
     fn calibration(&self) -> Calibration {
         let timeline = self.timeline();
-        Calibration::new(&timeline, &rows(&timeline, &profile()), &profile().prices)
+        let (rows, prices) = (rows(&timeline, &profile()), profile().prices);
+        Calibration::new(&timeline, &rows, &prices).with_compactions(
+            &timeline,
+            &rows,
+            &prices,
+            Some(&preset()),
+        )
     }
+}
+
+/// What compacts as Claude Code does.
+fn preset() -> Policy {
+    compacting(&Catalog::bundled().policy("agents/claude_code/auto_compact").unwrap().spec).unwrap()
 }
 
 /// Up to the compaction: two files that were read long ago, one just now, one that was written and one that was not found.
@@ -148,8 +161,10 @@ fn what_reads_cost_is_what_their_tokens_cost() {
 
     let found = only(&calibration);
 
+    // What stood in front of all messages, a summary, other content, and what was read last, whole: c, that there is no e, b and a.
     let user: u32 = items[timeline.spine.turns[0].user.start as usize..][..1].iter().map(|it| it.raw).sum();
-    let prompt = 20_000 - u64::from(user) + 3_066 + 9_496;
+    let files = [0, 1, 4, 18].map(|it| result(it).1).iter().sum::<f64>() as u64;
+    let prompt = 20_000 - u64::from(user) + 3_066 + 5_000 + files;
     assert_eq!(found.predicted_prompt, Some(prompt));
     let of_file = |(chance, (_, fetched)): (f64, (f64, f64))| {
         chance * (0.3 * prompt as f64 * read + (fetched + 119.0) * (write + 12.0 * read) + 119.0 * output)

@@ -63,7 +63,11 @@ fn play(
     let mut run = Run {
         timeline,
         policy,
-        world: World { limits: *limits, chars_per_token: timeline.chars_per_token },
+        world: World {
+            limits: *limits,
+            chars_per_token: timeline.chars_per_token,
+            harness: timeline.recorded.as_ref().map_or_else(Default::default, |it| it.harness_limits),
+        },
         history: History::new(timeline),
         memory: Memory::new(timeline, policy.fact_memory()),
         n_events: 0,

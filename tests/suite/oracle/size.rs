@@ -1,14 +1,16 @@
 //! Sizes, worked out from scratch each time.
 
 use ctxsim::input::Limits;
-use ctxsim::input::policy::{Size, WindowKind};
+use ctxsim::input::policy::{HarnessNumber, Size, WindowKind};
 use ctxsim::quantity::{Decimal, UNLIMITED};
+use ctxsim::timeline::HarnessLimits;
 
 /// What sizes may ask that never changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct World {
     pub(super) limits: Limits,
     pub(super) chars_per_token: Decimal,
+    pub(super) harness: HarnessLimits,
 }
 
 /// What sizes may ask of a stage.
@@ -34,6 +36,13 @@ impl World {
             Size::Limit => self.limits.prompt,
             Size::Window => self.limits.window,
             Size::OutputLimit => self.limits.output,
+            Size::Harness { number, or } => {
+                let known = match number {
+                    HarnessNumber::Window => self.harness.window,
+                    HarnessNumber::OutputReserve => self.harness.output_reserve,
+                };
+                known.unwrap_or_else(|| of(or))
+            }
             Size::Start => env.start,
             Size::Input => env.input,
             Size::Behind => env.behind,

@@ -170,7 +170,7 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
         let text = ERASES.replace("OVER", over);
         let spec: PolicyFile =
             ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
-        let known = Known { limits: Limits::NONE, chars_per_token: timeline.chars_per_token };
+        let known = Known::of(&timeline, Limits::NONE);
         let program = Program::new(&Policy::new(&spec).unwrap(), &timeline, &known);
         let mut spy = Exactness(program, Vec::new());
         let (rules, mut rows) = (CacheRules::None, Rows::default());
@@ -204,7 +204,7 @@ fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_word
     let session = include_str!("../../../scenarios/recorded/claude-code-session.jsonl");
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;
     let limits = Limits { prompt: UNLIMITED, window: 200_000, output: UNLIMITED };
-    let known = Known { limits, chars_per_token: timeline.chars_per_token };
+    let known = Known::of(&timeline, limits);
     let mut spy = Kept { program: Program::new(&policy(), &timeline, &known), timeline: &timeline, n: 0 };
     let (rules, mut rows) = (CacheRules::None, Rows::default());
     let recovery = CompiledRecovery::one_shot(None);

@@ -54,7 +54,7 @@ fn asks_stage(size: &Size) -> bool {
         Size::Sum(parts) | Size::Minus(parts) | Size::Min(parts) | Size::Max(parts) => {
             parts.iter().any(asks_stage)
         }
-        Size::Times(_, part) => asks_stage(part),
+        Size::Times(_, part) | Size::Harness { or: part, .. } => asks_stage(part),
         Size::ByWindow { then, otherwise, .. } => asks_stage(then) || asks_stage(otherwise),
     }
 }

@@ -70,6 +70,7 @@ impl Resolver<'_> {
             | Size::Behind => {}
             Size::Times(_, size) => inner("times.1", size),
             Size::PerRank(size) => inner("per_rank", size),
+            Size::Harness { or, .. } => inner("harness.or", or),
             Size::ByWindow { then, otherwise, .. } => {
                 inner("by_window.then", then);
                 inner("by_window.otherwise", otherwise);

@@ -27,6 +27,13 @@ pub enum Size {
     Window,
     /// The longest output of the model: `limits.output_tokens`.
     OutputLimit,
+    /// A number of the harness that recorded the session, by its version and model (`assumptions/harnesses.toml`).
+    Harness {
+        /// Which number.
+        number: HarnessNumber,
+        /// The size where it is not known, as in every load that is not recorded.
+        or: Box<Size>,
+    },
     /// The prompt's size when the stage fired.
     Start,
     /// The size of what a summary replaces, without verbatim copies.
@@ -72,6 +79,17 @@ impl Size {
             _ => ("tokens", None),
         }
     }
+}
+
+/// A number of a harness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HarnessNumber {
+    /// The window that it keeps to, if it is not the model's.
+    Window,
+    /// What it leaves of its window for the longest output.
+    OutputReserve,
 }
 
 /// What `by_window` compares.

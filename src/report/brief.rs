@@ -1,0 +1,82 @@
+//! What tables and notes look at in each run, beside what they add up.
+
+use crate::input::profile::Counting;
+use crate::take::Run;
+
+/// A run in brief.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brief<'r> {
+    /// The policy.
+    pub(crate) policy: &'r str,
+    /// The scenario.
+    pub(crate) scenario: &'r str,
+    /// The profile.
+    pub(crate) profile: &'r str,
+    /// The date of the profile's sources.
+    pub(crate) as_of: &'r str,
+    /// Its numbers.
+    pub(crate) figures: Figures,
+}
+
+/// Its numbers: what resampling draws, and what is asked of single runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Figures {
+    /// User turns of the load.
+    pub(super) turns_requested: u32,
+    /// User turns answered.
+    pub(crate) turns_completed: u32,
+    /// Its cost in US dollars at the lower ends of what is assumed, as declared, and at the upper ends; not numbers if a price is unknown.
+    pub(crate) cost_ends: [f64; 3],
+    /// The number of sampled runs over which recovery is averaged.
+    pub(crate) n_played: u32,
+    /// Whether the load has needs.
+    pub(super) has_needs: bool,
+    /// Whether the harness's own compactions are in it.
+    pub(super) has_resets: bool,
+    /// Whether recovery was drawn.
+    pub(super) is_drawn: bool,
+    /// Whether nobody has published how the profile's models count tokens that others counted.
+    pub(super) is_counting_unknown: bool,
+    /// Whether the policy knows later needs.
+    pub(super) looks_ahead: bool,
+    /// Whether its world found more than a bill.
+    pub(super) has_findings: bool,
+}
+
+impl Figures {
+    /// Returns the cost, if it is known.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        let [_, cost, _] = self.cost_ends;
+        (!cost.is_nan()).then_some(cost)
+    }
+}
+
+impl<'r> From<&'r Run> for Brief<'r> {
+    fn from(run: &'r Run) -> Self {
+        Self {
+            policy: &run.policy,
+            scenario: &run.scenario,
+            profile: &run.profile,
+            as_of: &run.assumed.as_of,
+            figures: run.into(),
+        }
+    }
+}
+
+impl From<&Run> for Figures {
+    fn from(run: &Run) -> Self {
+        let tally = &run.tally;
+        Self {
+            turns_requested: tally.outcome.turns_requested,
+            turns_completed: tally.outcome.turns_completed,
+            cost_ends: tally.cost_ends(),
+            n_played: tally.n_played,
+            has_needs: tally.has_needs,
+            has_resets: tally.resets.is_some(),
+            is_drawn: tally.sums.needs.sent_calls > 0.0,
+            is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
+            looks_ahead: run.looks_ahead,
+            has_findings: run.findings.is_some(),
+        }
+    }
+}
