@@ -223,6 +223,12 @@ impl Skipped {
         Self::of(file.to_owned(), &reason)
     }
 
+    /// Says how many recordings take no part, and why; nothing if there are none.
+    pub fn note(skipped: &[Self]) -> Option<String> {
+        let n = skipped.len();
+        (n > 0).then(|| format!("{n} recordings take no part: {}.", Self::counted(skipped)))
+    }
+
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
     pub fn counted(skipped: &[Self]) -> String {
         let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();

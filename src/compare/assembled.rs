@@ -97,6 +97,11 @@ impl Gathered {
         self.sessions.extend(load.session);
     }
 
+    /// Notes something of no load by itself.
+    pub(super) fn note(&mut self, note: Option<String>) {
+        self.notes.extend(note);
+    }
+
     /// Returns whether no load takes part, or none of the sessions that were asked for.
     pub(super) fn has_none(&self, is_selected: bool) -> bool {
         let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(Folded::is_empty);

@@ -49,6 +49,21 @@ impl Entry {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
+        let loads = self.loads(workloads, named, models)?;
+        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
+        match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
+            Some(model) => self.of_model(model, models).map(|_| loads.clone()),
+            None => Ok(loads),
+        }
+    }
+
+    /// Puts it together with what it plays; a history of a model that no profile stands for is under none.
+    pub(super) fn loads(
+        &self,
+        workloads: Vec<Arc<dyn World>>,
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Vec<Load>, Error> {
         let has_several = workloads.len() > 1;
         let ready = |workload| {
             let load = self.ready(workload, named, models)?;
@@ -65,12 +80,7 @@ impl Entry {
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
-        let loads: Vec<Load> = workloads.into_iter().map(ready).collect::<Result<_, Error>>()?;
-        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
-        match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
-            Some(model) => self.of_model(model, models).map(|_| loads.clone()),
-            None => Ok(loads),
-        }
+        workloads.into_iter().map(ready).collect()
     }
 
     /// Returns the profile of a model that the recording names.
@@ -147,7 +157,7 @@ impl Entry {
         Ok(fitting)
     }
 
-    /// Puts it together with what it plays.
+    /// Puts it together with one thing that it plays.
     fn ready(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {

@@ -1,22 +1,56 @@
 //! The recordings of a history: each is read, laid out, and kept only as far as a memory sees it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::index::{self, Indexing};
 use super::load::located;
 use super::twins::TWIN;
-use crate::catalog::{Catalog, Found, Loaded, Origin, Searched};
+use crate::catalog::{Catalog, Found, Loaded, Origin};
 use crate::error::Error;
 use crate::input::ScenarioFile;
 use crate::input::scenario::{Assume, HistoryLoad, HistoryUnit};
 use crate::report::Skipped;
 use crate::take::{World, in_order};
-use crate::timeline::import;
+use crate::timeline::import::{self, Indexed};
 use crate::worlds::histories::{History, Numbers, Session};
-use std::sync::Arc;
 
-/// What is read of one recording: its sessions, each with its project or user.
+/// The recordings of a history: the index tells which project or user each session belongs to before any is read.
+pub(super) struct Recordings {
+    recordings: Vec<Recording>,
+    /// What was found and is no recording.
+    left_out: Vec<Skipped>,
+    by: HistoryUnit,
+}
+
+/// A recording with what the index tells of it.
+pub(super) struct Recording {
+    pub(super) name: String,
+    pub(super) is_searched: bool,
+    pub(super) origin: Origin,
+    pub(super) indexing: Indexing,
+}
+
+/// What is read of one recording: its sessions, each with its group.
 type Read = Result<Vec<(String, Session)>, Error>;
+
+/// What recordings came to, in their order.
+#[derive(Default)]
+pub(super) struct Sessions {
+    /// The sessions, each with its group.
+    pub(super) sessions: Vec<(String, Session)>,
+    /// What of the recordings takes no part.
+    pub(super) skipped: Vec<OutOf>,
+}
+
+/// What takes no part, and with which group that is told.
+pub(super) struct OutOf {
+    pub(super) group: String,
+    /// Its place among all that was found.
+    pub(super) place: usize,
+    pub(super) skipped: Skipped,
+}
 
 /// Reads the recordings that a scenario names, and groups their sessions.
 pub(super) fn worlds(
@@ -24,69 +58,150 @@ pub(super) fn worlds(
     spec: &ScenarioFile,
     (load, paths): (&HistoryLoad, &[String]),
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    let catalog = Catalog::default();
-    let folder = match &scenario.origin {
-        Origin::File(path) => path.parent().unwrap_or(Path::new("")).to_owned(),
-        _ => Path::new("").to_owned(),
-    };
-    let (mut found, mut skipped) = (Vec::new(), Vec::new());
-    for path in paths {
-        let given = if path.starts_with('~') {
-            path.clone()
-        } else {
-            folder.join(path).to_string_lossy().into_owned()
-        };
-        let Searched { found: more, left_out } = catalog.search(&given)?;
-        skipped.extend(left_out.into_iter().map(Skipped::from));
-        found.extend(more);
-    }
-    let origins: Vec<Option<Origin>> = found.iter().map(|it| catalog.recording_origin(&it.name)).collect();
-    let recordings: Vec<Option<&Origin>> = origins.iter().map(Option::as_ref).collect();
-    let indexed = index::indexed(&recordings, false);
-    let all = in_order(found.len(), |nth| {
-        let origin = origins[nth].clone().unwrap_or_else(|| Origin::File(found[nth].name.clone().into()));
-        read(&origin, &indexed[nth], load.by)
-    });
-    let mut sessions = Vec::new();
-    for (Found { name, is_searched }, (read, Indexing { twins, .. })) in
-        found.into_iter().zip(all.into_iter().zip(&indexed))
-    {
-        match read {
-            Ok(read) => sessions.extend(read),
-            Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
-            Err(error) => return Err(error),
-        }
-        skipped.extend(twins.iter().map(|_| super::twins::skipped(&name, TWIN.to_owned())));
-    }
+    let Sessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
+    let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).collect();
     if sessions.is_empty() {
         return Err(super::selection::none_left(&skipped));
     }
+    grouped(spec, load, sessions, Skipped::note(&skipped).into_iter().collect())
+}
+
+/// Groups sessions into histories.
+pub(super) fn grouped(
+    spec: &ScenarioFile,
+    load: &HistoryLoad,
+    sessions: Vec<(String, Session)>,
+    notes: Vec<String>,
+) -> Result<Vec<Arc<dyn World>>, Error> {
     let numbers = Numbers::declared().with(&load.numbers)?;
-    let notes = match skipped.len() {
-        0 => Vec::new(),
-        n => vec![format!("{n} recordings take no part: {}.", Skipped::counted(&skipped))],
-    };
     Ok(History::all((&spec.name, spec.seed), &numbers, sessions, notes))
 }
 
+impl Recordings {
+    /// Finds and indexes what a scenario names.
+    pub(super) fn find(
+        scenario: &Loaded<ScenarioFile>,
+        load: &HistoryLoad,
+        paths: &[String],
+    ) -> Result<Self, Error> {
+        let catalog = Catalog::default();
+        let folder = match &scenario.origin {
+            Origin::File(path) => path.parent().unwrap_or(Path::new("")).to_owned(),
+            _ => Path::new("").to_owned(),
+        };
+        let (mut found, mut left_out) = (Vec::new(), Vec::new());
+        for path in paths {
+            let given = if path.starts_with('~') {
+                path.clone()
+            } else {
+                folder.join(path).to_string_lossy().into_owned()
+            };
+            let searched = catalog.search(&given)?;
+            left_out.extend(searched.left_out.into_iter().map(Skipped::from));
+            found.extend(searched.found);
+        }
+        let origins: Vec<Option<Origin>> =
+            found.iter().map(|it| catalog.recording_origin(&it.name)).collect();
+        let indexed = index::indexed(&origins.iter().map(Option::as_ref).collect::<Vec<_>>(), false);
+        let recording = |nth: usize| {
+            let Found { name, is_searched } = found[nth].clone();
+            let origin = origins[nth].clone().unwrap_or_else(|| Origin::File(name.clone().into()));
+            let mut indexing = indexed[nth].clone();
+            // A recording alone is not indexed with others.
+            if indexing.sessions.is_empty() {
+                let sessions = origin.reader().ok().and_then(|mut it| import::index(it.as_mut()).ok());
+                indexing.sessions = sessions.unwrap_or_default();
+            }
+            Recording { name, is_searched, origin, indexing }
+        };
+        let recordings = in_order(found.len(), recording);
+        Ok(Self { recordings, left_out, by: load.by })
+    }
+
+    /// Returns the recordings, in order.
+    pub(super) fn all(&self) -> &[Recording] {
+        &self.recordings
+    }
+
+    /// Returns what was found and is no recording.
+    pub(super) fn left_out(&self) -> &[Skipped] {
+        &self.left_out
+    }
+
+    /// Returns the groups that sessions may belong to, in order. What the index cannot place is in the one without a name.
+    pub(super) fn groups(&self) -> BTreeSet<&str> {
+        self.recordings.iter().flat_map(|it| it.groups(self.by)).collect()
+    }
+
+    /// Reads the recordings that have sessions of groups that are wanted, and keeps these.
+    pub(super) fn read(&self, is_wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Sessions, Error> {
+        let all = in_order(self.recordings.len(), |nth| {
+            let it = &self.recordings[nth];
+            it.groups(self.by).into_iter().any(is_wanted).then(|| read(it, self.by))
+        });
+        let mut came = Sessions::default();
+        let first = self.groups().first().copied().unwrap_or_default();
+        for (place, skipped) in self.left_out.iter().cloned().enumerate() {
+            came.skipped.push(OutOf { group: first.to_owned(), place, skipped });
+        }
+        for (nth, (recording, read)) in self.recordings.iter().zip(all).enumerate() {
+            let mut skipped = Vec::new();
+            match read {
+                Some(Ok(read)) => came.sessions.extend(read),
+                Some(Err(error)) if recording.is_searched => {
+                    skipped.push(Skipped::new(&recording.name, error))
+                }
+                Some(Err(error)) => return Err(error),
+                None => continue,
+            }
+            let twin = || super::twins::skipped(&recording.name, TWIN.to_owned());
+            skipped.extend(recording.indexing.twins.iter().map(|_| twin()));
+            let (group, place) = (recording.first_group(self.by), self.left_out.len() + nth);
+            came.skipped.extend(skipped.into_iter().map(|skipped| OutOf {
+                group: group.to_owned(),
+                place,
+                skipped,
+            }));
+        }
+        came.sessions.retain(|it| is_wanted(&it.0));
+        came.skipped.retain(|it| is_wanted(&it.group));
+        Ok(came)
+    }
+}
+
+impl Recording {
+    /// Returns the groups that its sessions may belong to.
+    fn groups(&self, by: HistoryUnit) -> BTreeSet<&str> {
+        let unplaced = self.indexing.sessions.is_empty().then_some("");
+        self.indexing.sessions.iter().map(|it| group(it, by)).chain(unplaced).collect()
+    }
+
+    /// Returns the group with which it is told what of it takes no part.
+    fn first_group(&self, by: HistoryUnit) -> &str {
+        self.groups(by).first().copied().unwrap_or_default()
+    }
+}
+
+/// Returns the project or the user of a session.
+fn group(session: &Indexed, by: HistoryUnit) -> &str {
+    match by {
+        HistoryUnit::Project => &session.project,
+        HistoryUnit::User => &session.user,
+    }
+}
+
 /// Reads the sessions of one recording; those that another one holds, too, are left out.
-fn read(origin: &Origin, indexing: &Indexing, by: HistoryUnit) -> Read {
+fn read(Recording { origin, indexing, .. }: &Recording, by: HistoryUnit) -> Read {
     let name = origin.path().file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut reader = origin.reader()?;
     let assume = Assume::default();
     let all = located(origin, import::import_beside(reader.as_mut(), &name, &assume, &[], &indexing.beside))?;
-    // A recording alone is not indexed with others.
-    let alone =
-        if indexing.sessions.is_empty() { import::index(origin.reader()?.as_mut()).ok() } else { None };
-    let sessions = alone.as_ref().unwrap_or(&indexing.sessions);
+    let sessions = &indexing.sessions;
     let own = all.into_iter().filter(|it| !indexing.twins.contains(&it.session));
     let one = |it: import::Imported| {
         let indexed = sessions.iter().find(|one| one.session == it.session).or(sessions.first());
         let project = indexed.map(|it| it.project.as_str()).unwrap_or_default();
-        let group = match by {
-            HistoryUnit::Project => project,
-            HistoryUnit::User => indexed.map(|it| it.user.as_str()).unwrap_or_default(),
-        };
+        let group = indexed.map(|it| group(it, by)).unwrap_or_default();
         let root = indexed.and_then(|it| it.parent.as_deref().or(Some(&it.id))).filter(|it| !it.is_empty());
         (group.to_owned(), Session::read(&it.timeline, root.unwrap_or(&it.timeline.name), project))
     };

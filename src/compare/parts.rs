@@ -1,5 +1,6 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
+pub mod histories;
 mod job;
 pub mod tickets;
 

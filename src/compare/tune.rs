@@ -21,6 +21,17 @@ use crate::report::tune::{Tried, Tuned, TunedSession, named};
 
 pub use search::Search;
 
+/// The sessions of a search, each under the base and under every point.
+#[derive(Clone, Debug)]
+pub struct TunedSessions {
+    /// The sessions.
+    pub sessions: Vec<TunedSession>,
+    /// What was tried.
+    pub tried: Tried,
+    /// The base, and the policy that is tuned.
+    pub names: [String; 2],
+}
+
 /// A search on the sessions of a comparison.
 pub struct Tuning<'a> {
     catalog: &'a Catalog,
@@ -74,6 +85,15 @@ impl<'a> Tuning<'a> {
     /// # Errors
     /// Every problem of the sessions.
     pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Found, Error> {
+        let TunedSessions { sessions, .. } = self.played(threads, progress)?;
+        Ok(self.head.clone().found(&sessions))
+    }
+
+    /// Plays it on every session.
+    ///
+    /// # Errors
+    /// Every problem of the sessions.
+    pub fn played(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions, Error> {
         // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
         let seeds = match reads::of_memories(&self.plan.scenarios) {
             Some(_) => (0..OF_MEMORIES)
@@ -92,7 +112,8 @@ impl<'a> Tuning<'a> {
             };
             sessions.extend(loads.into_iter().filter_map(|it| self.head.session(it, seed)));
         }
-        Ok(self.head.clone().found(&sessions))
+        let TuneHead { tried, names, .. } = self.head.clone();
+        Ok(TunedSessions { sessions, tried, names })
     }
 
     /// Returns the names of the scenarios, in the order of their parts.

@@ -1,5 +1,7 @@
-//! How far a ratio over sessions may be off. Sessions of one project are alike, and so are those of one month: the ratio is resampled over
-//! sessions, over projects and over blocks of time, and the widest of these limits decides.
+//! How far a ratio over sessions may be off.
+//!
+//! Sessions of one project are alike, and so are those of one month: the ratio is resampled over sessions, over projects and over blocks
+//! of time, and the widest of these limits decides.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -102,10 +104,28 @@ impl Block<'_, '_> {
     }
 }
 
-/// Returns the limits of a ratio: over sessions, over projects, and over blocks of time where times are known.
+/// Returns the limits of a ratio: over sessions, over projects, and over blocks of time where times are known. Of each it is the wider of what
+/// resampling says and of Student's interval: resampling is too narrow where blocks are few, and Student's interval is symmetric.
 pub fn limits(samples: &[Sample<'_>]) -> Vec<Limit> {
-    let of_time = unit(samples);
-    [Over::Sessions, Over::Projects].into_iter().chain(of_time).map(|it| limit(it, samples)).collect()
+    limits_of_all(&[samples.to_vec()]).pop().unwrap_or_default()
+}
+
+/// Returns those of several ratios, which share the draws of resampling.
+pub fn limits_of_all(all: &[Vec<Sample<'_>>]) -> Vec<Vec<Limit>> {
+    let overs = |samples: &[Sample<'_>]| {
+        [Over::Sessions, Over::Projects].into_iter().chain(unit(samples)).collect::<Vec<_>>()
+    };
+    let kinds: Vec<(usize, Over)> =
+        all.iter().enumerate().flat_map(|(nth, it)| overs(it).into_iter().map(move |of| (nth, of))).collect();
+    let pairs: Vec<Vec<(f64, f64)>> = kinds.iter().map(|(nth, over)| pairs(*over, &all[*nth])).collect();
+    let resampled = Spread::of_all(&pairs);
+    let mut found = vec![Vec::new(); all.len()];
+    for (((nth, over), pairs), spread) in kinds.into_iter().zip(&pairs).zip(resampled) {
+        let resampled = spread.and_then(|it| it.interval);
+        let interval = resampled.into_iter().chain(by_student(pairs)).reduce(hull);
+        found[nth].push(Limit { over, blocks: pairs.len(), interval });
+    }
+    found
 }
 
 /// Returns the widest interval of some limits: the lowest and the highest end.
@@ -138,14 +158,9 @@ pub fn blocks<'a, 's>(over: Over, samples: &'a [Sample<'s>]) -> Vec<Block<'a, 's
     all.into_iter().map(|(name, samples)| Block { name, samples }).collect()
 }
 
-/// Returns the limits over blocks of one kind: the wider of what resampling says and of Student's interval. Resampling is too narrow where blocks are few,
-/// and Student's interval is symmetric.
-fn limit(over: Over, samples: &[Sample<'_>]) -> Limit {
-    let pairs: Vec<(f64, f64)> =
-        blocks(over, samples).iter().map(Block::pair).filter(|it| it.1 > 0.0).collect();
-    let resampled = Spread::new(&pairs).and_then(|it| it.interval);
-    let interval = resampled.into_iter().chain(by_student(&pairs)).reduce(hull);
-    Limit { over, blocks: pairs.len(), interval }
+/// Returns the sums of blocks that can be compared.
+fn pairs(over: Over, samples: &[Sample<'_>]) -> Vec<(f64, f64)> {
+    blocks(over, samples).iter().map(Block::pair).filter(|it| it.1 > 0.0).collect()
 }
 
 /// Returns Student's 95% interval around a ratio less 1, its error by leaving out each block (the jackknife); `None` for a single block.

@@ -57,6 +57,11 @@ impl Spread {
         sorted.iter().zip(found).map(|(pairs, interval)| Self::of(pairs, interval)).collect()
     }
 
+    /// Describes pairs without resampling them.
+    pub fn described(pairs: &[(f64, f64)], interval: Option<[f64; 2]>) -> Option<Self> {
+        Self::of(&sorted(pairs), interval)
+    }
+
     /// Describes sorted pairs.
     fn of(pairs: &[(f64, f64)], interval: Option<[f64; 2]>) -> Option<Self> {
         let (cost, other) = pairs.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));

@@ -41,6 +41,8 @@ pub(crate) struct Figures {
     pub(super) looks_ahead: bool,
     /// Whether its world found more than a bill.
     pub(super) has_findings: bool,
+    /// Whether it stands in the tables of bills.
+    pub(super) is_in_sections: bool,
 }
 
 impl Figures {
@@ -77,6 +79,7 @@ impl From<&Run> for Figures {
             is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
             looks_ahead: run.looks_ahead,
             has_findings: run.findings.is_some(),
+            is_in_sections: run.is_in_sections(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
 
 mod checked;
+mod history;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::take::{Assumed, StageFacts};
 use crate::timeline::import::Loss;
 
 pub use checked::Whole;
+pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
 
 /// What all parts of a job have in common, by the kind of job.
 pub trait Common: Clone + Serialize + DeserializeOwned {
@@ -79,6 +81,15 @@ pub struct Excluded {
     /// Whether it was not asked for, so that nobody misses it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_not_asked: bool,
+    /// Its place among all, where parts do not stand in their order.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub place: usize,
+}
+
+/// Returns whether a place is the first, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_first(place: &usize) -> bool {
+    *place == 0
 }
 
 /// What all parts of a job have in common: what a report needs of its plan.
@@ -179,12 +190,12 @@ pub struct MissingPrice {
 
 impl From<Skipped> for Excluded {
     fn from(Skipped { file, reason, is_not_asked }: Skipped) -> Self {
-        Self { file, reason, is_not_asked }
+        Self { file, reason, is_not_asked, place: 0 }
     }
 }
 
 impl From<Excluded> for Skipped {
-    fn from(Excluded { file, reason, is_not_asked }: Excluded) -> Self {
+    fn from(Excluded { file, reason, is_not_asked, .. }: Excluded) -> Self {
         Self { file, reason, is_not_asked }
     }
 }
@@ -234,7 +245,7 @@ impl<H: Common> PartOf<H> {
         serde_json::to_string(self).map(|it| it + "\n")
     }
 
-    /// Reads a line; one that another version made is told apart from one that is broken.
+    /// Reads a line; one that another version made, or another kind of job, is told apart from one that is broken.
     ///
     /// # Errors
     /// It is no part, or this version cannot read it.
@@ -249,13 +260,19 @@ impl<H: Common> PartOf<H> {
             Box::new(Diagnostic::at("part-broken", "", message).help(help))
         };
         let mark: Mark = serde_json::from_str(line).map_err(broken)?;
-        if (mark.schema.as_str(), mark.version.as_str()) != (H::SCHEMA, VERSION) {
+        if mark.version != VERSION {
             let message = format!(
                 "this part was made by ctxsim {} ({}), and this is {VERSION}",
                 mark.version, mark.schema
             );
             let help = "use one version for all parts: run its shard again, into another folder";
             return Err(Box::new(Diagnostic::at("part-version", "version", message).help(help)));
+        }
+        if mark.schema != H::SCHEMA {
+            let message =
+                format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
+            let help = "keep the parts of each job in a folder of its own";
+            return Err(Box::new(Diagnostic::at("part-job", "schema", message).help(help)));
         }
         serde_json::from_str(line).map_err(broken)
     }

@@ -47,6 +47,14 @@ impl Tracer {
         if n_runs <= MOST_RUNS {
             return Traces { runs: of_loads.concat(), left_out: None };
         }
+        Self::of_none(n_runs)
+    }
+
+    /// Returns the requests of so many runs that have none, or too many of them.
+    pub fn of_none(n_runs: usize) -> Traces {
+        if n_runs <= MOST_RUNS {
+            return Traces::default();
+        }
         let sentence = format!(
             "Request charts cover at most {MOST_RUNS} runs, and this comparison has {n_runs}: name fewer \
                 scenarios, profiles or policies."

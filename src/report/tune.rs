@@ -1,5 +1,6 @@
-//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other: the one rule of `tune` and
-//! of `advise`.
+//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
+//!
+//! `tune` and `advise` share this rule.
 
 pub mod page;
 mod part;
@@ -168,9 +169,9 @@ impl Tuned {
         // Too few sessions to test a choice still show what it would be.
         let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
         let n_variants = tried.points.len();
-        let point = |(nth, set)| {
-            let parts = parts.iter().map(|it| Part::new(&Picked::all(it, nth))).collect();
-            (nth, TunedPoint { set, parts })
+        let by_part: Vec<Vec<Part>> = parts.iter().map(|it| Part::of_variants(it, n_variants)).collect();
+        let point = |(nth, set): (usize, Vec<String>)| {
+            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).collect() })
         };
         let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
         // Points that cost the same stay in the order in which they were tried.

@@ -11,6 +11,7 @@ use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
 use crate::measure::{Tally, is_open};
+use crate::worlds::needles::Retention;
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
 pub const MIN_EVIDENCE: f64 = 0.9;
@@ -117,6 +118,7 @@ impl Report {
             .cloned()
             .chain(self.note_on_needs())
             .chain(self.note_on_summaries())
+            .chain(self.notes_on_facts())
             .chain(self.note_on_oracles())
             .collect()
     }
@@ -137,6 +139,22 @@ impl Report {
                 all.join("; ")
             )
         })
+    }
+
+    /// Says how many planted facts are left at the end of loads of items, profile by profile.
+    pub fn notes_on_facts(&self) -> Vec<String> {
+        let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
+        for run in self.runs.iter().filter(|it| it.is_in_sections()) {
+            let Some(facts) = run.found::<Retention>() else { continue };
+            let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
+            of_policy[0] += facts.needles_found;
+            of_policy[1] += facts.needles_total;
+        }
+        let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
+            let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
+            format!("Facts left under {profile}: {}.", each.collect::<Vec<_>>().join("; "))
+        };
+        left.into_iter().map(note).collect()
     }
 
     /// Says what the oracles among the policies are, or nothing if there is none.

@@ -53,6 +53,8 @@ pub struct FindingsKind {
     pub numbers: &'static [Number],
     /// Whether the requests are a memory's own, so that another memory does the same work with other requests.
     pub is_of_memory: bool,
+    /// Whether their runs stand in the tables of bills, too, because their requests are the policy's as in any load.
+    pub is_in_sections: bool,
     /// Their columns of a run.
     pub columns: &'static [Column<Run>],
     /// What stands with the calls of memories to their services.
@@ -150,6 +152,11 @@ impl Run {
     /// Returns its findings, if they are of some type.
     pub fn found<F: Findings>(&self) -> Option<&F> {
         (self.findings.as_deref()? as &dyn Any).downcast_ref()
+    }
+
+    /// Returns whether it stands in the tables of bills.
+    pub fn is_in_sections(&self) -> bool {
+        self.findings.as_ref().is_none_or(|it| it.kind().is_in_sections)
     }
 
     /// Returns what it remembers; nothing for loads without anything to remember.

@@ -41,7 +41,7 @@ impl Load {
     }
 
     /// Has the engine play it, and folds its runs.
-    pub(super) fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+    pub fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         let simulations = Simulations::with_ends(self, sinks.assumptions);
         let other_models = self.other_models();
         let billed = self.billed(sinks, &simulations);

@@ -3,6 +3,7 @@
 mod assumed;
 mod found;
 mod generate;
+mod names;
 mod play;
 mod rows;
 mod session;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::rng::Seed;
-use crate::take::{Kind, Plays, World};
+use crate::row::Rows;
+use crate::take::{Kind, Load, Plays, Progress, RowsOf, Sinks, Take, World};
 use crate::timeline::Timeline;
 use crate::worlds::chats::{Chats, Numbers, Source, Writing};
+use crate::worlds::needles::planted;
 
 /// A timeline.
 #[derive(Debug)]
@@ -41,6 +43,13 @@ pub fn kind(has_facts: bool) -> &'static Kind {
     if has_facts { &WITH_FACTS } else { &PLAIN }
 }
 
+impl Items {
+    /// Returns the timeline, if its questions ask for planted facts.
+    fn asked(&self) -> Option<&Timeline> {
+        Some(&*self.0).filter(|it| it.facts.as_ref().is_some_and(|it| !it.probes.is_empty()))
+    }
+}
+
 impl World for Items {
     fn name(&self) -> &str {
         &self.0.name
@@ -52,6 +61,18 @@ impl World for Items {
 
     fn plays(&self) -> Plays<'_> {
         Plays::Items(&self.0)
+    }
+
+    fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        match self.asked() {
+            Some(timeline) => planted::play(load, timeline, sinks, progress),
+            None => load.played(sinks, progress),
+        }
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        let asked = self.asked().filter(|_| of == RowsOf::Questions);
+        asked.map_or_else(Vec::new, |it| planted::questions(load, it, progress))
     }
 
     fn laid_out(&self, timeline: Arc<Timeline>) -> Option<Arc<dyn World>> {

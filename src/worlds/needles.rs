@@ -2,6 +2,7 @@
 
 pub mod conversation;
 mod found;
+pub mod planted;
 pub mod probe;
 mod published;
 mod retention;

@@ -276,10 +276,10 @@ fn it_harms_from_the_rate_of_change_at_which_it_costs_nothing() {
 }
 
 /// A call and its result, in a session that is written by hand.
-struct Step(&'static str, &'static str, &'static str);
+pub(crate) struct Step(pub(crate) &'static str, pub(crate) &'static str, pub(crate) &'static str);
 
 /// Writes a Claude Code session: each step is a request of its own.
-fn log(id: &str, folder: &str, day: u32, steps: &[Step]) -> String {
+pub(crate) fn log(id: &str, folder: &str, day: u32, steps: &[Step]) -> String {
     let mut text = String::new();
     let mut parent = "null".to_owned();
     let mut line = |kind: &str, name: &str, second: usize, message: &str| {
@@ -319,7 +319,7 @@ fn log(id: &str, folder: &str, day: u32, steps: &[Step]) -> String {
 }
 
 /// A folder of four sessions of one project and one of another.
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let cli = "/Users/ann/cli";
     let sessions = [

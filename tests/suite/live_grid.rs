@@ -7,13 +7,16 @@ mod document;
 mod scores;
 
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::simulate;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, Load, Range, Turn};
 use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
+use ctxsim::take::RowsOf;
 use ctxsim::timeline::load::load;
+use ctxsim::worlds::needles::Retention;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
@@ -197,4 +200,35 @@ fn prompts(rows: &Rows) -> Vec<f64> {
 /// How many facts the prompt still says when all is over.
 fn left(rows: &Rows) -> f64 {
     rows.probes.iter().filter(|it| matches!(it.state, State::Exact | State::Summarised)).count() as f64
+}
+
+#[test]
+fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
+    let names = ["identity", "agents/agent_framework/truncation"];
+    let comparison = Comparison {
+        policies: names.map(str::to_owned).to_vec(),
+        scenarios: vec!["live_grid/gpt-6-luna/fill_0.9".to_owned()],
+        profiles: vec!["live_grid/gpt-6-luna".to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let report = plan.report(None, &|_, _| {}).unwrap();
+    let of_questions = plan.each(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
+    let profile = Profile::new(&Catalog::bundled().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();
+    let own = Catalog::bundled().scenario("live_grid/gpt-6-luna/fill_0.9").unwrap().spec;
+
+    for (nth, name) in ["none", "truncation"].into_iter().enumerate() {
+        let retention = report.runs[nth].found::<Retention>().unwrap();
+        let left = left(&rows(&policy(name, &own), &own, &profile));
+        assert_eq!((retention.needles_total, retention.needles_found as f64), (53, left), "{name}");
+        assert_eq!(of_questions[0][nth].rows.len(), 53, "{name}");
+    }
+    assert_eq!(report.runs[0].found::<Retention>().unwrap().needles_found, 53);
+    assert_eq!(
+        report.notes_on_facts(),
+        [
+            "Facts left under live_grid/gpt-6-luna: identity 53 of 53; agents/agent_framework/truncation 26 of 53."
+        ]
+    );
+    assert_eq!(report.verdicts().len(), 1, "it has a table of bills as any load");
 }

@@ -30,6 +30,7 @@ mod guards;
 mod guide;
 mod hindsight;
 mod histories;
+mod history_parts;
 mod identity;
 mod import;
 mod inputs;

@@ -229,7 +229,7 @@ fn what_does_not_fold_refuses_the_option_by_name() {
     ];
     let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
     assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");
-    for verb in ["memory", "compare", "advise"] {
+    for verb in ["compare", "advise"] {
         let told = ctxsim(folder.path(), &[verb, "--parts", "parts"]).stderr;
         assert!(String::from_utf8_lossy(&told).contains("unexpected argument `--parts`"), "{verb}");
     }

@@ -1,5 +1,9 @@
 //! What is held out when numbers are tuned, what is varied, and what is told where nothing is recommended.
 
+mod draws;
+mod folders;
+mod made_up;
+
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,11 @@
 //! `ctxsim memory`: what the sessions of a project fetch again, and what a memory would be worth to them.
 
-use crate::catalog::{Catalog, Kind};
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{Catalog, Files, Kind};
+use crate::compare::never_stops;
+use crate::compare::parts::histories::whole;
+use crate::compare::parts::{Making, Shard};
 use crate::error::Error;
 use crate::input::scenario::{HistoryLoad, HistorySource, HistoryUnit, Load};
 use crate::input::text::decode::encode;
@@ -10,7 +15,13 @@ use clap::Args;
 use crate::cli::args::{DrawArgs, ProcessArgs, RowsArg, RunArgs, SelectArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{self, OutputArgs, PageArgs, Remark};
-use crate::cli::verbs::run;
+use crate::cli::verbs::parts::{self, Store};
+use crate::cli::verbs::run::{self, Shown, TotalsArgs, with_progress, written};
+use crate::cli::verbs::sweep::shard;
+use crate::report::html;
+use crate::report::part::{HistoryHead, HistoryPart};
+use crate::report::sections::Detail;
+use crate::report::tracer::Tracer;
 use crate::report::verdict::MIN_EVIDENCE;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -20,6 +31,7 @@ Examples:
   ctxsim memory sessions --policy histories/none --policy my/memory.ron
   ctxsim memory sessions --set history.use.trusts_note=0.6
   ctxsim memory sessions --rows probes                  one row per fetch: what it is, what it found, what it cost
+  ctxsim memory sessions --shard 3/16 --parts parts     one share of the projects, on any machine; `ctxsim merge parts` says what all come to
   ctxsim memory sessions --scenario --output h.ron      write the scenario, for `run`, `sweep`, `tune` and `check`";
 
 /// The name of the scenario of the sessions that are named.
@@ -60,6 +72,12 @@ pub(crate) struct MemoryArgs {
     /// Print the scenario of these sessions, and run nothing
     #[arg(long)]
     scenario: bool,
+    /// Write one part per project (or user) to this folder, for `ctxsim merge`; parts that are there already are not made again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "format", "output", "html", "scenario"])]
+    parts: Option<PathBuf>,
+    /// Run one share of the projects, as in `3/16`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    shard: Option<[usize; 2]>,
 }
 
 /// Which sessions share a memory.
@@ -126,5 +144,33 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
         parts: None,
         shard: None,
     };
-    run::run(&catalog, &run)
+    let Some(folder) = &args.parts else { return run::run(&catalog, &run) };
+    let [part, of] = args.shard.unwrap_or([1, 1]);
+    output::print(made(&catalog, &run, folder, Shard { part, of })?)?;
+    Ok(true)
+}
+
+/// Makes the parts of a share that are not in a folder yet; returns what was done, in a sentence.
+fn made(catalog: &Catalog, run: &RunArgs, folder: &Path, shard: Shard) -> Result<String, Error> {
+    let (_catalog, plan) = run::planned(catalog, run)?;
+    let threads = run.draw.threads();
+    let histories = plan.histories(threads)?;
+    let names = histories.names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (job, head) = (histories.job(MIN_EVIDENCE), histories.head(MIN_EVIDENCE));
+    let store = Store::open::<HistoryHead>(folder, &job, &names, shard)?;
+    let (has, take) = (|it| store.has(it), |part: HistoryPart| store.put(&part));
+    let making = Making { threads, job: &job, head: &head, shard, has: &has, take: &take };
+    with_progress(|progress| histories.parts(&never_stops(progress), &making))?;
+    Ok(store.done())
+}
+
+/// Writes what parts in folders and files come to, as one process would have written it.
+pub(crate) fn merge(paths: &[PathBuf], put: &TotalsArgs<'_>, inputs: &Files) -> Result<(), Error> {
+    let report = parts::merged(paths, |order, read| whole(order, read))?;
+    let traces = Tracer::of_none(report.runs.len());
+    let detail = Detail::Groups;
+    put.page.put(inputs, put.output.force(), || html::report(&report, detail, &traces))?;
+    let shown = Shown { output: put.output, wide: put.wide, detail, chart: None };
+    put.output.put(inputs, put.format, written(&report, &traces, &shown, put.format)?)
 }

@@ -26,11 +26,12 @@ use serde_json::Value;
 
 use crate::cli::args::{RowsArg, RunArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
+use crate::cli::git::{self, Revisions};
+use crate::cli::output;
 use crate::cli::output::{OutputArgs, PageArgs};
 use crate::cli::pictures;
 use crate::cli::verbs::parts;
 use crate::cli::words::without_sessions;
-use crate::cli::{git, output};
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -50,22 +51,8 @@ const TABLE_WIDTH: usize = 100;
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
     let columns = columns(args, format)?;
-    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
-    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
-    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
-    let comparison = Comparison {
-        suite: args.suite.clone(),
-        policies,
-        scenarios: sessions,
-        profiles,
-        own_models: false,
-        seed: args.draw.seed,
-        trials: args.draw.trials,
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let catalog = &git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
-    let mut plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
+    let (catalog, mut plan) = planned(catalog, args)?;
+    let catalog = &catalog;
     let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.page.is_asked();
     if !is_drawn || args.totals || args.parts.is_some() {
         plan = plan.without_assumptions_alone();
@@ -97,7 +84,13 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             let traces = tracer.traces(traces);
             let page = || html::report(&report, detail(args), &traces);
             args.page.put(catalog.files(), args.output.force(), page)?;
-            written(&report, &traces, args, format)?
+            let shown = Shown {
+                output: &args.output,
+                wide: args.wide,
+                detail: detail(args),
+                chart: args.chart.as_deref(),
+            };
+            written(&report, &traces, &shown, format)?
         }
         RowsArg::Cards => {
             let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
@@ -118,6 +111,27 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     args.output.put(catalog.files(), format, text)?;
     output::print(&marks)?;
     Ok(holds)
+}
+
+/// Returns the plan of a run, and the catalog that it was made with.
+pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
+    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
+    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
+    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
+    let comparison = Comparison {
+        suite: args.suite.clone(),
+        policies,
+        scenarios: sessions,
+        profiles,
+        own_models: false,
+        seed: args.draw.seed,
+        trials: args.draw.trials,
+        set: args.set.clone(),
+        ..Comparison::default()
+    };
+    let with = git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
+    let plan = Plan::new(&with, &args.process.of(args.select.of(comparison)))?;
+    Ok((with, plan))
 }
 
 /// Makes parts, or writes totals alone, where one of these is asked for; returns whether no run failed.
@@ -236,18 +250,28 @@ fn detail(args: &RunArgs) -> Detail {
     if args.details { Detail::Scenarios } else { Detail::Groups }
 }
 
+/// How a report is shown, and where it goes.
+pub(crate) struct Shown<'a> {
+    pub(crate) output: &'a OutputArgs,
+    pub(crate) wide: WidthArgs,
+    pub(crate) detail: Detail,
+    /// The chart that is asked for.
+    pub(crate) chart: Option<&'a str>,
+}
+
 /// Returns a report in a format.
-fn written(report: &Report, traces: &Traces, args: &RunArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let detail = detail(args);
+pub(crate) fn written(
+    report: &Report,
+    traces: &Traces,
+    &Shown { output, wide, detail, chart }: &Shown<'_>,
+    format: FormatArg,
+) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => {
-            let width = Some(table_width(args.wide, &args.output));
-            table::report(report, Layout { width, detail })
-        }
+        FormatArg::TABLE => table::report(report, Layout { width: Some(table_width(wide, output)), detail }),
         FormatArg::MARKDOWN => markdown::report(report, detail),
         FormatArg::GITHUB => markdown::summary(report),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
-        FormatArg::SVG => pictures::chart(report, traces, detail, args.chart.as_deref())?,
+        FormatArg::SVG => pictures::chart(report, traces, detail, chart)?,
         FormatArg::JSON => json::document(report).map_err(unwritable)?,
         of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
     };

@@ -11,7 +11,7 @@ use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report;
-use crate::report::part::{Common, Head};
+use crate::report::part::{Common, Head, HistoryHead};
 use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
@@ -19,8 +19,8 @@ use clap::{Args, ValueEnum};
 use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::parts;
 use crate::cli::verbs::run::{TotalsArgs, table_width, unwritable, with_progress};
+use crate::cli::verbs::{memory, parts};
 use crate::cli::words::without_sessions;
 use crate::cli::{git, output};
 
@@ -41,6 +41,7 @@ pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
   ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim merge parts --html memory.html                       the same of parts that `ctxsim memory ~/.claude/projects --parts parts` wrote
   ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
 
 Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
@@ -172,7 +173,7 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts (or such files) written by `ctxsim run --parts`, or files written by `ctxsim sweep --shard`
+    /// Folders of parts (or such files) written by `ctxsim run --parts` or `ctxsim memory --parts`, or files written by `ctxsim sweep --shard`
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -256,6 +257,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
         return tuned(&found.tuned, format, &args.shown, &inputs);
+    }
+    if schema.as_deref() == Some(HistoryHead::SCHEMA) {
+        let put = TotalsArgs { output, page, wide: *wide, format };
+        return memory::merge(&args.files, &put, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;

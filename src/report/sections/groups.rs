@@ -61,7 +61,7 @@ impl Report {
     /// Returns groups of scenarios with their titles.
     pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
         // Loads with planted facts have tables of their own.
-        let shown = self.briefs().filter(|it| !it.figures.has_findings);
+        let shown = self.briefs().filter(|it| it.figures.is_in_sections);
         let scenarios = distinct(shown.map(|it| it.scenario));
         if scenarios.is_empty() {
             return Vec::new();

@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::TunedSession;
 use crate::grid::numbers::{counted, interval, percent, signed};
-use crate::measure::limits::{BLOCKS_MIN, Limit, Over, Sample, blocks, limits, summed, unit, widest};
+use crate::measure::limits::{
+    BLOCKS_MIN, Limit, Over, Sample, blocks, limits, limits_of_all, summed, unit, widest,
+};
 use crate::measure::{Spread, Tally};
 
 /// A variant on one part of the sessions.
@@ -100,42 +102,70 @@ pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
     (base > 0.0).then(|| own / base - 1.0)
 }
 
-/// Returns the limits of the share of evidence that is kept.
-fn kept_limits(all: &[Picked<'_>]) -> Vec<Limit> {
+/// Turns limits of a change into limits of a share.
+fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
     let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
-    limits(&samples(all, Picked::kept)).into_iter().map(share).collect()
+    limits.into_iter().map(share).collect()
 }
 
 /// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
 pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
-    let (met, needed) = summed(samples(all, Picked::kept).iter().map(|it| it.pair));
-    (needed > 0.0).then(|| widest(&kept_limits(all)).map_or(met / needed, |it| it[0]))
+    let samples = samples(all, Picked::kept);
+    let (met, needed) = summed(samples.iter().map(|it| it.pair));
+    (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
 }
 
 impl Part {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
+        let [costs, kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
+        let limits = [limits(&costs), limits(&kept)];
+        Self::with(all, &costs, &kept, limits)
+    }
+
+    /// Returns the results of several variants on the same sessions, which share the draws of resampling.
+    pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
+        let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).collect();
+        let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
+        let samples: Vec<Vec<Sample<'_>>> = samples.collect();
+        let mut limits = limits_of_all(&samples).into_iter();
+        let both = samples.chunks_exact(2);
+        picked
+            .iter()
+            .zip(both)
+            .map(|(all, both)| {
+                let limits = [limits.next().unwrap_or_default(), limits.next().unwrap_or_default()];
+                Self::with(all, &both[0], &both[1], limits)
+            })
+            .collect()
+    }
+
+    /// Puts results together.
+    fn with(
+        all: &[Picked<'_>],
+        of_costs: &[Sample<'_>],
+        of_kept: &[Sample<'_>],
+        [cost_limits, evidence_limits]: [Vec<Limit>; 2],
+    ) -> Self {
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| summed(it.into_iter()));
-        let of_costs = samples(all, Picked::costs);
-        let cost_limits = limits(&of_costs);
-        let spread = Spread::new(&of_costs.iter().map(|it| it.pair).collect::<Vec<_>>());
-        let kept = summed(samples(all, Picked::kept).iter().map(|it| it.pair));
+        let pairs: Vec<Pair> = of_costs.iter().map(|it| it.pair).collect();
+        let kept = summed(of_kept.iter().map(|it| it.pair));
         let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
-        let evidence_limits = kept_limits(all);
+        let evidence_limits = of_share(evidence_limits);
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
             projects: super::projects(&all.iter().map(|it| it.session).collect::<Vec<_>>()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
-            spread: spread.map(|it| Spread { interval: widest(&cost_limits), ..it }),
+            spread: Spread::described(&pairs, widest(&cost_limits)),
             cost_limits,
             evidence_kept,
             evidence_low: evidence_kept.map(|it| widest(&evidence_limits).map_or(it, |it| it[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
-            without_best: without_best(&of_costs),
+            without_best: without_best(of_costs),
             ends: ends(all),
         }
     }
@@ -185,8 +215,9 @@ impl Part {
 /// Says where limits rest on too few blocks to tell how these differ.
 pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
     let samples = samples(all, Picked::costs);
-    // What is generated has neither projects nor times.
-    let is_recorded = samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
+    // What is generated has neither projects nor times, and what is remembered is played under seeds.
+    let is_recorded = all.iter().all(|it| it.session.remembered.is_none())
+        && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
     if samples.is_empty() || !is_recorded {
         return Vec::new();
     }

@@ -37,7 +37,7 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     best(it, width, &mut text);
     if shows_all {
         block_grids(it).iter().for_each(|it| {
-            let _ = write!(text, "\n{}", draw(it, width).text);
+            let _ = write!(text, "\n{}\n{}\n", it.title, draw(it, width).text);
         });
     }
     text

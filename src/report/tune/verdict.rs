@@ -171,3 +171,131 @@ fn limit(limits: &[Limit], rank: impl Fn([f64; 2]) -> f64) -> Option<(String, [f
     let (of, ends) = known.min_by(|one, other| rank(one.1).total_cmp(&rank(other.1)))?;
     Some((format!(" over {}", counted(of.blocks, of.over.one())), ends))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::profile::calendar::{DAY_MS, day};
+    use crate::ledger::{NeedSums, Sums};
+    use crate::measure::Tally;
+    use crate::price::Costs;
+    use crate::report::tune::{SplitBy, Tried, TunedSession};
+
+    const MONTH_MS: i64 = 30 * DAY_MS;
+
+    fn tally(usd: f64, met: f64) -> Tally {
+        let needs = NeedSums { weight: 1.0, met, ..NeedSums::default() };
+        Tally {
+            sums: Sums { needs, ..Sums::default() },
+            costs: Costs { reaction: usd, ..Costs::default() },
+            ..Tally::empty()
+        }
+    }
+
+    /// Makes 48 sessions in eight months and twelve projects; each month has six of the projects.
+    fn sessions(cost: impl Fn(usize, usize) -> f64, kept: impl Fn(usize, usize) -> f64) -> Vec<TunedSession> {
+        let first = day("2026-01-05").unwrap_or_default();
+        let one = |nth: usize| {
+            let (month, project) = (nth / 6, nth % 12);
+            TunedSession {
+                project: format!("p{project}"),
+                last_ms: Some(first + month as i64 * MONTH_MS + nth as i64),
+                base: tally(1.0, 1.0),
+                variants: vec![tally(cost(month, project), kept(month, project))],
+                remembered: None,
+            }
+        };
+        (0..48).map(one).collect()
+    }
+
+    fn tuned(sessions: &[TunedSession]) -> Tuned {
+        let tried = Tried { points: vec![vec!["a=1".to_owned()]], ..Tried::default() };
+        Tuned::new(["base", "policy"], sessions, tried, 0.9, 0)
+    }
+
+    /// Something that varies from session to session alone.
+    fn noise(month: usize, project: usize) -> f64 {
+        ((month * 7 + project * 5) % 11) as f64 / 11.0 - 0.5
+    }
+
+    #[test]
+    fn a_floor_that_one_kind_of_blocks_cannot_promise_forbids() {
+        let steady = tuned(&sessions(|m, p| 0.9 + 0.02 * noise(m, p), |_, _| 0.95));
+        assert!(steady.is_recommended, "{:?}", steady.reason);
+        assert_eq!((steady.split, steady.held_out_blocks.len()), (SplitBy::Time, 12 + 4));
+
+        // The older half keeps 95% throughout; of the newer one, one month or two projects keep less, and all together 93%.
+        let of_months = sessions(|_, _| 0.9, |m, _| if m == 6 { 0.85 } else { 0.95 });
+        let of_projects = sessions(|_, _| 0.9, |m, p| if m > 3 && p % 6 == 0 { 0.82 } else { 0.95 });
+        for (sessions, over) in [(of_months, "over 4 months"), (of_projects, "over 12 projects")] {
+            let found = tuned(&sessions);
+            let out = &found.parts[1];
+            assert!(out.evidence_kept > Some(0.92), "{out:?}");
+            assert_eq!(found.why_not, Some(WhyNot::Evidence), "{found:?}");
+            assert!(found.reason.as_ref().is_some_and(|it| it.ends_with(over)), "{:?}", found.reason);
+        }
+    }
+
+    #[test]
+    fn a_saving_of_some_months_is_no_promise_and_the_limit_is_named() {
+        let found = tuned(&sessions(
+            |m, p| if m > 3 && m % 2 == 0 { 1.02 } else { 0.8 } + 0.01 * noise(m, p),
+            |_, _| 1.0,
+        ));
+
+        assert_eq!(found.why_not, Some(WhyNot::IntervalIncludesZero));
+        let reason = found.reason.unwrap_or_default();
+        assert!(
+            reason.starts_with("on the held-out sessions") && reason.contains("over 4 months ("),
+            "{reason}"
+        );
+        let over_sessions = found.parts[1].cost_limits[0].interval.unwrap_or_default();
+        assert!(over_sessions[1] < 0.0, "sessions alone would say that it saves: {over_sessions:?}");
+    }
+
+    #[test]
+    fn what_only_a_project_of_its_own_chooses_is_not_promised_to_others() {
+        // One value saves a lot for one project and nothing for the others; the other value saves a little for all.
+        let with_two = |it: TunedSession| {
+            let special = tally(if it.project == "p0" { 0.3 } else { 1.0 }, 1.0);
+            TunedSession { variants: vec![special, tally(0.95, 1.0)], ..it }
+        };
+        let sessions: Vec<TunedSession> =
+            sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).collect();
+        let tried =
+            Tried { points: vec![vec!["a=1".to_owned()], vec!["a=2".to_owned()]], ..Tried::default() };
+
+        let found = Tuned::new(["base", "policy"], &sessions, tried, 0.9, 0);
+
+        let part = found.by_project.as_ref().unwrap_or_else(|| unreachable!("twelve projects"));
+        assert_eq!((part.sessions, part.projects), (48, 12));
+        assert_eq!(found.chosen, ["a=1"]);
+        assert!(part.change() > found.parts[1].change(), "others save less than those that were chosen on");
+    }
+
+    #[test]
+    fn too_few_blocks_are_told_and_widen_the_limits() {
+        let of = |n_projects: usize, days: i64| {
+            let all = sessions(|m, p| 0.9 + 0.05 * noise(m, p), |_, _| 1.0);
+            let moved = |(nth, it): (usize, TunedSession)| TunedSession {
+                project: format!("p{}", nth % n_projects),
+                last_ms: it.last_ms.map(|_| nth as i64 * days * DAY_MS / 48),
+                ..it
+            };
+            tuned(&all.into_iter().enumerate().map(moved).collect::<Vec<_>>())
+        };
+
+        let wide = of(2, 240);
+        let told = wide.cautions.join("; ");
+        assert!(told.contains("limits over 2 projects are wide"), "{told}");
+        let [of_sessions, of_projects, _] = wide.parts[1].cost_limits.as_slice() else {
+            unreachable!("{wide:?}")
+        };
+        let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
+        assert!(reach(of_projects) != reach(of_sessions) && of_projects.blocks == 2);
+        let told = of(1, 20).cautions.join("; ");
+        assert!(told.contains("they are of one project") && told.contains("in 1 month, too few"), "{told}");
+        assert!(of(1, 1).cautions.join("; ").contains("they are of one day"));
+        assert_eq!(of(12, 240).cautions, Vec::<String>::new());
+    }
+}

@@ -26,6 +26,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
         Number { better: Better::Neither, ..Number::share("shock", "aging.shock.mean", "shock") },
     ],
     is_of_memory: true,
+    is_in_sections: false,
     columns: &COLUMNS,
     calls: Vec::new,
     grids: tables::grids,

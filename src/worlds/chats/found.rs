@@ -16,6 +16,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
         Number::share("abstention", "memory_calls.accuracy.abstention.mean", "abstention"),
     ],
     is_of_memory: true,
+    is_in_sections: false,
     columns: &[],
     calls: of_runner,
     grids: tables::grids,

@@ -17,6 +17,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
         },
     ],
     is_of_memory: true,
+    is_in_sections: false,
     columns: &COLUMNS,
     calls: Vec::new,
     grids: tables::grids,

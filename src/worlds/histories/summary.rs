@@ -1,9 +1,10 @@
 //! What the sessions of a project fetched again, and what a memory would have made of it: counts and dollars.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::assumed::Numbers;
+use super::names;
 use super::play::{self, Answered, Played, fixed, floats};
 use super::stream::{Class, LAGS, Rate, Seen, Stream, lag_of};
 use crate::input::policy::memory::SourceKind;
@@ -20,11 +21,17 @@ pub(super) const PROBES_MIN: u64 = 30;
 pub(super) const DAYS: [(f64, &str); 4] =
     [(1.0, "under 1 day"), (7.0, "1 to 7 days"), (30.0, "7 to 30 days"), (f64::INFINITY, "30 days or more")];
 
+/// What is said of whether a memory pays.
+pub(super) const VERDICTS: [&str; 4] = ["pays", "harms", "open", "cannot tell"];
+
+/// A name that is known; an alias, since serde would read a reference from the text itself.
+type Name = &'static str;
+
 /// Milliseconds of a day.
 const DAY_MS: f64 = 86_400_000.0;
 
 /// What the sessions of a project fetched, and what a memory would have made of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The agent's own sessions.
     pub sessions: u64,
@@ -33,11 +40,14 @@ pub struct Summary {
     /// How often harnesses compacted or reset a history.
     pub resets: u64,
     /// By kind of source: what fetches found.
-    pub kinds: IndexMap<&'static str, Found>,
+    #[serde(deserialize_with = "names::by_name")]
+    pub kinds: IndexMap<Name, Found>,
     /// By lag in sessions: sources fetched again that are the same, and that have changed.
-    pub lags: IndexMap<&'static str, Again>,
+    #[serde(deserialize_with = "names::by_name")]
+    pub lags: IndexMap<Name, Again>,
     /// By lag in days.
-    pub days: IndexMap<&'static str, Again>,
+    #[serde(deserialize_with = "names::by_name")]
+    pub days: IndexMap<Name, Again>,
     /// What sources fetched again cost, in US dollars.
     pub again_usd: f64,
     /// What the sessions cost.
@@ -59,7 +69,7 @@ pub struct Summary {
 }
 
 /// What fetches of a kind of source found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// Something that no session had fetched.
     pub new: Counted,
@@ -76,7 +86,7 @@ pub struct Found {
 }
 
 /// Fetches and their tokens, call and result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// How many there are.
     pub calls: u64,
@@ -85,7 +95,7 @@ pub struct Counted {
 }
 
 /// Sources that earlier sessions had fetched, fetched again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Again {
     /// Sessions that it is told of.
     pub sessions: u64,
@@ -100,12 +110,14 @@ pub struct Again {
 }
 
 /// How often sources of a kind were fetched again at a lag.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateRow {
     /// The kind.
-    pub kind: &'static str,
+    #[serde(deserialize_with = "names::one")]
+    pub kind: Name,
     /// The lag, in sessions.
-    pub lag: &'static str,
+    #[serde(deserialize_with = "names::one")]
+    pub lag: Name,
     /// In the first half of the sessions: how many of how many.
     pub first: [u64; 2],
     /// In the second half.
@@ -113,7 +125,7 @@ pub struct RateRow {
 }
 
 /// A memory file that calls named.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryFile {
     /// Its name.
     pub name: String,
@@ -126,7 +138,7 @@ pub struct MemoryFile {
 }
 
 /// What a memory would have made of what was fetched again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryNumbers {
     /// Fetches of what earlier sessions had fetched.
     pub probes: u64,
@@ -163,7 +175,8 @@ pub struct MemoryNumbers {
     /// The share of changed sources above which it costs more than it spares; none if it does at any.
     pub harms_from: Option<f64>,
     /// Whether it pays: `pays`, `harms`, `open`, or `cannot tell` where too little was fetched again.
-    pub verdict: &'static str,
+    #[serde(deserialize_with = "names::one")]
+    pub verdict: Name,
 }
 
 impl Found {

@@ -92,16 +92,17 @@ impl History {
         groups.sort_unstable_keys();
         let mut notes = Some(notes);
         let one = |(group, sessions): (String, Vec<Session>)| {
-            let group = if group.is_empty() { "(unknown)".to_owned() } else { group };
-            let history = Self::new(
-                &format!("{name}/{}", group.trim_start_matches('/')),
-                seed,
-                numbers.clone(),
-                Stream::new(sessions),
-            );
+            let history =
+                Self::new(&Self::name_of(name, &group), seed, numbers.clone(), Stream::new(sessions));
             Arc::new(Self { notes: notes.take().unwrap_or_default(), ..history }) as _
         };
         groups.into_iter().map(one).collect()
+    }
+
+    /// Returns the name of the history of a project or user, of a scenario.
+    pub fn name_of(scenario: &str, group: &str) -> String {
+        let group = if group.is_empty() { "(unknown)" } else { group.trim_start_matches('/') };
+        format!("{scenario}/{group}")
     }
 
     /// Returns what plays memories under the profiles of a load.

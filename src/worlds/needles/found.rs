@@ -10,11 +10,15 @@ use crate::take::{Findings, FindingsKind, Number, Run};
 pub(super) static KIND: FindingsKind = FindingsKind {
     numbers: &[Number::share("accuracy", "retention.accuracy.mean", "facts found")],
     is_of_memory: false,
+    is_in_sections: false,
     columns: &COLUMNS,
     calls: Vec::new,
     grids: tables::grids,
     curves: tables::curves,
 };
+
+/// The same of facts that are planted in a load of items: it is a load as any other, in which something is asked.
+static PLANTED: FindingsKind = FindingsKind { is_in_sections: true, ..KIND };
 
 static COLUMNS: [Column<Run>; 2] = listed![Run;
     /// What is still known of planted facts; null for loads without any.
@@ -25,7 +29,7 @@ static COLUMNS: [Column<Run>; 2] = listed![Run;
 
 impl Findings for Retention {
     fn kind(&self) -> &'static FindingsKind {
-        &KIND
+        if self.is_planted { &PLANTED } else { &KIND }
     }
 
     fn number(&self, name: &str) -> Option<Statistic> {

@@ -41,6 +41,9 @@ pub struct Retention {
     pub states: IndexMap<&'static str, u64>,
     /// Missing needles, by what lost them.
     pub lost_in: IndexMap<&'static str, u64>,
+    /// Whether the facts are planted in a load of items, so that there is one trial and no conversation.
+    #[serde(skip)]
+    pub is_planted: bool,
     /// This policy's accuracy minus another's, trial by trial on the same draws.
     pub paired: IndexMap<String, Statistic>,
 }
@@ -103,6 +106,7 @@ impl Retention {
             by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
             states: summed(STATES, trials, |it| it.states),
             lost_in: summed(LOSSES, trials, |it| it.losses),
+            is_planted: false,
             paired: IndexMap::new(),
         }
     }

@@ -43,7 +43,9 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
 /// Returns runs by scenario and profile.
 fn groups<'r>(runs: &'r [&'r Run], references: &'r [Reference]) -> impl Iterator<Item = Group<'r>> {
     let groups = runs.chunk_by(|one, other| one.is_beside(other));
-    let kept = |runs: &'r [&'r Run]| runs.iter().filter_map(|run| Some((*run, run.found::<Retention>()?)));
+    let kept = |runs: &'r [&'r Run]| {
+        runs.iter().filter_map(|run| Some((*run, run.found::<Retention>().filter(|it| !it.is_planted)?)))
+    };
     let groups = groups.map(move |runs| Group { references, runs: kept(runs).collect() });
     groups.filter(|it| !it.runs.is_empty())
 }
