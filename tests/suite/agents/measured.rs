@@ -2,6 +2,7 @@
 
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
 use ctxsim::catalog::Catalog;
+use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{Policy, PolicyFile, Profile};
@@ -53,17 +54,21 @@ fn spec() -> PolicyFile {
 
 /// A log of one request by some version, model and prompt.
 fn logged(version: &str, model: &str, prompt: u64) -> Timeline {
+    import_all(&log(version, model, prompt), "logged", &Assume::default(), &[]).unwrap().remove(0).timeline
+}
+
+/// Its text.
+fn log(version: &str, model: &str, prompt: u64) -> String {
     let common = format!(r#""sessionId":"s","version":"{version}","timestamp":"2026-01-01T00:00:00.000Z""#);
     let usage = format!(
         r#"{{"input_tokens":4,"cache_read_input_tokens":0,"cache_creation_input_tokens":{},"output_tokens":50}}"#,
         prompt - 4
     );
-    let text = format!(
+    format!(
         r#"{{"type":"user","uuid":"a","parentUuid":null,{common},"message":{{"role":"user","content":"Mend it."}}}}
 {{"type":"assistant","uuid":"b","parentUuid":"a",{common},"message":{{"role":"assistant","id":"m","model":"{model}","content":[{{"type":"text","text":"Done."}}],"usage":{usage}}}}}
 "#
-    );
-    import_all(&text, "logged", &Assume::default(), &[]).unwrap().remove(0).timeline
+    )
 }
 
 /// The prompt at which the preset compacts a session, under the profile of the session's own model.
@@ -121,6 +126,37 @@ fn a_log_newer_than_all_that_is_described_says_so() {
     assert_eq!(["2.1.42", "2.1.330"].map(newer), [None; 2]);
     assert_eq!(newer("2.1.331").map(|it| (it.harness, it.to)), Some(("Claude Code", "2.1.330")));
     assert!(newer("3.0.0").is_some());
+}
+
+#[test]
+fn a_report_says_beside_its_verdict_that_logs_are_of_a_newer_version() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, version) in [("a", "2.1.330"), ("b", "2.1.400"), ("c", "2.9.0")] {
+        let text = log(version, "claude-opus-5", 20_000)
+            .replace("\"sessionId\":\"s\"", &format!("\"sessionId\":\"{name}\""));
+        std::fs::write(folder.path().join(name).with_extension("jsonl"), text).unwrap();
+    }
+    let of = |file: &str| {
+        let comparison = Comparison {
+            policies: vec!["identity".to_owned()],
+            scenarios: vec![folder.path().join(file).display().to_string()],
+            profiles: vec!["anthropic/claude-opus-5".to_owned()],
+            own_models: true,
+            ..Comparison::default()
+        };
+        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let notes = plan.report(None, &|_, _| {}).unwrap().notes;
+        notes.into_iter().find(|it| it.contains("newer than"))
+    };
+    let said = |which: &str| {
+        format!(
+            "{which}, newer than 2.1.330, the newest version that is described here: when it compacts, and what it does to the cache, may have changed."
+        )
+    };
+
+    assert_eq!(of("a.jsonl"), None);
+    assert_eq!(of("c.jsonl"), Some(said("This log is of Claude Code 2.9.0")));
+    assert_eq!(of(""), Some(said("2 of 3 logs are of Claude Code 2.1.400 to 2.9.0")));
 }
 
 /// The prompt that the engine leaves behind a compaction of a history with what a row tells.
