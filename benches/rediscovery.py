@@ -6,8 +6,8 @@ One row for each project, kind of source and finding: calls, and tokens of calls
 definitions of docs/history.md. `tests/suite/histories.rs` holds that ctxsim counts the same.
 
 Sizes: a reply, its results and what else joins them share the growth from the billed prompt that asked for the reply to the next one, in
-proportion to their characters; what the user typed is estimated (4.4 characters a token and 3 tokens more, and what stands behind the
-last breakpoint) and taken off first.
+proportion to their characters; what the user typed is counted by ctok (`pip install ctok==1.3.0`, Python 3.12), or estimated at 4.4 characters a
+token where it has other than ASCII characters; with 3 tokens more and what stands behind the last breakpoint it is taken off first.
 """
 
 import csv
@@ -18,6 +18,8 @@ import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
+
+import ctok
 
 ROOT = pathlib.Path(__file__).parent.parent
 LOOKS = tomllib.loads((ROOT / "assumptions/histories/numbers.toml").read_text())["commands"]["looks"]
@@ -140,7 +142,7 @@ class Request:
         self.uncached = usage.get("input_tokens", 0)
         self.prompt = self.uncached + usage.get("cache_read_input_tokens", 0) + usage.get("cache_creation_input_tokens", 0)
         self.parts = []  # of the reply, then results and what else joins them: [characters, what]
-        self.typed = []  # characters that the user's side said before it
+        self.typed = []  # what the user's side said before it: [characters, text]
         self.compacted = False
 
 
@@ -201,8 +203,15 @@ def requests_of(path, nodes):
                 ):
                     all_requests[-1].parts.append([size_of(it), it])
                 else:
-                    pending.append(size_of(it))
+                    pending.append([size_of(it), it.get("text")])
     return all_requests
+
+
+def typed_tokens(typed):
+    """Returns the tokens of what was typed, without those of the message, which are 7 where it stands alone."""
+    if all(text is not None and text.isascii() for _, text in typed):
+        return sum(ctok.token_count(text) - 7 for _, text in typed)
+    return -(-sum(size for size, _ in typed) * 10 // 44)
 
 
 def sizes(all_requests):
@@ -212,7 +221,7 @@ def sizes(all_requests):
         growth = after.prompt - one.prompt
         user = 0
         if after.typed:
-            user = -(-sum(after.typed) * 10 // 44) + 3 + after.uncached
+            user = typed_tokens(after.typed) + 3 + after.uncached
         shares = [None] * len(one.parts)
         if growth >= 0 and not after.compacted:
             shares = apportion(growth - min(user, growth), [it[0] for it in one.parts])

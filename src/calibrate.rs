@@ -6,6 +6,7 @@ pub mod first;
 pub mod forecast;
 pub mod lifetimes;
 pub mod scores;
+pub mod unforeseen;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -22,6 +23,7 @@ use compaction::{Aftermath, HiddenFile, Outcome};
 use first::FirstRequests;
 use forecast::Chance;
 use scores::Scores;
+use unforeseen::{Moment, Unforeseen};
 
 /// Reads that differ by no more than this are close.
 pub const CLOSE_TOKENS: Tokens = 64;
@@ -73,6 +75,8 @@ pub struct Calibration {
     pub billed_cost: Cost,
     /// The sum of the differences between the two, request by request, so that none hides another.
     pub gross_error: Cost,
+    /// What no record tells: how often it was expected, and how often it happened.
+    pub unforeseen: Unforeseen,
     /// Its compactions, each with its predictions and what followed.
     pub compactions: Vec<Aftermath>,
 }
@@ -129,10 +133,12 @@ impl Calibration {
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
         let input = |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices);
-        if let (Some(predicted), Some(billed)) = (input(row.usage), input(as_billed)) {
+        if let (Some(predicted), Some(actual)) = (input(row.usage), input(as_billed)) {
             self.predicted_cost += predicted;
-            self.billed_cost += billed;
-            self.gross_error += predicted.apart(billed);
+            self.billed_cost += actual;
+            self.gross_error += predicted.apart(actual);
+            let difference_usd = actual.usd() - predicted.usd();
+            self.unforeseen.add(&Moment { timeline, before, row, billed, difference_usd, prices });
         }
     }
 
@@ -142,6 +148,7 @@ impl Calibration {
         self.predicted_cost += other.predicted_cost;
         self.billed_cost += other.billed_cost;
         self.gross_error += other.gross_error;
+        self.unforeseen.merge(&other.unforeseen);
         self.compactions.extend_from_slice(&other.compactions);
         self.first += other.first;
     }
@@ -238,7 +245,10 @@ fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Us
             "the prompt had changed since the previous request, which the record does not show"
         };
     }
-    if billed.cache_read == 0 {
+    if billed.cache_read == 0 && begins {
+        "a new turn read nothing although the entry should have been alive: a restart with another system prompt, or a missed \
+            hit"
+    } else if billed.cache_read == 0 {
         "nothing was read although the entry should have been alive"
     } else if billed.cache_read <= timeline.stable_tokens() {
         "only tools and system prompt were read: the messages had changed, which the record does not show"

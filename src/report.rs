@@ -45,6 +45,7 @@ pub mod table;
 pub mod tracer;
 pub mod trust;
 pub mod tune;
+mod unforeseen;
 pub mod verdict;
 mod template;
 

@@ -9,6 +9,7 @@ pub mod import;
 pub mod infer_needs;
 pub mod load;
 pub mod random;
+pub mod odds;
 mod recounted;
 pub mod scripted;
 pub mod shared;
@@ -63,6 +64,8 @@ pub struct Timeline {
     pub harness: Harness,
     /// The front of its prompts that other sessions send, too, if any are known.
     pub shared: Option<Shared>,
+    /// What no record tells of its bill, if it was recorded in a format of which that was measured.
+    pub odds: Option<odds::Odds>,
     /// Turns that are not followed by a side request, in order.
     pub quiet_turns: Vec<TurnIx>,
     /// The provider's bill, if the timeline was recorded.
@@ -367,6 +370,13 @@ impl Timeline {
     pub fn shared_tokens(&self) -> Tokens {
         let end = self.shared.as_ref().map_or(0, |it| it.end as usize);
         self.spine.items.iter().take(end).map(|it| Tokens::from(it.raw)).sum()
+    }
+
+    /// Returns the tokens of tools and system prompt at the front of its prompts.
+    pub fn front_tokens(&self) -> Tokens {
+        let stable = &self.spine.items[..self.spine.n_stable as usize];
+        let front = stable.iter().take_while(|it| matches!(it.kind, Kind::System | Kind::ToolSchema));
+        front.map(|it| Tokens::from(it.raw)).sum()
     }
 
     /// Returns the tokens of the first session's stable prefix.

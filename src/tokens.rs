@@ -1,8 +1,11 @@
 //! Token counts by published tokenizers, for recordings without a provider's counts.
 //!
 //! Builds with the feature `tokens` contain the vocabularies. Anthropic and Google publish no tokenizer, so
-//! counts for their models are approximations.
+//! counts for their models are approximations, except what [`of_model`] counts.
 
+mod claude;
+
+use crate::input::profile::Family;
 use crate::input::scenario::TokenizerName;
 use crate::quantity::Tokens;
 
@@ -18,6 +21,13 @@ pub fn name(spec: TokenizerName) -> &'static str {
         TokenizerName::O200k => "o200k_base",
         TokenizerName::Cl100k => "cl100k_base",
     }
+}
+
+/// Returns how many tokens a model counts in a text, where its vocabulary is known for all of it: texts of ASCII characters under the
+/// models of the family `claude-3`.
+pub fn of_model(model: &str, text: &str) -> Option<Tokens> {
+    let is_known = Family::of_model(model).is_some_and(|it| it.name == claude::FAMILY);
+    is_known.then(|| claude::count(text)).flatten()
 }
 
 /// Returns a tokenizer, unless this build has none.

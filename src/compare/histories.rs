@@ -149,7 +149,7 @@ impl Recordings {
             match read {
                 Some(Ok(read)) => came.sessions.extend(read),
                 Some(Err(error)) if recording.is_searched => {
-                    skipped.push(Skipped::new(&recording.name, error))
+                    skipped.push(Skipped::new(&recording.name, error));
                 }
                 Some(Err(error)) => return Err(error),
                 None => continue,

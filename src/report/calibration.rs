@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::compactions;
+use super::{compactions, unforeseen};
 use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind};
@@ -43,6 +43,7 @@ fn summary(it: &Calibration) -> Value {
     let of = |class| it.count(class);
     let n = it.pairs.len().max(1) as f64;
     let [read, written] = it.sums();
+    let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(it);
     let reason = |(class, reason, n): (Class, &'static str, usize)| group! { "class": class.name(), "reason": reason, "requests": n };
     group! {
         "session": it.name.clone(),
@@ -58,9 +59,13 @@ fn summary(it: &Calibration) -> Value {
         "billed_read_tokens": read[1],
         "predicted_write_tokens": written[0],
         "billed_write_tokens": written[1],
+        "gross_error_usd": it.gross_error.usd(),
         "predicted_input_usd": it.predicted_cost.usd(),
         "billed_input_usd": it.billed_cost.usd(),
-        "gross_error_usd": it.gross_error.usd(),
+        "expected_input_usd": expected,
+        "expected_input_usd_low": expected_low,
+        "expected_input_usd_high": expected_high,
+        "unforeseen": unforeseen::values(it),
         "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
         "first_requests": (it.first.requests > 0).then(|| Value::of(&it.first)),
     }
@@ -138,7 +143,13 @@ fn table(sessions: &[Calibration]) -> String {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
     let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
-    parts.into_iter().chain(firsts(&all)).chain(listed(sessions)).collect::<Vec<_>>().join("\n")
+    parts
+        .into_iter()
+        .chain(unforeseen::table(&all))
+        .chain(firsts(&all))
+        .chain(listed(sessions))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
@@ -161,13 +172,13 @@ fn firsts(all: &Calibration) -> Option<String> {
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
     let sums = format!(
-        "Their reads: {:.0} tokens predicted, {} billed. Their input: {:.4} USD predicted, {:.4} billed ({}); by request {}.\n",
+        "Their reads: {:.0} tokens predicted, {} billed. Their input: {:.4} USD predicted, {:.4} billed: off by {} by request, and {} in sum.\n",
         it.predicted_read_tokens,
         it.billed_read_tokens,
         it.predicted_usd,
         it.billed_usd,
-        difference(it.predicted_usd, it.billed_usd),
-        share(it.gross_error_usd, it.billed_usd)
+        share(it.gross_error_usd, it.billed_usd),
+        difference(it.predicted_usd, it.billed_usd)
     );
     (it.requests > 0).then(|| whole(&Grid::new("", 1, &head, rows)) + &sums)
 }
@@ -196,7 +207,7 @@ fn sums(it: &Calibration) -> String {
     let [read, written] = it.sums();
     let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
         let [own, bill] = shown;
-        [name.to_owned(), own, bill, difference(predicted, billed), share(gross, billed)]
+        [name.to_owned(), own, bill, share(gross, billed), difference(predicted, billed)]
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&Pair) -> Tokens| {
         let gross: Tokens = it.pairs.iter().map(gross).sum();
@@ -214,7 +225,7 @@ fn sums(it: &Calibration) -> String {
         }),
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
-    let head = ["", "predicted", "billed", "difference", "by request"];
+    let head = ["", "predicted", "billed", "by request", "in sum"];
     whole(&Grid::new("", 1, &head, rows))
 }
 

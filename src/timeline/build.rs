@@ -57,6 +57,7 @@ impl TimelineBuilder {
             events: Vec::new(),
             harness: Harness::default(),
             shared: None,
+            odds: None,
             quiet_turns: Vec::new(),
             recorded: None,
             models: Vec::new(),

@@ -287,8 +287,9 @@ fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sess
     }
     count(|it| &mut it.imports);
     let mut losses = Losses::default();
-    Ok(read(reader, &mut losses)?.and_then(|(format, transcripts)| {
+    Ok(read(reader, &mut losses)?.and_then(|(format, mut transcripts)| {
         let losses = losses.in_order();
+        transcripts.iter_mut().for_each(Transcript::count_users);
         if transcripts.is_empty() {
             return Err(vec![empty(format, &losses)]);
         }

@@ -55,6 +55,11 @@ pub struct Chance {
     pub interval: [f64; 2],
 }
 
+impl Chance {
+    /// What never happens.
+    pub const NONE: Self = Self { value: 0.0, interval: [0.0; 2] };
+}
+
 /// What other sessions of the same user tell of one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Neighbours {

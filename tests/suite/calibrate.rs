@@ -4,8 +4,11 @@
 
 mod compactions;
 mod harness;
+mod unforeseen;
 
 use std::path::PathBuf;
+
+use harness::Log;
 
 use ctxsim::calibrate::{Calibration, Class, together};
 use ctxsim::engine::simulate;
@@ -203,9 +206,9 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
     let all = calibrated(&texts, SideRequest::Inferred);
 
     assert_eq!(all.pairs.len(), 1_662, "requests before a session was cleared, too");
-    assert!(shares(&all).0 >= 95.0, "{:?} {:?}", shares(&all), all.reasons());
-    assert!(shares(&all).1 >= 98.2, "{:?} {:?}", shares(&all), all.reasons());
-    assert!(all.token_error() <= 0.005, "{}", all.token_error());
+    assert!(shares(&all).0 >= 96.5, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(shares(&all).1 >= 98.5, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(all.token_error() <= 0.0025, "{}", all.token_error());
     let (predicted, billed) = (all.predicted_cost.usd(), all.billed_cost.usd());
     assert!((predicted - billed).abs() / billed <= 0.015, "{predicted} {billed}");
 
@@ -213,7 +216,8 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
     for first in [0, 1] {
         let half: Vec<String> = texts.iter().skip(first).step_by(2).cloned().collect();
         let half = calibrated(&half, SideRequest::Inferred);
-        assert!(shares(&half).1 >= 98.0, "{:?} {:?}", shares(&half), half.reasons());
+        assert!(shares(&half).0 >= 95.5, "{:?} {:?}", shares(&half), half.reasons());
+        assert!(shares(&half).1 >= 98.4, "{:?} {:?}", shares(&half), half.reasons());
         assert!(half.token_error() <= 0.005, "{}", half.token_error());
     }
 }

@@ -173,7 +173,7 @@ pub(crate) struct ShownArgs {
 /// The arguments of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts (or such files) written by `ctxsim run --parts` or `ctxsim memory --parts`, or files written by `ctxsim sweep --shard`
+    /// Folders of parts (or such files) written by `run`, `tune` or `memory` with `--parts`, or files written by `ctxsim sweep --shard`
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -44,6 +44,7 @@ impl Assumed {
             counting: Counting {
                 chars_per_token: ratio(spec.chars_per_token),
                 user_chars_per_token: ratio(spec.user_chars_per_token),
+                counts_users: spec.tokenizer.is_none(),
                 user_message_tokens: spec.user_message_tokens.unwrap_or_default(),
                 placeholder_output_tokens: spec.placeholder_output_tokens.unwrap_or_default(),
                 rewind_share_max: spec.rewind_share_max.unwrap_or(Decimal::ZERO),
@@ -169,10 +170,7 @@ pub(super) fn sentences(
                 tokens::name(tokenizer), counting.chars_per_token
             ),
         },
-        format!(
-            "User text is counted at {} characters per token plus {} tokens per message.",
-            counting.user_chars_per_token, counting.user_message_tokens
-        ),
+        user_sentence(transcript, counting),
         format!(
             "A tool result's summary takes at most {} tokens, its recovery handle at most {}.",
             assumed.summary_tokens_max, assumed.handle_tokens_max
@@ -213,6 +211,23 @@ pub(super) fn sentences(
     sentences.extend(gaps(transcript, counting, allotment));
     sentences.extend(transcript.assumptions.iter().cloned());
     sentences
+}
+
+/// Describes how what the user says is counted.
+fn user_sentence(transcript: &Transcript, counting: &Counting) -> String {
+    let mut said = transcript.exchanges.iter().flat_map(Exchange::user);
+    let is_counted = counting.counts_users && said.any(|it| it.tokens.is_some());
+    let how = if is_counted {
+        "User text is counted with the reconstructed vocabulary of the billed model, and where it has other than ASCII \
+            characters"
+    } else {
+        "User text is counted"
+    };
+    let comma = if is_counted { "," } else { "" };
+    format!(
+        "{how} at {} characters per token{comma} plus {} tokens per message.",
+        counting.user_chars_per_token, counting.user_message_tokens
+    )
 }
 
 /// Describes the unrecorded part of the first prompt.

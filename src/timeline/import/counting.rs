@@ -9,6 +9,8 @@ pub(super) struct Counting {
     pub(super) chars_per_token: Decimal,
     /// Characters to the token of what the user types.
     pub(super) user_chars_per_token: Decimal,
+    /// Whether the tokens of what the user types are those of the model that was billed, where they were counted.
+    pub(super) counts_users: bool,
     /// Tokens of a user's message beside its text.
     pub(super) user_message_tokens: Tokens,
     /// Outputs of at most this many tokens are placeholders, not counts.
@@ -17,21 +19,32 @@ pub(super) struct Counting {
     pub(super) rewind_share_max: Decimal,
 }
 
+/// What a part of a user's message says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said {
+    /// Its characters.
+    pub(super) characters: u64,
+    /// Its tokens, where they were counted.
+    pub(super) tokens: Option<Tokens>,
+}
+
 impl Counting {
     /// Returns what so many characters weigh.
     pub(super) fn tokens(&self, characters: u64) -> Tokens {
         tokens_of(characters, self.chars_per_token)
     }
 
-    /// Estimates a user's message, with what is after the prompt's last breakpoint.
-    pub(super) fn user_tokens(&self, characters: &[u64], tail: Tokens) -> Tokens {
-        let sum = characters.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
-        if characters.is_empty() {
+    /// Returns what a user's message weighs, with what is after the prompt's last breakpoint: an estimate, unless all of it was counted.
+    pub(super) fn user_tokens(&self, parts: &[Said], tail: Tokens) -> Tokens {
+        if parts.is_empty() {
             return 0;
         }
-        tokens_of(sum, self.user_chars_per_token)
-            .saturating_add(self.user_message_tokens)
-            .saturating_add(tail)
+        let counted: Option<Tokens> = parts.iter().map(|it| it.tokens).sum();
+        let of_text = counted.filter(|_| self.counts_users).unwrap_or_else(|| {
+            let sum = parts.iter().fold(0, |sum: u64, it| sum.saturating_add(it.characters));
+            tokens_of(sum, self.user_chars_per_token)
+        });
+        of_text.saturating_add(self.user_message_tokens).saturating_add(tail)
     }
 
     /// Returns whether a prompt that lost so much lost its end alone.

@@ -14,6 +14,7 @@ use crate::input::TtlClass;
 use crate::input::text::decode::{Format, decode};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Tokens};
+use crate::timeline::odds::Odds;
 use crate::timeline::shared::Chance;
 use crate::timeline::{Documented, Usage};
 
@@ -57,7 +58,7 @@ pub(super) enum Occasion {
 
 /// The rules of a harness.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Rules {
     /// The newest version that they describe.
     documented: Option<Described>,
@@ -67,6 +68,7 @@ pub(super) struct Rules {
     leads: Vec<Lead>,
     rewrites: Vec<Rewrite>,
     front: Option<Front>,
+    odds: Option<DeclaredOdds>,
 }
 
 /// What is known of tools and system prompt as other sessions share them.
@@ -77,6 +79,24 @@ struct Front {
     unknown: Probability,
     /// A request that reads less than this share of what the one before cached shows their size.
     fall_share: Decimal,
+}
+
+/// What no log of a format tells of a bill; what is missing is not known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredOdds {
+    /// A request that reads less than this share of what was to be read has fallen.
+    fallen_below: Decimal,
+    /// The share that is read then; where nothing is said, tools and system prompt.
+    kept: Option<Decimal>,
+    /// That the first request of a turn falls.
+    turn: Option<Probability>,
+    /// That another request of a turn does.
+    within: Option<Probability>,
+    /// That a side request came where one is expected.
+    side_expected: Option<Probability>,
+    /// That one came where none is expected.
+    side_unexpected: Option<Probability>,
 }
 
 /// The newest version of a harness that is described.
@@ -95,6 +115,12 @@ struct Probability {
     value: f64,
     low: f64,
     high: f64,
+}
+
+impl From<Probability> for Chance {
+    fn from(Probability { value, low, high }: Probability) -> Self {
+        Self { value, interval: [low, high] }
+    }
 }
 
 /// The versions that a rule is about, the first and the last one included.
@@ -147,6 +173,8 @@ struct Rewrite {
     /// Whether only the first rewrite of a turn is one.
     #[serde(default)]
     once_a_turn: bool,
+    /// In how many later cases the messages were rewritten then, where that was counted.
+    comes: Option<Seen>,
     seen: Seen,
 }
 
@@ -170,6 +198,23 @@ enum Trigger {
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Seen(u32, u32);
 
+impl Seen {
+    /// Returns how probable the counts make it, with Wilson's interval (95%): nothing where fewer than five cases went one way.
+    fn chance(self) -> Option<Chance> {
+        const FEWEST: u32 = 5;
+        const Z: f64 = 1.96;
+        let Self(held, of) = self;
+        if held < FEWEST || of.saturating_sub(held) < FEWEST {
+            return None;
+        }
+        let (n, value) = (f64::from(of), f64::from(held) / f64::from(of));
+        let (middle, wide) =
+            (value + Z * Z / (2.0 * n), Z * (value * (1.0 - value) / n + (Z / (2.0 * n)).powi(2)).sqrt());
+        let interval = [middle - wide, middle + wide].map(|it| it / (1.0 + Z * Z / n));
+        Some(Chance { value, interval })
+    }
+}
+
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seen in {} of {} cases", self.0, self.1)
@@ -191,8 +236,22 @@ impl Rules {
 
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
     pub(super) fn chance(harness: &str) -> Option<Chance> {
-        let Probability { value, low, high } = Self::of(harness)?.front.as_ref()?.unknown;
-        Some(Chance { value, interval: [low, high] })
+        Some(Self::of(harness)?.front.as_ref()?.unknown.into())
+    }
+
+    /// Returns what no log of a format tells, apart from rewrites.
+    fn odds(format: &str) -> Option<Odds> {
+        let declared = Self::of(format)?.odds.as_ref()?;
+        let chance = |it: Option<Probability>| it.map(Chance::from);
+        Some(Odds {
+            fallen_below: declared.fallen_below,
+            kept: declared.kept,
+            turn: chance(declared.turn),
+            within: chance(declared.within),
+            side_expected: chance(declared.side_expected),
+            side_unexpected: chance(declared.side_unexpected),
+            rewrites: Vec::new(),
+        })
     }
 
     /// Returns what the billed requests of a session show of the size of a harness's tools and system prompt: what the first one read,
@@ -257,6 +316,14 @@ mod tests {
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|it| it.seen));
         assert!(seen.into_iter().chain(windows).all(|Seen(held, of)| (5..=of).contains(&held)));
         assert!(all.contains_key("claude-code"));
+    }
+
+    #[test]
+    fn counts_make_a_probability_where_five_cases_went_either_way() {
+        let Chance { value, interval } = Seen(43, 53).chance().unwrap();
+
+        assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
+        assert_eq!([Seen(21, 21), Seen(15, 18), Seen(4, 18)].map(Seen::chance), [None; 3]);
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl Transcript {
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
+        timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
         let places = Places { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);

@@ -1,7 +1,7 @@
 //! Sizes of recorded parts: the growth between two recorded prompts is split, user text by its characters,
 //! everything else in proportion.
 
-use super::counting::{Counting, apportion};
+use super::counting::{Counting, Said, apportion};
 use super::transcript::{Part, Transcript};
 use crate::quantity::{Tokens, or_unlimited, saturated};
 use crate::timeline::{Kind, Usage};
@@ -98,7 +98,8 @@ fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
     for exchange in &transcript.exchanges {
         if let Some(usage) = &exchange.usage {
             let tail = if transcript.has_breakpoints { usage.uncached } else { 0 };
-            let user: Vec<u64> = exchange.user().iter().map(|it| it.characters).collect();
+            let said = |it: &Part| Said { characters: it.characters, tokens: it.tokens };
+            let user: Vec<Said> = exchange.user().iter().map(said).collect();
             let kept = exchange.compacts.and_then(|it| characters.get(it.stays_from..)).unwrap_or_default();
             let kept = kept.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
             let shown = counting.user_tokens(&user, tail).saturating_add(counting.tokens(kept));
@@ -134,6 +135,13 @@ struct Open {
     is_reasoning: bool,
     /// Whether no later prompt holds it.
     is_forgotten: bool,
+}
+
+impl Open {
+    /// Returns what it says, if it is the user's.
+    fn said(&self) -> Said {
+        Said { characters: self.characters, tokens: self.estimate }
+    }
 }
 
 /// The walk from prompt to prompt.
@@ -252,12 +260,13 @@ impl State {
         let (others, user) = self.open.split_at(n_others);
         let others: Vec<Open> = others.iter().filter(|it| !it.is_forgotten).copied().collect();
         let counted = counted(&others);
+        let said: Vec<Said> = user.iter().map(Open::said).collect();
         let user: Vec<u64> = user.iter().map(|it| it.characters).collect();
         let is_counted = others.iter().all(|it| it.counted.is_some());
         let of_user = match (user.is_empty(), is_counted) {
             (true, _) => 0,
             (false, true) => growth.saturating_sub(counted),
-            (false, false) => self.counting.user_tokens(&user, tail).min(growth),
+            (false, false) => self.counting.user_tokens(&said, tail).min(growth),
         };
         let mut of_others = divide(growth - of_user, &others).into_iter();
         let mut of_user = apportion(of_user, &user).into_iter();
@@ -286,8 +295,9 @@ impl State {
     /// Finds what must have gone: what a compaction says, the end, when the user went back, or all of the history.
     fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
         let n_gone = self.open.len() - self.n_user.min(self.open.len());
-        let user: Vec<u64> = self.open[n_gone..].iter().map(|it| it.characters).collect();
-        let room = prompt.saturating_sub(self.counting.user_tokens(&user, request.tail));
+        let said: Vec<Said> = self.open[n_gone..].iter().map(Open::said).collect();
+        let user: Vec<u64> = said.iter().map(|it| it.characters).collect();
+        let room = prompt.saturating_sub(self.counting.user_tokens(&said, request.tail));
         let front = self.allotment.overhead.saturating_add(self.carried);
         let is_rewind = request.compacts.is_none()
             && !user.is_empty()

@@ -10,6 +10,7 @@ use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::shared::Neighbours;
 use crate::timeline::{Kind, Level, Usage};
+use crate::tokens;
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]
@@ -158,6 +159,17 @@ impl Transcript {
     pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
         let is_named = exchange.usage.is_some() || self.exchanges.iter().all(|it| it.usage.is_none());
         if is_named { &exchange.model } else { "" }
+    }
+
+    /// Counts what the user said as the model counts it that was billed for it, where that is known.
+    pub(super) fn count_users(&mut self) {
+        for exchange in self.exchanges.iter_mut().filter(|it| it.usage.is_some()) {
+            let said = exchange.begins.iter_mut().flatten().filter(|it| it.kind == Kind::User);
+            for part in said {
+                let counted = part.text.as_ref().and_then(|it| tokens::of_model(&exchange.model, it));
+                part.tokens = part.tokens.or(counted);
+            }
+        }
     }
 
     /// Returns whether any request has a bill.

@@ -13,7 +13,7 @@ use super::{identity, profile, rows, timelines};
 
 /// A log that is being written: each record follows the one before, two seconds later.
 #[derive(Clone)]
-struct Log {
+pub(super) struct Log {
     text: String,
     version: &'static str,
     n_records: usize,
@@ -25,7 +25,7 @@ struct Log {
 }
 
 impl Log {
-    fn new(version: &'static str) -> Self {
+    pub(super) fn new(version: &'static str) -> Self {
         let side_request = SideRequest::Inferred;
         let (n_records, seconds) = (0, 0);
         Self {
@@ -59,7 +59,7 @@ impl Log {
         Self { version, ..self }
     }
 
-    fn wait(self, seconds: usize) -> Self {
+    pub(super) fn wait(self, seconds: usize) -> Self {
         Self { seconds: self.seconds + seconds, ..self }
     }
 
@@ -75,12 +75,12 @@ impl Log {
         self.record("progress", &fields)
     }
 
-    fn user(self, text: &str) -> Self {
+    pub(super) fn user(self, text: &str) -> Self {
         self.record("user", &format!(r#""message":{{"role":"user","content":"{text}"}}"#))
     }
 
     /// A command that is a skill, and what it stands for.
-    fn skill_command(self) -> Self {
+    pub(super) fn skill_command(self) -> Self {
         let command = r"<command-message>review</command-message>\n<command-name>/review</command-name>";
         let text = r#"{"type":"text","text":"Base directory for this skill: /skills/review"}"#;
         self.user(command)
@@ -103,7 +103,7 @@ impl Log {
     }
 
     /// A reply that calls a tool, unless its name is empty; three tokens stand behind the last breakpoint.
-    fn reply(self, tool: &str, read: u64, write: u64) -> Self {
+    pub(super) fn reply(self, tool: &str, read: u64, write: u64) -> Self {
         let n = self.n_records;
         let block = match tool {
             "" => r#"{"type":"text","text":"done"}"#.to_owned(),
@@ -125,12 +125,12 @@ impl Log {
     }
 
     /// A reply that calls a tool, and the result.
-    fn called(self, tool: &str, read: u64, write: u64) -> Self {
+    pub(super) fn called(self, tool: &str, read: u64, write: u64) -> Self {
         let call = format!("c{}", self.n_records);
         self.reply(tool, read, write).result(&call, tool == "Skill")
     }
 
-    fn timeline(&self) -> Timeline {
+    pub(super) fn timeline(&self) -> Timeline {
         timelines(&self.text, self.side_request).remove(0)
     }
 

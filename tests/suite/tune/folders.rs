@@ -22,7 +22,7 @@ const WORKING: usize = 36;
 /// Tokens of a result, in the mean.
 const RESULT: f64 = 2_000.0;
 /// The share of edits of files that were read long before, in the mean.
-const FAR: f64 = 0.35;
+const FAR: f64 = 0.3;
 /// Projects of a folder.
 const PROJECTS: u64 = 6;
 /// Months of a folder.
@@ -30,7 +30,7 @@ const MONTHS: u64 = 9;
 
 /// The variants: how many results stay.
 const VARIED: [&str; 3] =
-    ["params.trigger.tokens=60000", "params.keep.count=3,4,9,12", "params.clear_at_least.tokens=25000"];
+    ["params.trigger.tokens=60000", "params.keep.count=3,9,12", "params.clear_at_least.tokens=25000"];
 /// What is so in made-up sessions: nothing but what is in the logs, and nobody looks anything up but what an edit needs.
 const ASSUMED: [&str; 3] = [
     "scenario.load.recorded.assume.side_request=none",

@@ -4,8 +4,8 @@ use ctxsim::report::tune::{Part, Tuned, TunedSession, whole};
 
 use super::folders::Recipe;
 
-/// The floor of evidence: over all folders, three and four results that stay keep less, nine and twelve keep more.
-const FLOOR: f64 = 0.91;
+/// The floor of evidence: over all folders, three results that stay keep a little less, nine and twelve keep more.
+const FLOOR: f64 = 0.9;
 /// Requests after the last file with which the cheapest variant that keeps the floor saves 8%, over all folders.
 const SAVES: usize = 27;
 /// The same where it saves nothing; those that break the floor save up to 6%.
@@ -58,8 +58,8 @@ fn a_variant_that_saves_is_recommended_and_it_is_none_that_breaks_the_floor() {
 
     assert_eq!(found.recommended.len(), 2);
     let truth = found.truth();
-    assert!(truth[0].change() < truth[2].change() && truth[0].evidence_kept < Some(FLOOR), "{truth:?}");
-    assert!(found.recommended.iter().all(|it| it.0 >= 2), "{:?}", found.recommended);
+    assert!(truth[0].change() < truth[1].change() && truth[0].evidence_kept < Some(FLOOR), "{truth:?}");
+    assert!(found.recommended.iter().all(|it| it.0 >= 1), "{:?}", found.recommended);
 }
 
 #[test]

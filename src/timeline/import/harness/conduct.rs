@@ -8,6 +8,7 @@ use crate::input::profile::cache::Setting;
 use crate::quantity::{Tokens, ix};
 use crate::timeline::import::sizes::{Allotment, Reset};
 use crate::timeline::import::transcript::{Exchange, Transcript};
+use crate::timeline::odds::{Foreseen, Odds};
 use crate::timeline::{Kind, TimelineBuilder};
 
 /// What a harness did to the cache in one session.
@@ -21,6 +22,8 @@ pub(in crate::floors::timeline::import) struct Conduct {
     lifetimes: Vec<(usize, TtlClass)>,
     /// Requests whose messages were written again, each with what changed before them.
     rewrites: Vec<(usize, Setting)>,
+    /// Requests before which the messages are taken to be written again though their history stayed.
+    foreseen: Vec<Foreseen>,
     /// What the rules that fired say, in sentences.
     sentences: Vec<String>,
 }
@@ -38,6 +41,8 @@ impl Conduct {
         let Some(rules) = Rules::of(transcript.harness) else { return conduct };
         let fired = fired(rules, exchanges, &allotment.resets);
         conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
+        let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
+        conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
         let lifetimes = lifetimes(rules, exchanges);
         conduct.sentences = lifetimes.iter().map(Lifetime::sentence).chain(sentences(&fired)).collect();
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
@@ -66,6 +71,11 @@ impl Conduct {
     /// Returns what the rules that fired say, in sentences.
     pub(in crate::floors::timeline::import) fn sentences(&self) -> &[String] {
         &self.sentences
+    }
+
+    /// Returns what no log of a format tells of the bill.
+    pub(in crate::floors::timeline::import) fn odds(&self, format: &str) -> Option<Odds> {
+        Some(Odds { rewrites: self.foreseen.clone(), ..Rules::odds(format)? })
     }
 
     /// Tells the builder what changed before a request.
@@ -273,6 +283,13 @@ fn sentences(fired: &[(usize, &Rewrite)]) -> Vec<String> {
         )
     };
     by_rule.into_iter().map(sentence).collect()
+}
+
+impl Rewrite {
+    /// Returns what it foresees of a request.
+    fn foreseen(&self, request: usize) -> Foreseen {
+        Foreseen { step: ix(request), because: self.on.words(), comes: self.comes.and_then(Seen::chance) }
+    }
 }
 
 impl Trigger {

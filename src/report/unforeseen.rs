@@ -1,0 +1,103 @@
+//! What no record tells of bills, as a table and as values: expected against what happened.
+
+use crate::calibrate::Calibration;
+use crate::calibrate::unforeseen::{Tally, What};
+use crate::grid::Grid;
+use crate::grid::terminal::whole;
+use crate::row::{Value, group};
+
+impl What {
+    /// Returns its name in JSON.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rewritten(_) => "rewritten",
+            Self::TurnFell => "turn_fell",
+            Self::WithinTurnFell => "within_turn_fell",
+            Self::SideRequest => "side_request",
+            Self::UnexpectedSideRequest => "unexpected_side_request",
+        }
+    }
+
+    /// Returns the reason that a rule gives.
+    fn because(self) -> Option<&'static str> {
+        match self {
+            Self::Rewritten(because) => Some(because),
+            _ => None,
+        }
+    }
+
+    /// Says it in words.
+    fn words(self) -> String {
+        match self {
+            Self::Rewritten(because) => format!("rewrite: {because}"),
+            Self::TurnFell => "fall at a new turn".to_owned(),
+            Self::WithinTurnFell => "fall within a turn".to_owned(),
+            Self::SideRequest => "side request, expected".to_owned(),
+            Self::UnexpectedSideRequest => "side request, not expected".to_owned(),
+        }
+    }
+}
+
+/// Returns the values of each kind.
+pub(super) fn values(of: &Calibration) -> Vec<Value> {
+    let known = |is_known: bool, value: f64| is_known.then_some(value);
+    let value = |(what, is_known, it): (What, bool, &Tally)| {
+        group! {
+            "what": what.name(),
+            "because": what.because(),
+            "requests": it.requests,
+            "happened": it.happened,
+            "expected": known(is_known, it.expected),
+            "expected_low": known(is_known, it.expected_low),
+            "expected_high": known(is_known, it.expected_high),
+            "happened_usd": it.happened_usd,
+            "expected_usd": known(is_known, it.expected_usd),
+            "expected_usd_low": known(is_known, it.expected_usd_low),
+            "expected_usd_high": known(is_known, it.expected_usd_high),
+        }
+    };
+    of.unforeseen.iter().map(value).collect()
+}
+
+/// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
+pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
+    of.unforeseen.expected_usd().map(|it| of.predicted_cost.usd() + it)
+}
+
+/// Returns how often each was expected and how often it happened; nothing where nothing may happen.
+pub(super) fn table(of: &Calibration) -> Option<String> {
+    let row = |(what, is_known, it): (What, bool, &Tally)| {
+        let [expected, usd] = if is_known {
+            [
+                format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high),
+                dollars(it.expected_usd),
+            ]
+        } else {
+            ["not known".to_owned(), "–".to_owned()]
+        };
+        [
+            what.words(),
+            it.requests.to_string(),
+            expected,
+            it.happened.to_string(),
+            usd,
+            dollars(it.happened_usd),
+        ]
+    };
+    let mut kinds: Vec<_> = of.unforeseen.iter().collect();
+    kinds.sort_by_key(|it| (it.0, it.1));
+    let rows: Vec<_> = kinds.into_iter().map(row).collect();
+    let head = ["what no record tells", "requests", "expected", "happened", "expected USD", "USD"];
+    let [expected, low, high] = expected_input_usd(of);
+    let sum = format!(
+        "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
+        of.billed_cost.usd()
+    );
+    (!rows.is_empty()).then(|| whole(&Grid::new("", 1, &head, rows)) + &sum)
+}
+
+/// Writes a change in US dollars.
+fn dollars(change: f64) -> String {
+    let text = format!("{change:+.2}");
+    if text.ends_with("0.00") { "0.00".to_owned() } else { text.replace('-', "−") }
+}
