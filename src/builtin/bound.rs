@@ -7,7 +7,7 @@
 //! cheapest ways of all tokens is below any policy's bill. What it leaves out: everything that no need asks for may be hidden
 //! as it enters, and nothing is ever written again because something before it was dropped.
 
-use std::collections::{HashMap, HashSet};
+use indexmap::{IndexMap, IndexSet};
 
 use super::asked::{Asked, REQUEST, Time, asked};
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
@@ -206,12 +206,12 @@ impl Ways {
     fn sum(&self, needed: &[Needed], timeline: &Timeline) -> Cost {
         let entries = self.entries(timeline);
         let is_shown = |it: &&Needed| it.tokens > 0 && entries[it.item as usize].first < it.end;
-        let mut ends: HashMap<Entry, usize> = HashMap::new();
+        let mut ends: IndexMap<Entry, usize> = IndexMap::new();
         for it in needed.iter().filter(is_shown) {
             let end = ends.entry(entries[it.item as usize]).or_default();
             *end = it.end.max(*end);
         }
-        let paths: HashMap<Entry, Vec<Price>> =
+        let paths: IndexMap<Entry, Vec<Price>> =
             ends.into_iter().map(|(entry, end)| (entry, self.path(entry, end))).collect();
         let cost = |it: &Needed| {
             let entry = entries[it.item as usize];
@@ -223,7 +223,7 @@ impl Ways {
     /// Returns, by item, when and how its tokens come.
     fn entries(&self, timeline: &Timeline) -> Vec<Entry> {
         let spine = &timeline.spine;
-        let mut seen = HashSet::new();
+        let mut seen = IndexSet::new();
         let entry = |(index, item): (ItemIx, &Item)| {
             let first = first_shown(spine, index);
             let is_before = |turn: &TurnRow| item.step_ix < turn.steps.start && index >= spine.n_stable;
@@ -374,7 +374,7 @@ fn renewed(timeline: &Timeline, rules: &CacheRules) -> Vec<[bool; 3]> {
         return Vec::new();
     }
     let mut events = timeline.events.iter().peekable();
-    let (mut settings, mut seen) = (Settings::default(), HashSet::new());
+    let (mut settings, mut seen) = (Settings::default(), IndexSet::new());
     let mut at = |request: usize| {
         while let Some(event) = events.next_if(|it| timeline.spine.step_at(it.at) as usize <= request) {
             if let EventKind::Change(setting, value) = event.kind {
