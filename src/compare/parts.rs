@@ -39,6 +39,9 @@ impl Shard {
     }
 }
 
+/// What a load of a job came to.
+type Made<H> = Result<Vec<<H as Common>::Load>, Error>;
+
 /// What is done with the parts of a job while they are made.
 pub struct Making<'a, H: Common = Head> {
     /// The number of threads; `None` takes all cores.
@@ -175,7 +178,7 @@ impl Plan {
     fn put_together<H: Common>(
         &self,
         nth: usize,
-        made: Vec<Result<Result<Vec<H::Load>, Error>, Skipped>>,
+        made: Vec<Result<Made<H>, Skipped>>,
         making: &Making<'_, H>,
     ) -> Result<PartOf<H>, Error> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());

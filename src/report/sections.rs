@@ -264,7 +264,7 @@ impl Report {
         let is_in = |it: &Brief<'_>| {
             profile.is_none_or(|profile| it.profile == profile) && members.contains(it.scenario)
         };
-        let sums = self.lines(&group.key, profile, &is_in);
+        let sums = self.lines(&group.key, profile, is_in);
         let is_first = |it: &Brief<'_>| sums.first() == Some(it.policy) && is_in(it);
         let first: Vec<Brief<'_>> = self.briefs().filter(is_first).collect();
         let baseline = sums.iter().next().map(|it| line(it.1));

@@ -58,7 +58,7 @@ fn policy() -> Policy {
 /// What every request of a timeline shows in a window of so many tokens.
 fn requests(timeline: &Timeline, window: u64) -> Vec<Vec<Part>> {
     let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
-    let known = Known::of(&timeline, limits);
+    let known = Known::of(timeline, limits);
     let program = Program::new(&policy(), timeline, &known);
     let mut spy = Spy { program, timeline, requests: Vec::new() };
     let (rules, mut rows) = (CacheRules::None, Rows::default());

@@ -189,7 +189,7 @@ fn the_prompt_behind_a_compaction_is_within_15_percent_of_the_bill_in_seven_of_t
         let n_close = of.clone().filter(|it| it.1.abs() <= 0.15).count();
         [n_close, of.count()]
     };
-    let is_even = |it: &Row| u32::from_str_radix(&it.name[..8], 16).unwrap() % 2 == 0;
+    let is_even = |it: &Row| u32::from_str_radix(&it.name[..8], 16).unwrap().is_multiple_of(2);
     let mut sizes: Vec<f64> = errors.iter().map(|it| it.1.abs()).collect();
     sizes.sort_by(f64::total_cmp);
 

@@ -160,7 +160,6 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
             let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
             let _ = writeln!(table, "| `{policy}` | {floor} | {} |", numbers.join(" | "));
         }
-        println!("{table}");
     }
 
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/calibration.md");
