@@ -134,7 +134,7 @@ fn sessions() -> tempfile::TempDir {
 
 #[test]
 #[ignore = "slow: .ci/run runs it"]
-fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
+fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {
         let args = [
@@ -160,7 +160,7 @@ fn tuning_holds_out_a_project_and_writes_only_what_it_recommends() {
         let output = format!("tuned{}.ron", floor.trim_end_matches('%'));
         let found = run(floor, &output);
         let path = folder.path().join(&output);
-        assert_eq!(found["split"], "project");
+        assert_eq!(found["split"], "time");
         assert_eq!(found["is_recommended"].as_bool().unwrap(), path.exists(), "{found}");
         assert_eq!(found["is_recommended"].as_bool().unwrap(), found["reason"].is_null(), "{found}");
         if path.exists() {
@@ -236,7 +236,7 @@ fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_s
             (2, true),
             "{found}"
         );
-        assert_eq!(found["split"], "project");
+        assert_eq!(found["split"], "time");
         assert_ne!(found["is_recommended"].as_bool().unwrap(), found["reason"].is_string(), "{found}");
         if found["is_recommended"] == true {
             let out = &found["parts"][1];

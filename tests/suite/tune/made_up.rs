@@ -26,7 +26,7 @@ impl Found {
     fn on(seeds: std::ops::Range<u64>, tail: usize) -> Self {
         let mut found = Self::default();
         for seed in seeds {
-            let played = Recipe { seed, tail, sessions: 72 }.played();
+            let played = Recipe { seed, tail, sessions: 108 }.played();
             let [base, policy] = &played.names;
             let tuned = Tuned::new([base, policy], &played.sessions, played.tried.clone(), FLOOR, 0);
             found.n_variants = tuned.variants;
@@ -72,7 +72,7 @@ fn where_only_what_breaks_the_floor_saves_nothing_is_recommended() {
 
 #[test]
 #[ignore = "slow: .ci/run runs it"]
-fn what_saves_8_percent_is_recommended_in_most_folders_and_keeps_its_floor_and_its_promise() {
+fn what_saves_8_percent_is_recommended_in_nine_folders_of_ten_and_keeps_its_floor_and_its_promise() {
     let found = Found::on(0..50, SAVES);
     let truth = found.truth();
 
@@ -82,10 +82,9 @@ fn what_saves_8_percent_is_recommended_in_most_folders_and_keeps_its_floor_and_i
     let is_covered =
         |(nth, [low, high]): &&(usize, [f64; 2])| (*low..=*high).contains(&truth[*nth].change().unwrap());
     let (n_kept, n_covered) = (kept.count(), found.recommended.iter().filter(is_covered).count());
-    // The document on calibration has the number.
-    assert!(n >= 44, "recommended in {n} of 50 folders");
+    assert!(n >= 45, "recommended in {n} of 50 folders");
     assert!(n_kept * 20 >= n * 19, "{n_kept} of {n} keep the floor");
-    assert!(n_covered * 20 >= n * 19, "{n_covered} of {n} promises hold");
+    assert!(n_covered * 10 >= n * 9, "{n_covered} of {n} promises hold");
 }
 
 #[test]
