@@ -71,7 +71,7 @@ fn where_only_what_breaks_the_floor_saves_nothing_is_recommended() {
 }
 
 #[test]
-#[ignore = "slow: .ci/run runs it"]
+#[ignore = "slow: it takes minutes"]
 fn what_saves_8_percent_is_recommended_in_nine_folders_of_ten_and_keeps_its_floor_and_its_promise() {
     let found = Found::on(0..50, SAVES);
     let truth = found.truth();
@@ -88,7 +88,7 @@ fn what_saves_8_percent_is_recommended_in_nine_folders_of_ten_and_keeps_its_floo
 }
 
 #[test]
-#[ignore = "slow: .ci/run runs it"]
+#[ignore = "slow: it takes minutes"]
 fn what_saves_nothing_is_recommended_in_one_folder_of_twenty_at_most() {
     let found = Found::on(0..50, SAVES_NOTHING);
     let truth = found.truth();
