@@ -153,7 +153,12 @@ struct Pieces {
     bytes: Vec<u8>,
     /// Where each begins, and where the last ends.
     places: Vec<u32>,
+    /// By their first two characters, the number of pieces in front of them: most of a search is spared.
+    pairs: Vec<u32>,
 }
+
+/// Characters are smaller.
+const CHARACTERS: usize = 128;
 
 impl Pieces {
     fn published() -> &'static Self {
@@ -162,7 +167,8 @@ impl Pieces {
     }
 
     fn read(packed: &[u8]) -> Self {
-        let mut pieces = Self { bytes: Vec::with_capacity(2 * packed.len()), places: vec![0] };
+        let bytes = Vec::with_capacity(2 * packed.len());
+        let mut pieces = Self { bytes, places: vec![0], pairs: Vec::new() };
         let mut begun = 0;
         for entry in packed.split(|it| *it == 0).filter(|it| !it.is_empty()) {
             let shared = begun..begun + usize::from(entry[0] - 1);
@@ -171,7 +177,24 @@ impl Pieces {
             pieces.bytes.extend_from_slice(&entry[1..]);
             pieces.places.push(ix(pieces.bytes.len()));
         }
+        let mut counts = vec![0; CHARACTERS * CHARACTERS + 1];
+        for nth in 0..pieces.places.len() - 1 {
+            let piece = pieces.piece(nth);
+            // No piece has a 0, so what has one character alone stands in front.
+            counts[pair(piece[0], piece.get(1).copied().unwrap_or(0)) + 1] += 1;
+        }
+        let in_front = counts.iter().scan(0, |sum, it| {
+            *sum += it;
+            Some(*sum)
+        });
+        pieces.pairs = in_front.collect();
         pieces
+    }
+
+    /// Returns the pieces that begin with two characters; with one alone, if the second is 0.
+    fn of_pair(&self, first: u8, second: u8) -> std::ops::Range<usize> {
+        let place = pair(first, second);
+        self.pairs[place] as usize..self.pairs[place + 1] as usize
     }
 
     fn piece(&self, nth: usize) -> &[u8] {
@@ -192,8 +215,19 @@ impl Pieces {
 
     /// Calls with the length of every piece that a stream begins with.
     fn each_start(&self, stream: &[u8], mut call: impl FnMut(usize)) {
-        let mut left = 0..self.places.len() - 1;
-        for (depth, byte) in stream.iter().enumerate() {
+        let Some(first) = stream.first() else { return };
+        if !self.of_pair(*first, 0).is_empty() {
+            call(1);
+        }
+        let Some(second) = stream.get(1) else { return };
+        let mut left = self.of_pair(*first, *second);
+        if left.is_empty() {
+            return;
+        }
+        if self.piece(left.start).len() == 2 {
+            call(2);
+        }
+        for (depth, byte) in stream.iter().enumerate().skip(2) {
             // What ends here is in front of what goes on.
             let before = |nth: usize| self.piece(nth).get(depth).is_none_or(|it| it < byte);
             let up_to = |nth: usize| self.piece(nth).get(depth).is_none_or(|it| it <= byte);
@@ -206,6 +240,11 @@ impl Pieces {
             }
         }
     }
+}
+
+/// Returns the place of two characters.
+fn pair(first: u8, second: u8) -> usize {
+    usize::from(first) * CHARACTERS + usize::from(second)
 }
 
 /// Returns where in a range something begins to be false.
