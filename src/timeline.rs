@@ -208,7 +208,7 @@ pub struct Recorded {
     pub harness_limits: HarnessLimits,
     /// The newest version of which that is described, if the log's is newer.
     pub newer_than: Option<Documented>,
-    /// The user and the project, as far as the log names the working folder; empty if not.
+    /// The working folder, that of the checkout for a worktree, if the log names it; else empty.
     pub project: String,
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,

@@ -3,9 +3,10 @@
 //! Each token that a request must show is looked at for itself. At each of its requests it is read from the cache, or it is not: then it
 //! is paid as new. To be read it must have been written, which may cost more than an uncached token, and the entry must have lived:
 //! a pause longer than any lifetime takes a request in between that reads it, and where the harness changed a setting, no entry has it.
-//! Nobody's tokens can do better, so the sum of the
-//! cheapest ways of all tokens is below any policy's bill. What it leaves out: everything that no need asks for may be hidden
-//! as it enters, and nothing is ever written again because something before it was dropped.
+//! No policy's tokens can do better, so the sum of the cheapest ways of all tokens is below any policy's bill.
+//!
+//! What keeps it below: whatever no need asks for may be hidden as it enters, and nothing is ever written again because something before
+//! it was dropped.
 
 use indexmap::{IndexMap, IndexSet};
 

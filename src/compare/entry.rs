@@ -57,7 +57,7 @@ impl Entry {
         }
     }
 
-    /// Puts it together with what it plays; a history of a model that no profile stands for is under none.
+    /// Makes a load of each workload; one whose model has no profile is under none.
     pub(super) fn loads(
         &self,
         workloads: Vec<Arc<dyn World>>,

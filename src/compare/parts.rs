@@ -121,7 +121,9 @@ impl Plan {
                 let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
                 let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), &one);
                 let made = match made {
-                    Err(error @ (Error::Invalid(_) | Error::Read { .. })) if self.scenarios.len() > 1 => {
+                    Err(error @ (Error::Invalid(_) | Error::Read { .. }))
+                        if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>
+                    {
                         vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
                     }
                     made => made?,

@@ -57,6 +57,7 @@ pub struct TuneHead {
 impl Common for TuneHead {
     const SCHEMA: &'static str = "ctxsim.tune-part/1";
     type Load = TunedSession;
+    const TELLS_SKIPPED: bool = false;
 }
 
 impl<'a> Tuning<'a> {

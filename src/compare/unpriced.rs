@@ -3,8 +3,8 @@
 use crate::grid::numbers::NONE;
 use crate::input::Profile;
 use crate::measure::Tally;
+use crate::report::Report;
 use crate::report::part::MissingPrice;
-use crate::report::{Key, Report};
 
 /// Returns which prices a profile lacks.
 pub(super) fn missing(profile: &Profile) -> MissingPrice {
@@ -16,7 +16,7 @@ pub(super) fn missing(profile: &Profile) -> MissingPrice {
 /// Returns a note for each profile under which some cost is unknown.
 pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p MissingPrice>) -> Vec<String> {
     let notes = profiles.filter_map(|profile| {
-        let lines = report.lines(&Key::All, Some(&profile.profile), |it| it.profile == profile.profile);
+        let lines = report.lines(Some(&profile.profile));
         let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
         let unknown: Vec<&Tally> = sums.collect();
         (!unknown.is_empty()).then(|| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::{Key, Report, Run};
+use super::{Report, Run};
 use crate::grid::numbers::{self, thousands};
 use crate::ledger::Firing;
 use crate::projection::Threshold;
@@ -190,7 +190,7 @@ impl Nearest {
 impl Report {
     /// Returns a sentence for each policy with stages that never fired on any scenario, or never changed anything.
     pub fn notes_on_stages(&self) -> Vec<String> {
-        let all = self.lines(&Key::All, None, |_| true);
+        let all = self.lines(None);
         let notes = all.iter().filter_map(|(policy, sum)| {
             // Stages that wait for the same stand together.
             let mut told: IndexMap<String, Vec<String>> = IndexMap::new();

@@ -7,7 +7,7 @@ use super::chart::{Figure, Source};
 use super::page::{Answer, Page, Part, Piece, Tone};
 use super::sections::Detail;
 use super::verdict::{Choice, Verdict};
-use super::{Brief, Key, Report, Run, distinct, template};
+use super::{Brief, Report, Run, distinct, template};
 use crate::grid::numbers::{self, percent, signed};
 use crate::measure::Better;
 
@@ -55,7 +55,7 @@ fn rests_on(report: &Report) -> Vec<String> {
     if !sessions.is_empty() {
         return sessions;
     }
-    let trials = report.lines(&Key::All, None, |_| true).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
+    let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
     let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
     let days = || report.briefs().map(|it| it.as_of);
     let [first, last] = [days().min(), days().max()].map(Option::unwrap_or_default);

@@ -26,11 +26,14 @@ pub trait Common: Clone + Serialize + DeserializeOwned {
     const SCHEMA: &'static str;
     /// What one load comes to.
     type Load: Clone + Serialize + DeserializeOwned;
+    /// Whether its result tells what was skipped, so that recordings that were named and cannot be used may be skipped, too.
+    const TELLS_SKIPPED: bool;
 }
 
 impl Common for Head {
     const SCHEMA: &'static str = "ctxsim.part/1";
     type Load = OfLoad;
+    const TELLS_SKIPPED: bool = true;
 }
 
 /// A part of a run.

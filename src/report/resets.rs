@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Key, Report};
+use super::Report;
 use crate::grid::numbers;
 use crate::measure::{Resets, Tally};
 
@@ -43,8 +43,7 @@ impl Report {
 impl Group<'_> {
     /// Says what the policies avoid, and both bills.
     fn note(&self, report: &Report) -> String {
-        let lines =
-            report.lines(&Key::All, self.profile, |it| self.profile.is_none_or(|of| it.profile == of));
+        let lines = report.lines(self.profile);
         let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).collect();
         let n = sums.first().and_then(|it| it.1.resets).map_or(0, |it| it.recorded);
         let head = match (n, self.sessions.len()) {

@@ -15,7 +15,7 @@ use super::brief::{Brief, Figures};
 use super::lines::{Lines, Sum};
 use super::metric::Digits;
 use super::trust::Trust;
-use super::{Report, distinct, reasons};
+use super::{Report, Run, distinct, reasons};
 use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, Grid, Kind, Row};
 use crate::input::policy::Apply;
@@ -221,16 +221,14 @@ impl Report {
         sections
     }
 
-    /// Adds up runs, or returns the sums that a fold kept of them.
-    pub(crate) fn lines(
-        &self,
-        key: &Key,
-        profile: Option<&str>,
-        is_in: impl Fn(&Brief<'_>) -> bool,
-    ) -> Cow<'_, Lines> {
+    /// Adds up all runs under a profile, or under any; a fold has their sums.
+    pub(crate) fn lines(&self, profile: Option<&str>) -> Cow<'_, Lines> {
         match &self.folded {
-            Some(folded) => folded.lines(key, profile).map_or_else(Cow::default, Cow::Borrowed),
-            None => Cow::Owned(Lines::of(self.runs.iter().filter(|it| is_in(&Brief::from(*it))))),
+            Some(folded) => folded.lines(&Key::All, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => {
+                let is_in = |it: &&Run| profile.is_none_or(|profile| it.profile == profile);
+                Cow::Owned(Lines::of(self.runs.iter().filter(is_in)))
+            }
         }
     }
 
@@ -261,16 +259,23 @@ impl Report {
     /// Adds up the runs of one table.
     fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
-        let is_in = |it: &Brief<'_>| {
-            profile.is_none_or(|profile| it.profile == profile) && members.contains(it.scenario)
+        let is_in = |scenario: &str, of: &str| {
+            profile.is_none_or(|profile| of == profile) && members.contains(scenario)
         };
-        let sums = self.lines(&group.key, profile, is_in);
-        let is_first = |it: &Brief<'_>| sums.first() == Some(it.policy) && is_in(it);
-        let first: Vec<Brief<'_>> = self.briefs().filter(is_first).collect();
+        let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).collect();
+        let sums = match &self.folded {
+            Some(folded) => folded.lines(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => Cow::Owned(Lines::of(runs.iter().copied())),
+        };
+        let briefs = || {
+            let folded = self.folded.iter().flat_map(|it| it.briefs());
+            runs.iter().map(|it| Brief::from(*it)).chain(folded.filter(|it| is_in(it.scenario, it.profile)))
+        };
+        let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).collect();
         let baseline = sums.iter().next().map(|it| line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
-        let pairs = pairs(&first, others.map(|it| it.0), self.briefs().filter(|it| is_in(it)));
+        let pairs = pairs(&first, others.map(|it| it.0), briefs());
         let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs));
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
             let mut line = Line { spread: spreads.next().flatten(), ..line(sum) };

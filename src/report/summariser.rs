@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Key, Report, distinct};
+use super::{Report, distinct};
 use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
 
@@ -12,7 +12,7 @@ impl Report {
         let mut worst: IndexMap<String, (Tokens, Tokens)> = IndexMap::new();
         // Under one profile, the same model writes all summaries of a policy.
         for profile in distinct(self.briefs().map(|it| it.profile)) {
-            let lines = self.lines(&Key::All, Some(profile), |it| it.profile == profile);
+            let lines = self.lines(Some(profile));
             for (policy, sum) in lines.iter() {
                 let Some(limit) = sum.run.tally.summariser_limit else { continue };
                 let longest = sum.run.tally.sums.summariser.prompt_max;

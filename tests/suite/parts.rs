@@ -258,6 +258,13 @@ fn a_search_in_one_two_or_seven_shards_comes_to_the_bytes_of_one_process() {
     let other = ctxsim(path, &[&what[..], &["--min-evidence", "0.5", "--parts", "tuned-1"]].concat());
     let told = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(other.status.code() == Some(2) && told.contains("part-job"), "{told}");
+    // A search does not tell what was skipped, so what was named and cannot be used is an error, as in one process.
+    let named = [&what[..5], &["logs/broken.jsonl", "logs/pi-session.jsonl"]].concat();
+    for more in [&[][..], &["--parts", "named"]] {
+        let told = ctxsim(path, &[&named[..], more].concat());
+        let words = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(told.status.code() == Some(2) && words.contains("broken.jsonl"), "{more:?}: {words}");
+    }
     out(&ctxsim(path, &["merge", "tuned-1", "--html", "tuned.html"]));
     assert!(fs::read_to_string(path.join("tuned.html")).unwrap().contains("clear_tool_results"));
 }

@@ -18,6 +18,7 @@ pub type HistoryPart = PartOf<HistoryHead>;
 impl Common for HistoryHead {
     const SCHEMA: &'static str = "ctxsim.memory-part/1";
     type Load = OfHistory;
+    const TELLS_SKIPPED: bool = true;
 }
 
 /// What one history came to.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::assumed::{Assumed, sentences};
 use super::harness::{Conduct, Leads, Rules, Version};
 use super::kept::Places;
-use super::places::{self, Places as Placed};
+use super::places;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
@@ -188,8 +188,7 @@ impl Transcript {
         recorded.newer_than = newest.and_then(|it| Rules::newer_than(self.harness, it));
         recorded.harness_limits =
             newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
-        let Placed { user, project } = places::of(&self.folder);
-        recorded.project = if project.is_empty() { String::new() } else { format!("{user} {project}") };
+        recorded.project = places::of(&self.folder).project;
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
