@@ -78,57 +78,73 @@
 //! | `templates` | text templates in policies | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!
-//! Everything not on this page is private. The feature `internals` exposes it to the command line and this crate's tests; it changes
+//! The modules behind this page are hidden, not private: the command line, the bindings and this crate's tests reach them, and they change
 //! without notice.
 
-#![cfg_attr(
-    not(feature = "internals"),
-    allow(dead_code, unused_imports, unreachable_pub, reason = "the command line uses the rest")
-)]
-
 mod face;
-/// The modules from the lowest to the highest: each uses only those listed before it.
-#[path = "."]
-mod floors {
-    pub mod counts;
-    pub mod quantity;
-    pub mod digest;
-    pub mod rng;
-    pub mod diag;
-    pub mod error;
-    pub mod grid;
-    pub mod input;
-    pub mod tokens;
-    pub mod timeline;
-    pub mod projection;
-    pub mod ledger;
-    pub mod memory;
-    pub mod own;
-    pub mod cache;
-    pub mod recovery;
-    pub mod builtin;
-    pub mod engine;
-    pub mod price;
-    pub mod row;
-    pub mod hindsight;
-    pub mod calibrate;
-    pub mod explain;
-    pub mod measure;
-    pub mod take;
-    pub mod worlds;
-    pub mod report;
-    pub mod pricelist;
-    pub mod guard;
-    pub mod catalog;
-    pub mod compare;
-}
-
-#[cfg(not(feature = "internals"))]
-use floors::*;
-/// Everything that is not part of the public API, for the command line and the tests of this crate; it changes without notice.
-#[cfg(feature = "internals")]
+// The floors, from the lowest to the highest: each uses only those listed before it.
 #[doc(hidden)]
-pub use floors::*;
+pub mod counts;
+#[doc(hidden)]
+pub mod quantity;
+#[doc(hidden)]
+pub mod digest;
+#[doc(hidden)]
+pub mod rng;
+#[doc(hidden)]
+pub mod diag;
+#[doc(hidden)]
+pub mod error;
+#[doc(hidden)]
+pub mod grid;
+#[doc(hidden)]
+pub mod input;
+#[doc(hidden)]
+pub mod tokens;
+#[doc(hidden)]
+pub mod timeline;
+#[doc(hidden)]
+pub mod projection;
+#[doc(hidden)]
+pub mod ledger;
+#[doc(hidden)]
+pub mod memory;
+#[doc(hidden)]
+pub mod own;
+#[doc(hidden)]
+pub mod cache;
+#[doc(hidden)]
+pub mod recovery;
+#[doc(hidden)]
+pub mod builtin;
+#[doc(hidden)]
+pub mod engine;
+#[doc(hidden)]
+pub mod price;
+#[doc(hidden)]
+pub mod row;
+#[doc(hidden)]
+pub mod hindsight;
+#[doc(hidden)]
+pub mod calibrate;
+#[doc(hidden)]
+pub mod explain;
+#[doc(hidden)]
+pub mod measure;
+#[doc(hidden)]
+pub mod take;
+#[doc(hidden)]
+pub mod worlds;
+#[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
+pub mod pricelist;
+#[doc(hidden)]
+pub mod guard;
+#[doc(hidden)]
+pub mod catalog;
+#[doc(hidden)]
+pub mod compare;
 
 pub use face::*;
 

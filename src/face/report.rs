@@ -28,6 +28,7 @@ pub struct Report {
     runs: Vec<Run>,
     sums: Vec<Result<Run, FailedRun>>,
     /// The requests that a page charts, where rows were kept.
+    #[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only pages read them"))]
     traces: Option<Traces>,
 }
 

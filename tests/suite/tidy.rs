@@ -119,7 +119,7 @@ fn code(text: &str) -> String {
 fn floors() -> Vec<String> {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let names =
-        text.lines().filter_map(|it| it.strip_prefix("    pub mod ")?.strip_suffix(';').map(str::to_owned));
+        text.lines().filter_map(|it| it.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned));
     names.collect()
 }
 

@@ -142,7 +142,7 @@ impl Force<'_> {
 
 impl Setting {
     /// Returns what a value of the logs is called.
-    pub(in crate::floors::compare) fn called(&self, value: &str) -> String {
+    pub(in crate::compare) fn called(&self, value: &str) -> String {
         self.names.get(value).map_or(value, String::as_str).to_owned()
     }
 }

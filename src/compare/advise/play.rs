@@ -17,41 +17,41 @@ use crate::timeline::{Recorded, Timeline, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]
-pub(in crate::floors::compare) struct Seen {
+pub(in crate::compare) struct Seen {
     /// The format of its log.
-    pub(in crate::floors::compare) format: &'static str,
+    pub(in crate::compare) format: &'static str,
     /// The newest version of the agent that made it; empty if unknown.
-    pub(in crate::floors::compare) version: String,
+    pub(in crate::compare) version: String,
     /// The model that was billed for most of it; empty if unknown.
-    pub(in crate::floors::compare) model: String,
+    pub(in crate::compare) model: String,
     /// The user and the working folder; empty where neither the log nor its folder tells.
-    pub(in crate::floors::compare) project: String,
+    pub(in crate::compare) project: String,
     /// Whether it is a sub-agent's.
-    pub(in crate::floors::compare) is_of_agent: bool,
+    pub(in crate::compare) is_of_agent: bool,
     /// How many requests it has.
-    pub(in crate::floors::compare) requests: u64,
+    pub(in crate::compare) requests: u64,
     /// When its first and its last request started, in milliseconds since 1970.
-    pub(in crate::floors::compare) span_ms: Option<[i64; 2]>,
+    pub(in crate::compare) span_ms: Option<[i64; 2]>,
     /// The longest prompt of its model.
-    pub(in crate::floors::compare) window: Tokens,
+    pub(in crate::compare) window: Tokens,
     /// The prompts before the harness's own compactions.
-    pub(in crate::floors::compare) compacted_at: Vec<Tokens>,
+    pub(in crate::compare) compacted_at: Vec<Tokens>,
     /// What was written to the cache, by lifetime: short, long; as far as the log tells them apart.
-    pub(in crate::floors::compare) written: [Tokens; 2],
+    pub(in crate::compare) written: [Tokens; 2],
     /// What it was billed, in US dollars, where the log has usage and the model a price; side by side with the simulated one.
-    pub(in crate::floors::compare) billed_usd: Option<f64>,
+    pub(in crate::compare) billed_usd: Option<f64>,
     /// Its size, where it was measured.
-    pub(in crate::floors::compare) size: Option<f64>,
+    pub(in crate::compare) size: Option<f64>,
 }
 
 impl Seen {
     /// Returns its size and what it was billed in US dollars, if both are known.
-    pub(in crate::floors::compare) fn bill(&self) -> Option<(f64, f64)> {
+    pub(in crate::compare) fn bill(&self) -> Option<(f64, f64)> {
         Some((self.size?, self.billed_usd?))
     }
 
     /// Returns what kind of session it is: its lane, its model and its length, because a request of a long session costs more.
-    pub(in crate::floors::compare) fn kind(&self) -> String {
+    pub(in crate::compare) fn kind(&self) -> String {
         const LENGTHS: [u64; 3] = [20, 60, 180];
         let lane = if self.is_of_agent { "sub-agent" } else { "main" };
         let length = match LENGTHS.into_iter().find(|it| self.requests <= *it) {
@@ -64,15 +64,15 @@ impl Seen {
 
 /// A session under every policy.
 #[derive(Clone, Debug)]
-pub(in crate::floors::compare) struct Played {
-    pub(in crate::floors::compare) seen: Seen,
+pub(in crate::compare) struct Played {
+    pub(in crate::compare) seen: Seen,
     /// By policy.
     pub(super) runs: Vec<Tally>,
 }
 
 impl Played {
     /// Returns its size: what it costs under some policies, or its requests without any.
-    pub(in crate::floors::compare) fn size(&self, by_lane: Option<ByLane>) -> Option<f64> {
+    pub(in crate::compare) fn size(&self, by_lane: Option<ByLane>) -> Option<f64> {
         by_lane.map_or(Some(self.seen.requests as f64), |it| self.run(it).costs.total())
     }
 
@@ -84,10 +84,10 @@ impl Played {
 
 /// Whose sessions are played.
 #[derive(Clone, Copy)]
-pub(in crate::floors::compare) struct Whose<'a> {
-    pub(in crate::floors::compare) agent: &'a Agent,
+pub(in crate::compare) struct Whose<'a> {
+    pub(in crate::compare) agent: &'a Agent,
     /// Whether all sessions are this agent's, whatever their format.
-    pub(in crate::floors::compare) is_named: bool,
+    pub(in crate::compare) is_named: bool,
 }
 
 impl Whose<'_> {
@@ -98,17 +98,17 @@ impl Whose<'_> {
 }
 
 /// What is played: the policies from one on, of which the first is what was recorded.
-pub(in crate::floors::compare) struct Plays<'a> {
-    pub(in crate::floors::compare) whose: Whose<'a>,
-    pub(in crate::floors::compare) policies: &'a Policies<'a>,
-    pub(in crate::floors::compare) from: usize,
+pub(in crate::compare) struct Plays<'a> {
+    pub(in crate::compare) whose: Whose<'a>,
+    pub(in crate::compare) policies: &'a Policies<'a>,
+    pub(in crate::compare) from: usize,
 }
 
 /// Looks at the recorded sessions, without playing them; also returns what takes no part.
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(in crate::floors::compare) fn seen(
+pub(in crate::compare) fn seen(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
@@ -124,7 +124,7 @@ pub(in crate::floors::compare) fn seen(
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(in crate::floors::compare) fn played(
+pub(in crate::compare) fn played(
     catalog: &Catalog,
     comparison: &Comparison,
     plays: &Plays<'_>,

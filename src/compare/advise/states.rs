@@ -10,20 +10,20 @@ use crate::input::policy::Lanes;
 use crate::input::text::decode::{Format, decode, encode};
 
 /// The values of settings, by key; what is not there is as recorded.
-pub(in crate::floors::compare) type State = IndexMap<String, String>;
+pub(in crate::compare) type State = IndexMap<String, String>;
 
 /// The policies that are played: as recorded first, each once.
-pub(in crate::floors::compare) struct Policies<'c> {
+pub(in crate::compare) struct Policies<'c> {
     catalog: &'c Catalog,
-    pub(in crate::floors::compare) files: Vec<PolicyFile>,
+    pub(in crate::compare) files: Vec<PolicyFile>,
 }
 
 /// Which policies sessions have: those of the agent itself, and those of sub-agents.
-pub(in crate::floors::compare) type ByLane = [usize; 2];
+pub(in crate::compare) type ByLane = [usize; 2];
 
 impl<'c> Policies<'c> {
     /// Begins with what was recorded.
-    pub(in crate::floors::compare) fn new(catalog: &'c Catalog) -> Self {
+    pub(in crate::compare) fn new(catalog: &'c Catalog) -> Self {
         Self { catalog, files: vec![PolicyFile::named("identity")] }
     }
 
@@ -31,11 +31,7 @@ impl<'c> Policies<'c> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(in crate::floors::compare) fn of_state(
-        &mut self,
-        agent: &Agent,
-        state: &State,
-    ) -> Result<ByLane, Error> {
+    pub(in crate::compare) fn of_state(&mut self, agent: &Agent, state: &State) -> Result<ByLane, Error> {
         let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
         let chosen: Vec<(&Setting, String)> = state.iter().filter_map(settings).collect();
         let mut by_lane = ByLane::default();

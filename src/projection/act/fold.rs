@@ -24,7 +24,7 @@ use crate::timeline::{Kind, Spine};
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::floors::projection) struct CompiledFold {
+pub(in crate::projection) struct CompiledFold {
     having: ClassMask,
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,

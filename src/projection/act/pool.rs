@@ -10,7 +10,7 @@ use crate::timeline::TurnIx;
 
 /// What the settled slots of a scope have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::floors::projection) struct Spent {
+pub(in crate::projection) struct Spent {
     tokens: u64,
     /// The turn on which they were spent.
     turn_ix: Option<TurnIx>,

@@ -9,14 +9,14 @@ use crate::timeline::{Item, Kind};
 
 impl Prompt<'_> {
     /// Puts what memory recalls into its slot.
-    pub(in crate::floors::projection) fn recall(&mut self, index: SlotIx, after: Slot, digest: u64) {
+    pub(in crate::projection) fn recall(&mut self, index: SlotIx, after: Slot, digest: u64) {
         self.stable = self.stable - self.memory_tokens() + Tokens::from(after.tokens);
         self.history.rewrite(index, after.tokens, digest);
         self.replace(index, after);
     }
 
     /// Puts the policy's own words into a spare slot.
-    pub(in crate::floors::projection) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
+    pub(in crate::projection) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
         self.history.rewrite(index, text.tokens, text.content.digest());
         self.history.retype(index, kind);
     }
@@ -29,14 +29,14 @@ impl Prompt<'_> {
     }
 
     /// Writes the dynamic content anew that changes so often; returns the first slot of it.
-    pub(in crate::floors::projection) fn renew(&mut self, changes: Changes) -> Option<SlotIx> {
+    pub(in crate::projection) fn renew(&mut self, changes: Changes) -> Option<SlotIx> {
         let due: Vec<SlotIx> = self.dynamic.iter().filter(|it| it.1 == changes).map(|it| it.0).collect();
         due.iter().for_each(|it| self.write_dynamic(*it));
         due.first().copied()
     }
 
     /// Returns the tokens in front of a slot of the stable prefix.
-    pub(in crate::floors::projection) fn tokens_before(&self, index: SlotIx) -> Tokens {
+    pub(in crate::projection) fn tokens_before(&self, index: SlotIx) -> Tokens {
         self.slots[..index as usize].iter().map(|it| Tokens::from(it.tokens)).sum()
     }
 
@@ -128,7 +128,7 @@ impl Prompt<'_> {
     }
 
     /// Brings back, in any form, what a summary has hidden: it was counted as it stood before.
-    pub(in crate::floors::projection) fn bring_back(&mut self, index: SlotIx, after: Slot) {
+    pub(in crate::projection) fn bring_back(&mut self, index: SlotIx, after: Slot) {
         let (item, before) = (self.history.items()[index as usize], self.slots[index as usize]);
         if item.kind == Kind::ToolResult && !is_counted(&before) && is_counted(&after) {
             let edits = self.journal.iter().rev().filter(|it| it.slot == index);

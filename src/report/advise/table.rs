@@ -316,7 +316,7 @@ fn upper(text: &str) -> String {
 }
 
 /// Returns an amount of US dollars; small ones with more digits.
-pub(in crate::floors::report) fn dollars(usd: f64) -> String {
+pub(in crate::report) fn dollars(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
     format!("{sign}${}", crate::grid::numbers::fixed(usd.abs(), decimals))

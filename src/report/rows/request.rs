@@ -43,7 +43,7 @@ pub(in crate::report) struct Exploration {
 
 impl Exploration {
     /// Takes what a row says.
-    pub(in crate::floors::report) fn of(row: &ExploredRow) -> Self {
+    pub(in crate::report) fn of(row: &ExploredRow) -> Self {
         Self { calls: row.calls, fetched: row.fetched }
     }
 }

@@ -8,11 +8,7 @@ use serde::Serialize;
 ///
 /// # Errors
 /// A template that is broken, or asks for something that is not there.
-pub(in crate::floors::report) fn write(
-    name: &str,
-    text: &str,
-    context: impl Serialize,
-) -> Result<String, Error> {
+pub(in crate::report) fn write(name: &str, text: &str, context: impl Serialize) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);

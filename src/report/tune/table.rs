@@ -12,10 +12,10 @@ use crate::grid::{Grid, Kind};
 const SHOWN: usize = 12;
 
 /// The title of the blocks that limits on what was held out rest on.
-pub(in crate::floors::report) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out rest on";
+pub(in crate::report) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out rest on";
 
 /// The title of the blocks where each project is held out in turn.
-pub(in crate::floors::report) const IN_TURN_BLOCKS: &str =
+pub(in crate::report) const IN_TURN_BLOCKS: &str =
     "Each project under what is chosen without it, and by time";
 
 /// Returns what was found as text.
@@ -50,7 +50,7 @@ pub(super) fn block_grids(it: &Tuned) -> Vec<Grid> {
 }
 
 /// Returns blocks as a table: projects, then those of time.
-pub(in crate::floors::report) fn block_grid(title: &str, blocks: &[BlockPart]) -> Grid {
+pub(in crate::report) fn block_grid(title: &str, blocks: &[BlockPart]) -> Grid {
     let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
     let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
     let row = |it: &BlockPart| {

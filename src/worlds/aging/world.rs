@@ -34,7 +34,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Streams of sessions.
-pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Aging(_)).then_some(&KIND),
     check: |load| if let Form::Aging(load) = load { aging::check(load) } else { Vec::new() },
     check_memory: |memory| if let Memory::Sessions(it) = memory { Rules::check(it) } else { Vec::new() },

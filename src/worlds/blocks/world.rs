@@ -22,7 +22,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Block traces.
-pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+pub(in crate::worlds) const WORLD: Registered = Registered {
     read: |text, name| {
         let read = trace::detect(text).then(|| trace::read(text, name))?;
         Some(read.map(|it| Arc::new(BlockTrace { name: name.to_owned(), ..it }) as _))

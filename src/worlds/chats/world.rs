@@ -27,7 +27,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Chats.
-pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Chats(_)).then_some(&KIND),
     check: |load| if let Form::Chats(load) = load { chats::check(&load.numbers) } else { Vec::new() },
     check_memory: |memory| {

@@ -33,7 +33,7 @@ impl fmt::Debug for Writing {
 
 impl Writing {
     /// Tells a world's facts as chats, trial by trial.
-    pub(in crate::floors::worlds) fn new(
+    pub(in crate::worlds) fn new(
         of: Arc<dyn World>,
         n_trials: u64,
         chats: impl Fn(u64) -> Chats + Send + Sync + 'static,

@@ -34,7 +34,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Histories.
-pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::History(_)).then_some(&KIND),
     check: |load| if let Form::History(load) = load { assumed::check(&load.numbers) } else { Vec::new() },
     make: |scenario, _| {

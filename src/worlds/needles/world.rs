@@ -164,7 +164,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Conversations with planted facts.
-pub(in crate::floors::worlds) const WORLD: Registered = Registered {
+pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Conversation(_)).then_some(&KIND),
     make: |scenario, _| {
         let Form::Conversation(load) = &scenario.load else { return None };

@@ -42,7 +42,7 @@ impl From<Error> for Fault {
 }
 
 /// Tries out a text of a policy, which need not be valid.
-pub(in crate::floors::input::policy) fn try_out(
+pub(in crate::input::policy) fn try_out(
     template: &str,
     context: &serde_json::Value,
 ) -> Result<String, Fault> {
@@ -50,23 +50,17 @@ pub(in crate::floors::input::policy) fn try_out(
 }
 
 /// Writes a text of a policy; names that nothing has are empty.
-pub(in crate::floors::input::policy) fn write(
-    template: &str,
-    context: &serde_json::Value,
-) -> Result<String, Fault> {
+pub(in crate::input::policy) fn write(template: &str, context: &serde_json::Value) -> Result<String, Fault> {
     Ok(TEXTS.get_template(template)?.render(Value::from(Serde(context)))?)
 }
 
 /// Writes a setting; a name that nothing has is an error, because a setting with a gap is not a setting.
-pub(in crate::floors::input::policy) fn fill(
-    template: &str,
-    context: &serde_json::Value,
-) -> Result<String, Fault> {
+pub(in crate::input::policy) fn fill(template: &str, context: &serde_json::Value) -> Result<String, Fault> {
     Ok(SETTINGS.render_str(template, Value::from(Serde(context)))?)
 }
 
 /// Returns the names that a template asks for, in no order.
-pub(in crate::floors::input::policy) fn undeclared(template: &str) -> Vec<String> {
+pub(in crate::input::policy) fn undeclared(template: &str) -> Vec<String> {
     let template = SETTINGS.template_from_str(template);
     template.map(|it| it.undeclared_variables(false).into_iter().collect()).unwrap_or_default()
 }

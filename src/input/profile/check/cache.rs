@@ -7,7 +7,7 @@ use crate::input::profile::cache::{
 use crate::input::profile::written::{self, Cache, Level, Lookup, Renewal, UnitEnd};
 
 /// Checks the rules of a profile's cache.
-pub(in crate::floors::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRules {
+pub(in crate::input) fn cache(spec: &Cache, problems: &mut Problems) -> CacheRules {
     let zeros = [
         ("step_tokens", spec.step_tokens == Some(0), "a step of 0 tokens is not possible"),
         ("interval_tokens", spec.interval_tokens == Some(0), "an interval of 0 tokens is not possible"),
@@ -74,7 +74,7 @@ fn unused(spec: &Cache, problems: &mut Problems) {
     }
 }
 
-pub(in crate::floors::input::profile) fn breakpoints(spec: &Cache, problems: &mut Problems) -> Breakpoints {
+pub(in crate::input::profile) fn breakpoints(spec: &Cache, problems: &mut Problems) -> Breakpoints {
     let usual = Breakpoints::default();
     if spec.lookup.is_some() {
         for (field, is_given) in [
@@ -145,7 +145,7 @@ fn ttls(spec: &Cache, usual: [Option<u64>; 2], problems: &mut Problems) -> [Opti
 }
 
 /// Returns the lifetime of rules that allow only one.
-pub(in crate::floors::input::profile) fn one_ttl(spec: &Cache, problems: &mut Problems) -> Option<u64> {
+pub(in crate::input::profile) fn one_ttl(spec: &Cache, problems: &mut Problems) -> Option<u64> {
     if spec.ttl.0.len() > 1 {
         problems.push_at(
             "ttl-several",
@@ -157,7 +157,7 @@ pub(in crate::floors::input::profile) fn one_ttl(spec: &Cache, problems: &mut Pr
     spec.ttl.0.first().map(|it| it.0)
 }
 
-pub(in crate::floors::input::profile) fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
+pub(in crate::input::profile) fn units(spec: &Cache, steps: Steps, problems: &mut Problems) -> Units {
     if spec.units.is_empty() && spec.interval_tokens.is_none() {
         problems.push_at(
             "units-nowhere",
@@ -179,10 +179,7 @@ pub(in crate::floors::input::profile) fn units(spec: &Cache, steps: Steps, probl
     }
 }
 
-pub(in crate::floors::input::profile) fn explicit_cache(
-    spec: &Cache,
-    problems: &mut Problems,
-) -> ExplicitCache {
+pub(in crate::input::profile) fn explicit_cache(spec: &Cache, problems: &mut Problems) -> ExplicitCache {
     let ttl_ms = one_ttl(spec, problems).filter(|it| *it > 0);
     if ttl_ms.is_none() {
         problems.push_at(
@@ -199,7 +196,7 @@ pub(in crate::floors::input::profile) fn explicit_cache(
     }
 }
 
-pub(in crate::floors::input::profile) fn blocks(spec: &Cache, problems: &mut Problems) -> Blocks {
+pub(in crate::input::profile) fn blocks(spec: &Cache, problems: &mut Problems) -> Blocks {
     let block_tokens = spec.block_tokens.unwrap_or(0);
     if block_tokens == 0 {
         problems.push_at(

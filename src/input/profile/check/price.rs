@@ -42,7 +42,7 @@ impl Given<'_> {
 }
 
 /// Makes the price list of a timeline with a start and services.
-pub(in crate::floors::input) fn prices(
+pub(in crate::input) fn prices(
     specs: &[Price],
     start_ms: i64,
     services: &[String],
@@ -348,7 +348,7 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
 
 /// Returns the assumed start of a timeline, in milliseconds since 1970: as written, else the date of the
 /// sources.
-pub(in crate::floors::input) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
+pub(in crate::input) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
     let of_sources = day(as_of);
     if of_sources.is_none() {
         let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");

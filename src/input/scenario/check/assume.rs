@@ -6,7 +6,7 @@ use crate::input::scenario::{Assume, NeedRule};
 use crate::quantity::Decimal;
 
 /// Checks what a scenario assumes of a recording.
-pub(in crate::floors::input::scenario) fn check(spec: &Assume, problems: &mut Problems) {
+pub(in crate::input::scenario) fn check(spec: &Assume, problems: &mut Problems) {
     if spec.tokenizer.is_some() && !cfg!(feature = "tokens") {
         let help = "build with `--features tokens`, or remove it and declare `chars_per_token`";
         problems.push_at("tokenizer-not-built", "tokenizer", "this build has no tokenizers", help);

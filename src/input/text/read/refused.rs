@@ -6,11 +6,11 @@ use serde::de::{self, Expected, Unexpected};
 
 /// Why a type refuses a value, and the way to it.
 #[derive(Debug)]
-pub(in crate::floors::input::text) struct Refused(Box<Refusal>);
+pub(in crate::input::text) struct Refused(Box<Refusal>);
 
 /// What a refusal holds, once someone is told of it.
 #[derive(Debug)]
-pub(in crate::floors::input::text) struct Refusal {
+pub(in crate::input::text) struct Refusal {
     pub why: Why,
     /// The indices that lead to the value, from the inside to the root.
     pub way: Vec<usize>,
@@ -19,11 +19,11 @@ pub(in crate::floors::input::text) struct Refusal {
 }
 
 /// Names that a type knows.
-pub(in crate::floors::input::text) type Names = &'static [&'static str];
+pub(in crate::input::text) type Names = &'static [&'static str];
 
 /// Why a type refuses a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::floors::input::text) enum Why {
+pub(in crate::input::text) enum Why {
     /// It is of another kind.
     Wanted(Wanted),
     /// It is of another kind than a type's own words expect.
@@ -52,7 +52,7 @@ pub(in crate::floors::input::text) enum Why {
 
 /// What a type wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::floors::input::text) enum Wanted {
+pub(in crate::input::text) enum Wanted {
     Flag,
     Whole,
     Number,
@@ -65,7 +65,7 @@ pub(in crate::floors::input::text) enum Wanted {
 }
 
 impl Refused {
-    pub(in crate::floors::input::text) fn new(why: Why) -> Self {
+    pub(in crate::input::text) fn new(why: Why) -> Self {
         Self(Box::new(Refusal { why, way: Vec::new(), is_key: false }))
     }
 
@@ -91,7 +91,7 @@ impl Refused {
     }
 
     /// Returns what is refused and why, with the way from the root on.
-    pub(in crate::floors::input::text) fn told(self) -> Refusal {
+    pub(in crate::input::text) fn told(self) -> Refusal {
         let mut refusal = *self.0;
         refusal.way.reverse();
         refusal
@@ -100,12 +100,12 @@ impl Refused {
 
 impl Why {
     /// Returns whether a name is unknown.
-    pub(in crate::floors::input::text) fn is_unknown(&self) -> bool {
+    pub(in crate::input::text) fn is_unknown(&self) -> bool {
         matches!(self, Self::Choice(..) | Self::Field(..))
     }
 
     /// Returns whether it is the value that is refused, wherever it stands.
-    pub(in crate::floors::input::text) fn is_of_value(&self) -> bool {
+    pub(in crate::input::text) fn is_of_value(&self) -> bool {
         match self {
             Self::Wanted(wanted) => !matches!(wanted, Wanted::Name | Wanted::Nothing),
             Self::Type { .. } | Self::Range { .. } | Self::Bare(_) => true,

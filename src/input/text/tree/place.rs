@@ -9,7 +9,7 @@ impl Tree {
     ///
     /// Elements of a list are found by their `name` (`name#2` is the second of that name) or by their index; a
     /// variant is a step of its own, as in `until.prompt.at_most`.
-    pub(in crate::floors::input::text) fn find(&self, path: &str) -> Option<Range<usize>> {
+    pub(in crate::input::text) fn find(&self, path: &str) -> Option<Range<usize>> {
         let mut found = None;
         let mut place = Place { node: &self.root, is_inside: true };
         let mut rest = path;

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 64;
 const BARE: [&str; 3] = ["true", "false", "None"];
 
 /// Parses a RON text, with its first syntax error.
-pub(in crate::floors::input::text) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
+pub(in crate::input::text) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
     let mut reader = Reader { text, at: 0, depth: 0, first: None };
     reader.skip();
     // What `#![enable(…)]` and the like ask for, the dialect of inputs has anyway.

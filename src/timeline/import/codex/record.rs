@@ -23,14 +23,14 @@ pub(super) struct Record<'a> {
 /// An item of the conversation, and what records of other types hold.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(in crate::floors::timeline::import) struct ItemRecord<'a> {
+pub(in crate::timeline::import) struct ItemRecord<'a> {
     /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
     #[serde(rename = "type")]
-    pub(in crate::floors::timeline::import) kind: Text<'a>,
+    pub(in crate::timeline::import) kind: Text<'a>,
     /// Who speaks, in a `message`.
-    pub(in crate::floors::timeline::import) role: Text<'a>,
+    pub(in crate::timeline::import) role: Text<'a>,
     /// What a `message` says.
-    pub(in crate::floors::timeline::import) content: MessageContent<'a>,
+    pub(in crate::timeline::import) content: MessageContent<'a>,
     /// The tool's name.
     name: Text<'a>,
     /// The call's name.
@@ -106,7 +106,7 @@ impl UsageRecord {
 }
 
 /// Returns the call that an item is, if it is one.
-pub(in crate::floors::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
     let kind = item.kind.0.as_ref();
     if !kind.ends_with("_call") {
         return None;
@@ -117,7 +117,7 @@ pub(in crate::floors::timeline::import) fn item_call(item: &ItemRecord<'_>) -> O
 }
 
 /// Returns the result that an item is, if it is one.
-pub(in crate::floors::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
     if !item.kind.0.ends_with("_output") {
         return None;
     }
@@ -129,6 +129,6 @@ pub(in crate::floors::timeline::import) fn item_output(item: &ItemRecord<'_>) ->
 }
 
 /// Returns the reasoning that an item is.
-pub(in crate::floors::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+pub(in crate::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
     Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
 }

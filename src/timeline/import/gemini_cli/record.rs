@@ -105,14 +105,12 @@ impl TokensRecord {
 
 /// Parts of a content: one text, one part, or a list of either.
 #[derive(Debug, Default)]
-pub(in crate::floors::timeline::import) struct Parts<'a>(
-    pub(in crate::floors::timeline::import) Vec<PartRecord<'a>>,
-);
+pub(in crate::timeline::import) struct Parts<'a>(pub(in crate::timeline::import) Vec<PartRecord<'a>>);
 
 /// A part of a content.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(in crate::floors::timeline::import) struct PartRecord<'a> {
+pub(in crate::timeline::import) struct PartRecord<'a> {
     text: Option<Content>,
     /// Whether the text is a thought.
     thought: Flag,
@@ -142,7 +140,7 @@ struct ResponseRecord {
 
 /// What a part of a content is.
 #[derive(Debug)]
-pub(in crate::floors::timeline::import) enum Spoken {
+pub(in crate::timeline::import) enum Spoken {
     /// A text or a picture.
     Said(Content),
     /// A thought.
@@ -155,7 +153,7 @@ pub(in crate::floors::timeline::import) enum Spoken {
 
 impl Spoken {
     /// Takes it as something on the user's side.
-    pub(in crate::floors::timeline::import) fn hear(
+    pub(in crate::timeline::import) fn hear(
         self,
         line: usize,
         at_ms: Option<i64>,
@@ -172,7 +170,7 @@ impl Spoken {
     }
 
     /// Returns it as a part of a reply, if it can be one.
-    pub(in crate::floors::timeline::import) fn reply(self) -> Option<Named> {
+    pub(in crate::timeline::import) fn reply(self) -> Option<Named> {
         match self {
             Self::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
             Self::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
@@ -184,7 +182,7 @@ impl Spoken {
 
 impl PartRecord<'_> {
     /// Returns what it is; nothing for a part of a kind that is not known.
-    pub(in crate::floors::timeline::import) fn spoken(self) -> Option<Spoken> {
+    pub(in crate::timeline::import) fn spoken(self) -> Option<Spoken> {
         if let Some(call) = self.function_call {
             let arguments = call.args.unwrap_or_default().0;
             return Some(Spoken::Call(Named::call(&call.id.0, &call.name.0, arguments)));
@@ -204,7 +202,7 @@ impl PartRecord<'_> {
 
 impl Parts<'_> {
     /// Returns what all parts show together.
-    pub(in crate::floors::timeline::import) fn into_content(self) -> Content {
+    pub(in crate::timeline::import) fn into_content(self) -> Content {
         let contents = self.0.into_iter().filter_map(|it| match it.spoken()? {
             Spoken::Said(content) | Spoken::Thought(content) => Some(content),
             Spoken::Call(named) | Spoken::Result(named) => {

@@ -13,7 +13,7 @@ use crate::timeline::{Kind, TimelineBuilder};
 
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]
-pub(in crate::floors::timeline::import) struct Conduct {
+pub(in crate::timeline::import) struct Conduct {
     /// What the first prompt hides, in pieces from the front.
     front: Vec<(Kind, Tokens)>,
     /// How many of these tokens other sessions send, too.
@@ -30,7 +30,7 @@ pub(in crate::floors::timeline::import) struct Conduct {
 
 impl Conduct {
     /// Applies the rules of a session's harness.
-    pub(in crate::floors::timeline::import) fn new(
+    pub(in crate::timeline::import) fn new(
         transcript: &Transcript,
         allotment: &Allotment,
         leads: Leads,
@@ -50,12 +50,12 @@ impl Conduct {
     }
 
     /// Returns what the first prompt hides, in pieces from the front.
-    pub(in crate::floors::timeline::import) fn front(&self) -> &[(Kind, Tokens)] {
+    pub(in crate::timeline::import) fn front(&self) -> &[(Kind, Tokens)] {
         &self.front
     }
 
     /// Returns how many of these pieces other sessions send, too.
-    pub(in crate::floors::timeline::import) fn n_shared(&self) -> usize {
+    pub(in crate::timeline::import) fn n_shared(&self) -> usize {
         let ends = self.front.iter().scan(0, |end: &mut Tokens, it| {
             *end += it.1;
             Some(*end)
@@ -64,22 +64,22 @@ impl Conduct {
     }
 
     /// Returns how long entries are asked to live at first.
-    pub(in crate::floors::timeline::import) fn ttl(&self) -> Option<TtlClass> {
+    pub(in crate::timeline::import) fn ttl(&self) -> Option<TtlClass> {
         self.lifetimes.first().map(|it| it.1)
     }
 
     /// Returns what the rules that fired say, in sentences.
-    pub(in crate::floors::timeline::import) fn sentences(&self) -> &[String] {
+    pub(in crate::timeline::import) fn sentences(&self) -> &[String] {
         &self.sentences
     }
 
     /// Returns what no log of a format tells of the bill.
-    pub(in crate::floors::timeline::import) fn odds(&self, format: &str) -> Option<Odds> {
+    pub(in crate::timeline::import) fn odds(&self, format: &str) -> Option<Odds> {
         Some(Odds { rewrites: self.foreseen.clone(), ..Rules::odds(format)? })
     }
 
     /// Tells the builder what changed before a request.
-    pub(in crate::floors::timeline::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
+    pub(in crate::timeline::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
         if let Ok(at) = self.rewrites.binary_search_by_key(&request, |it| it.0) {
             builder.change(self.rewrites[at].1, ix::<u32>(at).saturating_add(1));
         }
@@ -92,7 +92,7 @@ impl Conduct {
 
 /// Where tools and system prompt end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::floors::timeline::import) struct Leads {
+pub(in crate::timeline::import) struct Leads {
     /// As the first request tells, or as is usual.
     first: Tokens,
     /// As a rewrite tells, for those after it.
@@ -103,7 +103,7 @@ pub(in crate::floors::timeline::import) struct Leads {
 
 impl Leads {
     /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
-    pub(in crate::floors::timeline::import) fn new(
+    pub(in crate::timeline::import) fn new(
         transcript: &Transcript,
         allotment: &Allotment,
         asks_bills: bool,

@@ -40,7 +40,7 @@ impl Window {
 
 impl Transcript {
     /// Returns when a version of its harness compacts, by the model that answered most of it; nothing where that is not known.
-    pub(in crate::floors::timeline::import) fn harness_limits(
+    pub(in crate::timeline::import) fn harness_limits(
         &self,
         version: Version,
         models: &[RecordedModel],

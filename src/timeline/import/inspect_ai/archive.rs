@@ -26,7 +26,7 @@ const MEMBER_BYTES_MAX: u64 = 1 << 30;
 ///
 /// # Errors
 /// The reader fails.
-pub(in crate::floors::timeline::import) fn begins(reader: &mut dyn BufRead) -> io::Result<bool> {
+pub(in crate::timeline::import) fn begins(reader: &mut dyn BufRead) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(MARK))
 }
 
@@ -34,7 +34,7 @@ pub(in crate::floors::timeline::import) fn begins(reader: &mut dyn BufRead) -> i
 ///
 /// # Errors
 /// The reader fails; or, inside, it is not an archive of samples.
-pub(in crate::floors::timeline::import) fn read(
+pub(in crate::timeline::import) fn read(
     reader: &mut dyn BufRead,
     losses: &mut Losses,
 ) -> io::Result<Result<Vec<Transcript>, Box<Diagnostic>>> {

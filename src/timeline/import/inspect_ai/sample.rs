@@ -79,6 +79,7 @@ pub(super) struct Message {
 
 impl Sample {
     /// Returns whether nothing was read.
+    #[cfg(feature = "archives")]
     pub(super) fn is_empty(&self) -> bool {
         self.events.is_empty()
     }

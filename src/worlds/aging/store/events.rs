@@ -9,7 +9,7 @@ use crate::worlds::graph::{FactIx, RecordIx};
 
 impl Store<'_> {
     /// Lets something happen before a session.
-    pub(in crate::floors::worlds::aging) fn happen(&mut self, what: &Happening, session: u32) {
+    pub(in crate::worlds::aging) fn happen(&mut self, what: &Happening, session: u32) {
         match what {
             Happening::PartialReset { share } => self.reset(*share),
             Happening::Reindex => self.order += 1,
@@ -110,7 +110,7 @@ impl Store<'_> {
     }
 
     /// Writes everything again in another form: each statement is taken up again.
-    pub(in crate::floors::worlds::aging) fn rewrite(&mut self, session: u32) {
+    pub(in crate::worlds::aging) fn rewrite(&mut self, session: u32) {
         let extract = self.numbers.fitted.extract;
         let draws = self.draws.event.clone();
         let at = u64::from(session);
@@ -128,7 +128,7 @@ impl Store<'_> {
     /// Writes the memory again from the raw sessions under another prompt, as the controller does in
     /// retrospect. The sessions do not say what the profile said, so that its constraints go; what is left is
     /// taken up again.
-    pub(in crate::floors::worlds::aging) fn rewrite_history(&mut self, session: u32, prompt: &str) {
+    pub(in crate::worlds::aging) fn rewrite_history(&mut self, session: u32, prompt: &str) {
         self.rules.prompt = Some(prompt.to_owned());
         let n_profile = self.stream.profile_records;
         let facts = &self.stream.graph.facts;

@@ -7,7 +7,7 @@ use crate::input::policy::memory::SessionStore;
 
 impl Store<'_> {
     /// Returns the tokens of the whole memory.
-    pub(in crate::floors::worlds::aging) fn tokens(&self) -> u64 {
+    pub(in crate::worlds::aging) fn tokens(&self) -> u64 {
         let words = self.numbers.assumed.words_per_statement * self.n_statements();
         (words as f64 * self.numbers.assumed.tokens_per_word).round() as u64 + self.header_tokens()
     }
@@ -32,7 +32,7 @@ impl Store<'_> {
     }
 
     /// Returns what represents its content; a summary that is made again is written in other words.
-    pub(in crate::floors::worlds::aging) fn digest(&self) -> u64 {
+    pub(in crate::worlds::aging) fn digest(&self) -> u64 {
         let front = [self.passes, self.order];
         let said = front.iter().chain(&self.exact).chain(&self.records);
         let mut bytes = Vec::with_capacity(4 * (front.len() + self.exact.len() + self.records.len()));
