@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::policy::wildcard;
@@ -153,7 +153,7 @@ impl Catalog {
         }
         if !has_inputs {
             fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-            let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no inputs")
+            let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no inputs")
                 .help("put files into a `policies/`, `scenarios/`, `profiles/` or `suites/` folder below it");
             problem.place.file = folder.display().to_string();
             problems.push(problem);
@@ -377,7 +377,7 @@ fn name_below(kind: Kind, path: &str) -> Option<String> {
 /// Reports two files with the same name.
 fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     let mut problem = Diagnostic::at(
-        "name-duplicate",
+        Code::NameDuplicate,
         "",
         format!("`{name}` is also the name of {}", first.path().display()),
     );

@@ -1,13 +1,17 @@
 //! Problems in input files, each with a place, a code and a fix.
 
+mod code;
+
 use std::fmt;
 use std::ops::Range;
+
+pub use self::code::Code;
 
 /// A problem in an input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// A stable kebab-case code.
-    pub code: &'static str,
+    /// Its code.
+    pub code: Code,
     /// What is wrong: a lowercase fragment.
     pub message: String,
     /// Where.
@@ -31,7 +35,7 @@ pub struct Place {
 
 impl Diagnostic {
     /// Reports a problem of a field; [`crate::input::Source::locate`] finds its place in the text.
-    pub fn at(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn at(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Place { field: field.into(), ..Place::default() };
         Self { code, message: message.into(), place, help: None }
     }
@@ -89,7 +93,7 @@ impl Problems {
     }
 
     /// Reports a problem of the current field, but only once.
-    pub fn push(&mut self, code: &'static str, message: impl Into<String>, help: impl Into<String>) {
+    pub fn push(&mut self, code: Code, message: impl Into<String>, help: impl Into<String>) {
         let problem = Diagnostic::at(code, self.path.join("."), message).help(help);
         if !self.found.contains(&problem) {
             self.found.push(problem);
@@ -99,7 +103,7 @@ impl Problems {
     /// Reports a problem of a field one level deeper.
     pub fn push_at(
         &mut self,
-        code: &'static str,
+        code: Code,
         field: impl fmt::Display,
         message: impl Into<String>,
         help: impl Into<String>,

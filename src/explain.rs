@@ -10,7 +10,7 @@ mod prefix;
 mod record;
 
 use crate::cache::{CacheRule, Finding};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::engine::{CompiledPolicy, simulate, simulate_watched};
 use crate::hindsight;
 use crate::input::policy::Moment;
@@ -111,7 +111,7 @@ pub fn explain(
     let mut rows = Rows::default();
     let outcome = simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
     if let Some(fault) = outcome.fault {
-        return Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string())));
+        return Err(Box::new(Diagnostic::at(Code::RunFailed, "", fault.to_string())));
     }
     let (rows, explored) = (rows.requests, rows.explored);
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
@@ -186,7 +186,7 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
     } else {
         format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
     };
-    Box::new(Diagnostic::at("request-out-of-range", "", message).help(help))
+    Box::new(Diagnostic::at(Code::RequestOutOfRange, "", message).help(help))
 }
 
 /// The facts from which a request is explained.

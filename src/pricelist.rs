@@ -14,7 +14,7 @@ mod services;
 
 use indexmap::IndexMap;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::profile::written::{Limits, Price};
 use matching::Match;
 
@@ -142,7 +142,7 @@ pub fn read(files: &[PriceFile]) -> Result<Vec<Found>, Vec<Diagnostic>> {
 /// Says that a file is of no known list.
 fn unknown(file: &PriceFile) -> Diagnostic {
     let known: Vec<String> = LISTS.iter().map(|it| format!("{} ({})", it.name, it.looks_like)).collect();
-    let mut problem = Diagnostic::at("price-list-unknown", "", "unknown price list format");
+    let mut problem = Diagnostic::at(Code::PriceListUnknown, "", "unknown price list format");
     problem.place.file.clone_from(&file.path);
     problem.help(format!("supported lists: {}", known.join("; ")))
 }

@@ -55,6 +55,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::diag::Code;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::grid::numbers::thousands;
@@ -212,9 +213,9 @@ impl Skipped {
             other => other.into_problem(),
         };
         let reason = match problem.code {
-            "recording-empty" => "no request".to_owned(),
-            "recording-unknown" => "not a recorded session".to_owned(),
-            "recording-usage" => {
+            Code::RecordingEmpty => "no request".to_owned(),
+            Code::RecordingUnknown => "not a recorded session".to_owned(),
+            Code::RecordingUsage => {
                 let line = problem.place.line_column.map_or(0, |it| it.0);
                 format!("line {line}: `{}` is {}", problem.place.field, problem.message)
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Kind, Origin};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::text::decode;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
@@ -55,7 +55,7 @@ pub(super) fn recorded(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
 
 fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic {
     let message = format!("this file is a {found}, not a {}", asked.noun());
-    let mut problem = Diagnostic::at("file-kind", "", message).help(format!("run `{command}`"));
+    let mut problem = Diagnostic::at(Code::FileKind, "", message).help(format!("run `{command}`"));
     file.clone_into(&mut problem.place.file);
     problem
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::once::once;
 use super::{Catalog, Kind, Origin, kind};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
 use crate::input::scenario::Load;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
@@ -38,26 +38,31 @@ impl<T> Loaded<T> {
 
     /// Returns the place of a field: in its own file, or in the base that sets it.
     pub fn place_of(&self, field: String) -> Place {
-        self.locate_one(Diagnostic::at("", field, "")).place
+        let place = Place { field, ..Place::default() };
+        match self.holder(&place.field) {
+            Some(source) => source.complete(place),
+            None => Place { file: self.origin.label(), ..place },
+        }
     }
 
-    fn locate_one(&self, mut problem: Diagnostic) -> Diagnostic {
-        // It is in another file, which this one names.
-        if !problem.place.file.is_empty() {
-            return problem;
+    fn locate_one(&self, problem: Diagnostic) -> Diagnostic {
+        match self.holder(&problem.place.field) {
+            // It is in another file, which this one names.
+            _ if !problem.place.file.is_empty() => problem,
+            Some(source) => source.locate(problem),
+            None => {
+                let place = Place { file: self.origin.label(), ..problem.place };
+                Diagnostic { place, ..problem }
+            }
         }
-        let Some(own) = &self.source else {
-            problem.place.file = self.origin.label();
-            return problem;
-        };
-        let chain = || std::iter::once(own).chain(&self.bases);
-        let steps: Vec<&str> = problem.place.field.split('.').collect();
-        let best = chain().max_by_key(|source| {
-            let depth = depth_in(source, &steps);
-            let distance = chain().position(|it| std::ptr::eq(it, *source)).unwrap_or_default();
-            (depth, std::cmp::Reverse(distance))
-        });
-        best.unwrap_or(own).locate(problem)
+    }
+
+    /// Returns the file that sets a field: of those that set most of its path, the nearest.
+    fn holder(&self, field: &str) -> Option<&Source> {
+        let steps: Vec<&str> = field.split('.').collect();
+        let own = self.source.as_ref()?;
+        // The last of several greatest is taken, so the nearest comes last.
+        self.bases.iter().rev().chain([own]).max_by_key(|it| depth_in(it, &steps))
     }
 }
 
@@ -101,7 +106,7 @@ impl Policies<'_> {
             names.push(base);
             if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
                 let message = format!("circular `base`: {}", names.join(" → "));
-                let circle = Diagnostic::at("base-circle", "base", message);
+                let circle = Diagnostic::at(Code::BaseCircle, "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
             let (source, base_spec) = self.read(&found)?;
@@ -258,7 +263,7 @@ impl Catalog {
         let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let message = format!("`name` is `{given}`, but the file is `{file}`");
         let help = format!("write `name: \"{expected}\"`, or rename the file");
-        Err(vec![source.locate(Diagnostic::at("name-not-path", "name", message).help(help))].into())
+        Err(vec![source.locate(Diagnostic::at(Code::NameNotPath, "name", message).help(help))].into())
     }
 }
 

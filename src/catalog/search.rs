@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Catalog, Kind, Origin};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::policy::wildcard;
 use crate::input::text::decode;
@@ -57,7 +57,7 @@ impl Catalog {
             search.root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
-                    "folder-empty",
+                    Code::FolderEmpty,
                     "",
                     "the folder contains no recorded \
                     sessions",
@@ -135,7 +135,7 @@ impl Catalog {
             let nouns = kind.folder();
             let message = format!("`{given}` holds sessions and other inputs");
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
-            return Err(vec![Diagnostic::at("path-ambiguous", "", message).help(help)].into());
+            return Err(vec![Diagnostic::at(Code::PathAmbiguous, "", message).help(help)].into());
         }
         let is_name = || is_pattern(given) && self.matching(kind, given).next().is_some();
         Ok(n_sessions > 0

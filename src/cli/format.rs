@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::row::{self, Rows};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -149,7 +149,7 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.or(FormatArg::extension)),
             };
-            return Err(vec![Diagnostic::at("output-format", "", message).help(help)].into());
+            return Err(vec![Diagnostic::at(Code::OutputFormat, "", message).help(help)].into());
         }
         output.map_or(Ok(()), output::check)?;
         Ok(format)
@@ -163,7 +163,7 @@ impl Formats<'_> {
             Some(format) => Ok(Some(format.name)),
             None => {
                 let mut problem = Diagnostic::at(
-                    "output-extension",
+                    Code::OutputExtension,
                     "",
                     format!("`.{found}` is not the extension of an output format"),
                 );

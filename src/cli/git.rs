@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Kind, Origin, Revision};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::Format;
 use tempfile::TempDir;
@@ -85,7 +85,7 @@ pub(crate) fn found_in_revisions<'n>(
         if tree.text(&path).is_none() {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
-            with.lacking.push((name.clone(), Diagnostic::at("revision-policy", "", message).help(help)));
+            with.lacking.push((name.clone(), Diagnostic::at(Code::RevisionPolicy, "", message).help(help)));
             continue;
         }
         with.catalog = with.catalog.with_revision(name, &tree, &path);
@@ -132,7 +132,7 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
         | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(vec![Diagnostic::at("revision-bundled", "", message).help(help)].into());
+            return Err(vec![Diagnostic::at(Code::RevisionBundled, "", message).help(help)].into());
         }
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(Kind::Policy.folder()));
@@ -161,7 +161,7 @@ fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
 fn git_with(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String, Error> {
     let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let failed = |message: String, help: &str| -> Error {
-        vec![Diagnostic::at("git-failed", "", message).help(help)].into()
+        vec![Diagnostic::at(Code::GitFailed, "", message).help(help)].into()
     };
     #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
     let mut command = Command::new("git");

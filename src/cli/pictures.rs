@@ -1,6 +1,6 @@
 //! The chart of a run that is asked for.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Report;
 use crate::report::chart::{Figure, KINDS, Source};
@@ -42,7 +42,7 @@ fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnost
     };
     let what =
         if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };
-    Diagnostic::at("chart-missing", "", message).help(format!("{what}: {}", names.join(", ")))
+    Diagnostic::at(Code::ChartMissing, "", message).help(format!("{what}: {}", names.join(", ")))
 }
 
 /// Returns whether a text is empty or the number of a further chart.

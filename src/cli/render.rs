@@ -38,7 +38,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Str
     let mut group = level
         .clone()
         .primary_title(problem.message.as_str())
-        .id(problem.code)
+        .id(problem.code.name())
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::catalog::{Catalog, Kind};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::error::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser as _};
@@ -75,7 +75,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
                 let noun = kind.noun();
                 let help = format!("run `ctxsim run --{noun} {word}`");
-                return Diagnostic::at("usage", "", format!("`{word}` is a {noun}, not a command"))
+                return Diagnostic::at(Code::Usage, "", format!("`{word}` is a {noun}, not a command"))
                     .help(help);
             }
             let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
@@ -113,7 +113,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
         }
         _ => (message.to_owned(), None),
     };
-    Diagnostic::at("usage", "", message).help(help.unwrap_or_else(|| see(words)))
+    Diagnostic::at(Code::Usage, "", message).help(help.unwrap_or_else(|| see(words)))
 }
 
 /// Returns help with the allowed whole numbers, if a number is the problem.

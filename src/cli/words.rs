@@ -1,7 +1,7 @@
 //! Which arguments are sessions: options that take several values would otherwise take the paths behind them.
 
 use crate::catalog::{Catalog, Kind};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 
 /// Returns the values of an option without those that mean sessions, which are added to the sessions.
@@ -24,8 +24,11 @@ pub(crate) fn without_sessions(
         && let Some(word) = given.first()
     {
         let noun = kind.noun();
-        let problem =
-            Diagnostic::at("usage", "", format!("`{option}` needs a {noun}, but `{word}` means sessions"));
+        let problem = Diagnostic::at(
+            Code::Usage,
+            "",
+            format!("`{option}` needs a {noun}, but `{word}` means sessions"),
+        );
         return Err(vec![problem.help(format!("name a {noun} first, as in `{option} NAME {word}`"))].into());
     }
     Ok(kept)

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::measure::month::Calendar;
 use crate::report::advise::saved::Saved;
@@ -91,7 +91,7 @@ impl Recognised {
 /// Says that no agent has this name.
 fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
     let mut problem =
-        Diagnostic::at("agent-unknown", "", format!("no settings of an agent `{name}` are known"));
+        Diagnostic::at(Code::AgentUnknown, "", format!("no settings of an agent `{name}` are known"));
     "--agent".clone_into(&mut problem.place.file);
     vec![problem.help(format!("use one of {}", names(known)))]
 }
@@ -105,12 +105,13 @@ fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) 
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", names(known));
-    vec![Diagnostic::at("agent-unrecognised", "", message).help(help)].into()
+    vec![Diagnostic::at(Code::AgentUnrecognised, "", message).help(help)].into()
 }
 
 /// Says that nothing recorded is there to do something with.
 pub(super) fn no_recording(what: &str) -> Error {
-    let problem = Diagnostic::at("agent-unrecognised", "", format!("no recorded session is there to {what}"));
+    let problem =
+        Diagnostic::at(Code::AgentUnrecognised, "", format!("no recorded session is there to {what}"));
     vec![problem.help("name recorded sessions: files, or folders of them")].into()
 }
 

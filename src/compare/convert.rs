@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::catalog::{Catalog, Kind, Origin, kind_of};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::text::decode::{decode, encode};
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
@@ -53,7 +53,7 @@ pub fn show_merged(catalog: &Catalog, name: &str) -> Result<String, Error> {
 
 /// Reports that a recording is not an input file.
 fn recorded(origin: &Origin) -> Diagnostic {
-    let mut problem = Diagnostic::at("file-format", "", "a recorded session is not a scenario file");
+    let mut problem = Diagnostic::at(Code::FileFormat, "", "a recorded session is not a scenario file");
     problem.place.file = origin.label();
     problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
 }
@@ -67,6 +67,6 @@ fn converted<T: Serialize + DeserializeOwned + PartialEq>(
     if decode::<T>(&text, format).is_ok_and(|it| it == spec) {
         return Ok(text);
     }
-    let problem = Diagnostic::at("unwritable", "", "the other format cannot represent this file");
+    let problem = Diagnostic::at(Code::Unwritable, "", "the other format cannot represent this file");
     Err(vec![source.locate(problem.help("keep it as it is"))].into())
 }

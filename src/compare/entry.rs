@@ -9,7 +9,7 @@ use super::reads::problem;
 use super::selection::{Candidate, Selection};
 use super::twins::TWIN;
 use crate::catalog::{Loaded, Origin};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::shell::quoted;
 use crate::input::policy::matches_any;
@@ -149,7 +149,7 @@ impl Entry {
         let fitting: Vec<Profile> = named.iter().filter(fits).cloned().collect();
         if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
-            let mut problem = Diagnostic::at("profile-unfit", "profiles", message)
+            let mut problem = Diagnostic::at(Code::ProfileUnfit, "profiles", message)
                 .help(format!("use one of these with `--profile`: {}", made_for.join(", ")));
             problem.place.file = self.loaded.origin.label();
             return Err(vec![problem].into());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Plan;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::memory::export::{Banks, Export, Index, SCHEMA};
 use crate::take::Load;
@@ -17,7 +17,7 @@ impl Plan {
     pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
-            return Err(refuse("list-empty", "there is nothing to play".to_owned(), "name a scenario"));
+            return Err(refuse(Code::ListEmpty, "there is nothing to play".to_owned(), "name a scenario"));
         };
         let loads = self.open(entry).map_err(|error| match error {
             Error::Invalid(problems) => problems,
@@ -27,7 +27,7 @@ impl Plan {
         let Some(policy) = load.policies.first() else { return Err(Vec::new()) };
         if policy.fact_memory().is_none() {
             let message = format!("{} has no memory beside its prompt", policy.name);
-            return Err(refuse("store-none", message, "name a policy with a `memory`"));
+            return Err(refuse(Code::StoreNone, message, "name a policy with a `memory`"));
         }
         let policies = vec![Arc::clone(policy)];
         let one = Load { policies, profiles: vec![profile.clone()], ..load.clone() };

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::diag::{Diagnostic, Problems};
+use crate::diag::{Code, Diagnostic, Problems};
 use crate::grid::numbers::thousands;
 use crate::input::text::set::{self, Setting, Target};
 use crate::quantity::Decimal;
@@ -50,16 +50,16 @@ impl Grid {
             match Axis::parse(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
-                    problems.push("vary-twice", message, "list all of its values in one `--vary`");
+                    problems.push(Code::VaryTwice, message, "list all of its values in one `--vary`");
                 }
                 Ok(axis) => grid.axes.push(axis),
-                Err((message, help)) => problems.push("vary-values", message, help),
+                Err((message, help)) => problems.push(Code::VaryValues, message, help),
             }
         }
         let n = grid.axes.iter().try_fold(1_usize, |n, it| n.checked_mul(it.values.len()));
         if n.is_none_or(|it| it > POINTS_MAX) {
             let message = format!("the grid has more than {POINTS_MAX} points");
-            problems.push("vary-too-many", message, "vary fewer paths, or use larger steps");
+            problems.push(Code::VaryTooMany, message, "vary fewer paths, or use larger steps");
         }
         problems.into_result(grid)
     }
@@ -174,7 +174,7 @@ mod tests {
 
     fn grid(texts: &[&str]) -> Result<Grid, Vec<&'static str>> {
         let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
-        Grid::parse(&texts).map_err(|it| it.iter().map(|it| it.code).collect())
+        Grid::parse(&texts).map_err(|it| it.iter().map(|it| it.code.name()).collect())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The guards of a suite: resolves their names and metrics.
 
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
-use crate::diag::{Diagnostic, Place, Problems, nearest};
+use crate::diag::{Code, Diagnostic, Place, Problems, nearest};
 use crate::guard::NamedGuard;
 use crate::input::suite::{Figure, Guard};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
@@ -25,7 +25,7 @@ pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Ve
                 }) {
                     let message = format!("the suite does not run `{name}`");
                     let help = format!("name one of the suite's {}", kind.folder());
-                    to.push_at("guard-matches-nothing", field, message, help);
+                    to.push_at(Code::GuardMatchesNothing, field, message, help);
                 }
             }
         });
@@ -84,7 +84,7 @@ fn check_one(
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("name one of the suite's {}", kind.folder()),
         };
-        problems.push_at("guard-matches-nothing", field, format!("the suite does not run `{name}`"), help);
+        problems.push_at(Code::GuardMatchesNothing, field, format!("the suite does not run `{name}`"), help);
     }
     check_stages((catalog, origin), suite, guard, problems);
     let Some(metric) = &guard.metric else { return };
@@ -95,7 +95,7 @@ fn check_one(
                 "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
             }
         };
-        problems.push_at("guard-metric", "metric", format!("unknown metric `{metric}`"), help);
+        problems.push_at(Code::GuardMetric, "metric", format!("unknown metric `{metric}`"), help);
     }
 }
 
@@ -125,7 +125,7 @@ fn check_stages(
             None => format!("its stages are {}", known.join(", ")),
         };
         let message = format!("{} has no stage `{stage}`", guard.policy);
-        problems.push_at("guard-stage", format_args!("fired.{nth}"), message, help);
+        problems.push_at(Code::GuardStage, format_args!("fired.{nth}"), message, help);
     }
 }
 
@@ -180,7 +180,7 @@ impl Runs<'_> {
             }
             found.n_left_out += 1;
             let message = format!("guard `{}` applies to no run", guard.name);
-            let problem = Diagnostic::at("guard-matches-nothing", format!("guards.{index}"), message);
+            let problem = Diagnostic::at(Code::GuardMatchesNothing, format!("guards.{index}"), message);
             let help = "name a policy, a scenario and a profile that the suite runs";
             found.about_nothing.push(problem.help(help));
         }

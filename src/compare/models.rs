@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 
 use crate::catalog::{Catalog, Kind, Origin};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::text::decode::{Format, decode};
 use crate::input::{Limits, Profile, ProfileFile};
 
@@ -125,7 +125,7 @@ impl ModelProfiles {
             ),
             None => "name one with `--profile`; `ctxsim list profiles` shows all".to_owned(),
         };
-        Err(Box::new(Diagnostic::at("model-unknown", "", message).help(help)))
+        Err(Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help)))
     }
 
     fn best(&self, model: &str) -> Option<&Profile> {

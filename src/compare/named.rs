@@ -12,7 +12,7 @@ use super::index::{self, Indexing};
 use super::naming::{self, Names as Choices};
 use super::twins::TWIN;
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::{ScenarioFile, SuiteFile};
 use crate::report::Skipped;
@@ -78,7 +78,8 @@ impl Names<'_> {
         let mut seen = IndexSet::new();
         if self.names.is_empty() {
             let field = self.kind.folder();
-            let problem = Diagnostic::at("list-empty", field, format!("there are no {}", self.kind.noun()));
+            let problem =
+                Diagnostic::at(Code::ListEmpty, field, format!("there are no {}", self.kind.noun()));
             let problem = problem.help("name at least one");
             found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
         }

@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::PolicyFile;
 use crate::input::policy::Size;
 
@@ -40,7 +40,7 @@ pub(super) fn undeclared(
                 Some(known) => format!("did you mean `{known}`?"),
                 None => "declare it in a policy's `params`, or remove it".to_owned(),
             };
-            Diagnostic::at("param-undeclared", format!("params.{name}"), message).help(help)
+            Diagnostic::at(Code::ParamUndeclared, format!("params.{name}"), message).help(help)
         })
         .collect()
 }
@@ -65,7 +65,7 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
             None => format!("read it with `param(\"{name}\")`, or remove it"),
         };
         let message = format!("the parameter `{name}` is never used");
-        source.locate(Diagnostic::at("param-unread", format!("params.{name}"), message).help(help))
+        source.locate(Diagnostic::at(Code::ParamUnread, format!("params.{name}"), message).help(help))
     });
     problems.collect()
 }

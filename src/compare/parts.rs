@@ -13,7 +13,7 @@ use super::assembled::{Came, Gathered};
 use super::found::Found;
 use super::watch::Watch;
 use super::{Entry, Load, Plan, Told, selection};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::scenario;
 use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
@@ -67,8 +67,9 @@ impl Plan {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
-            problems
-                .push(Diagnostic::at("part-guards", "", message).help("leave `--totals` and `--parts` out"));
+            problems.push(
+                Diagnostic::at(Code::PartGuards, "", message).help("leave `--totals` and `--parts` out"),
+            );
         }
         let is_item = |it: &&Entry| {
             matches!(
@@ -213,7 +214,7 @@ fn without_parts(name: &str) -> Diagnostic {
     let message = format!("{name} has more than a bill, such as planted facts, which parts do not hold");
     let help =
         "leave `--totals` and `--parts` out, or name recorded sessions or scenarios with turns of their own";
-    Diagnostic::at("part-findings", "", message).help(help)
+    Diagnostic::at(Code::PartFindings, "", message).help(help)
 }
 
 /// Folds parts, which are read one by one in the order of their plan, to the report of all scenarios.

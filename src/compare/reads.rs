@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::Entry;
 use crate::catalog::Origin;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::{counted, listed};
 use crate::input::Policy;
@@ -52,7 +52,7 @@ pub(super) fn problem(unread: &Unread, kind: &Kind, policies: &[&str], loads: &[
         "name a scenario such as {}, or for this one a policy such as `{policy}`",
         scenarios.join(" or ")
     );
-    Diagnostic::at("policy-unread", "", message).help(help)
+    Diagnostic::at(Code::PolicyUnread, "", message).help(help)
 }
 
 /// Returns the first scenario in which policies are judged by what they remember, rather than by evidence needs.
@@ -76,7 +76,7 @@ impl Load {
             written.name, other.name, self.name
         );
         let help = "compare memory runners with each other, or put both side by side with `ctxsim run`";
-        Err(vec![Diagnostic::at("policy-other-work", "", message).help(help)].into())
+        Err(vec![Diagnostic::at(Code::PolicyOtherWork, "", message).help(help)].into())
     }
 }
 

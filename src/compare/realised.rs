@@ -4,7 +4,7 @@ use super::advise::agents::{Agent, ShownBy};
 use super::advise::{Plays, Policies, Seen, State, Whose, no_recording, played, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
 use crate::report::realised::{Later, Realised};
@@ -18,7 +18,7 @@ const SAME_VERSION_MIN: usize = 5;
 /// The text is none, or of another schema.
 pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     let broken = |message: String, place: Option<(usize, usize)>| {
-        let mut problem = Diagnostic::at("forecast-broken", "", message);
+        let mut problem = Diagnostic::at(Code::ForecastBroken, "", message);
         file.clone_into(&mut problem.place.file);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])

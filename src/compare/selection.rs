@@ -2,7 +2,7 @@
 
 use super::twins::TWIN;
 use super::{Comparison, Load};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::thousands;
 use crate::input::policy::wildcard;
@@ -44,7 +44,7 @@ impl Selection {
             Some(day) => match calendar::day(day) {
                 Some(ms) => Some((ms, day.clone())),
                 None => {
-                    let problem = Diagnostic::at("since-day", "", format!("`{day}` is not a date"));
+                    let problem = Diagnostic::at(Code::SinceDay, "", format!("`{day}` is not a date"));
                     let mut problem = problem.help("write YYYY-MM-DD, as in `2026-11-01`");
                     "--since".clone_into(&mut problem.place.file);
                     return Err(Box::new(problem));
@@ -159,7 +159,7 @@ fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
 
 /// Reports that no session is left, and why.
 pub(super) fn none_left(skipped: &[Skipped]) -> Error {
-    let problem = Diagnostic::at("nothing-to-run", "", "no recorded session is left");
+    let problem = Diagnostic::at(Code::NothingToRun, "", "no recorded session is left");
     let help = match skipped.len() {
         0 => "name a recording or a folder of them".to_owned(),
         _ => format!("skipped: {}", Skipped::counted(skipped)),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Plan, in_order};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::profile::Counting;
 use crate::measure::BreakEven;
@@ -106,7 +106,7 @@ impl Load {
         self.same_work(&(0..self.policies.len()).collect::<Vec<_>>())?;
         if self.policies.len() < n_policies {
             let message = format!("{} is a block trace, which no policy changes", self.name);
-            let problem = Diagnostic::at("policy-unread", "", message);
+            let problem = Diagnostic::at(Code::PolicyUnread, "", message);
             return Err(vec![problem.help("add `--policy identity`")].into());
         }
         let counting = (0..self.profiles.len()).map(|it| self.counting(it)).collect();

@@ -3,13 +3,13 @@
 use indexmap::IndexSet;
 
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::policy::wildcard;
 use crate::input::text::set::Setting;
 use crate::input::{Policy, PolicyFile};
 
 /// The code of a parameter that several policies have.
-pub(super) const AMBIGUOUS: &str = "set-ambiguous";
+pub(super) const AMBIGUOUS: Code = Code::SetAmbiguous;
 
 /// The policies of a run, as overrides may name them.
 pub(super) struct Policies<'a> {
@@ -72,7 +72,7 @@ impl Policies<'_> {
             None => format!("the policies of this run are {}", quoted(names)),
         };
         let message = format!("this run has no policy `{name}`");
-        at(setting, Diagnostic::at("set-no-such-policy", "", message).help(help))
+        at(setting, Diagnostic::at(Code::SetNoSuchPolicy, "", message).help(help))
     }
 }
 
@@ -113,7 +113,7 @@ fn no_reader<'a>(
             name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
-    at(setting, Diagnostic::at("set-no-such-param", "", message).help(help))
+    at(setting, Diagnostic::at(Code::SetNoSuchParam, "", message).help(help))
 }
 
 /// Reports a parameter that several policies have.

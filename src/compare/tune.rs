@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::parts::Making;
 use super::{Comparison, Entry, Plan, Progress, Swept, SweptLoad, Told, reads, selection};
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::profile::calendar;
 use crate::input::text::decode::encode;
@@ -128,7 +128,7 @@ impl<'a> Tuning<'a> {
     /// What is tried cannot be written.
     pub fn job(&self) -> Result<String, Error> {
         let head = serde_json::to_string(&self.head);
-        let head = head.map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
+        let head = head.map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
         Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Tuning<'a> {
     pub fn check_parts(&self) -> Result<(), Error> {
         let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are played over drawn sessions");
-        let problem = Diagnostic::at("part-findings", "", message);
+        let problem = Diagnostic::at(Code::PartFindings, "", message);
         Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
     }
 

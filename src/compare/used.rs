@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::{Comparison, set_policies};
 use crate::catalog::Loaded;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::SuiteFile;
 use crate::input::text::set::Setting;
 
@@ -41,7 +41,7 @@ impl Used {
 
     /// Says why an override can lead to nothing.
     pub(super) fn refuse(&mut self, message: &str, help: &str) {
-        let mut problem = Diagnostic::at("set-no-such-field", &self.setting.text, message).help(help);
+        let mut problem = Diagnostic::at(Code::SetNoSuchField, &self.setting.text, message).help(help);
         "--set".clone_into(&mut problem.place.file);
         self.refused = Some(Box::new(problem));
     }

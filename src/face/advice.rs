@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::face::Error;
 use crate::report::advise::{self, table};
 
@@ -25,7 +25,7 @@ impl Advice {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        self.inner.document().map_err(|it| Diagnostic::at("unwritable", "", it.to_string()).into())
+        self.inner.document().map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()).into())
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::catalog::{Catalog as Inner, Kind};
 use crate::compare::{self, check};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::face::{Error, Problem};
 use crate::input::policy::Size;
 
@@ -108,7 +108,7 @@ impl Catalog {
     pub fn text(self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
         let wrong = || {
             let message = format!("cannot tell the kind of input and its format from the path `{path}`");
-            Diagnostic::at("path-unclear", "", message)
+            Diagnostic::at(Code::PathUnclear, "", message)
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
         let Self(mut inner) = self;

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use crate::catalog::Catalog as Inner;
 use crate::compare;
 use crate::compare::advise::{self, Asked as Wanted};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 #[cfg(feature = "testing")]
 use crate::face::Profile;
 use crate::face::plan::Asked;
@@ -242,7 +242,8 @@ impl Comparison {
             });
         }
         if let Some(share) = self.asked.min_evidence.filter(|it| !(0.0..=1.0).contains(it)) {
-            let problem = Diagnostic::at("min-evidence", "min_evidence", format!("{share} is not a share"));
+            let problem =
+                Diagnostic::at(Code::MinEvidence, "min_evidence", format!("{share} is not a share"));
             held.problems.push(problem.help("write a number from 0 to 1, such as `0.9`"));
         }
         if !held.problems.is_empty() {
@@ -330,11 +331,11 @@ impl Held {
     /// Checks that no policy or profile built in code has the name of another: one of them would silently run in place of both.
     fn is_new(&mut self, folder: &'static str, name: &str, is_built: bool) -> bool {
         let problem = if is_built && name.trim().is_empty() {
-            Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
+            Diagnostic::at(Code::NameEmpty, "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
         } else if self.names.get(&(folder, name.to_owned())).is_some_and(|it| *it || is_built) {
             let message = format!("two different {folder} are named `{name}`");
-            Diagnostic::at("name-twice", "name", message).help("give each its own name")
+            Diagnostic::at(Code::NameTwice, "name", message).help("give each its own name")
         } else {
             self.names.insert((folder, name.to_owned()), is_built);
             return true;

@@ -45,7 +45,7 @@ impl Error {
 impl Problem {
     pub(super) fn new(problem: &Diagnostic) -> Self {
         Self {
-            code: problem.code,
+            code: problem.code.name(),
             message: problem.message.clone(),
             file: problem.place.file.clone(),
             field: problem.place.field.clone(),

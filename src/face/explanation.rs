@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::explain;
 use crate::face::Error;
 use crate::report::explain::{json, rendered, table};
@@ -22,7 +22,7 @@ pub struct Explanation {
 
 impl Explanation {
     pub(super) fn new(it: &explain::Explanation, context: Context<'_>) -> Result<Self, Error> {
-        let unwritable = |error: serde_json::Error| Diagnostic::at("unwritable", "", error.to_string());
+        let unwritable = |error: serde_json::Error| Diagnostic::at(Code::Unwritable, "", error.to_string());
         let text = json(it, context, false).map_err(unwritable)?;
         Ok(Self {
             text: table::explanation(it, context, table::Style::default()),

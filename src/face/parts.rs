@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::compare::parts::{self, Making, Shard};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::face::plan::Asked;
 use crate::face::{Error, Plan, Progress, Total, Verdict};
 use crate::report::part::{Part, Whole};
@@ -52,13 +52,14 @@ impl Plan {
         progress: impl Fn(Progress) -> ControlFlow<()> + Sync,
     ) -> Result<Vec<String>, Error> {
         if !(1..=of).contains(&part) {
-            let problem = Diagnostic::at("part-share", "part", format!("{part} of {of} is no share"));
+            let problem = Diagnostic::at(Code::PartShare, "part", format!("{part} of {of} is no share"));
             return Err(problem.help("write a number from 1 to the number of shares").into());
         }
         let Asked { threads, min_evidence, .. } = self.asked;
         let made: Mutex<Vec<String>> = Mutex::default();
         let take = |part: Part| {
-            let line = part.line().map_err(|it| vec![Diagnostic::at("unwritable", "", it.to_string())])?;
+            let line =
+                part.line().map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
             made.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             Ok(())
         };
@@ -133,6 +134,6 @@ impl Totals {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::totals(&self.inner).map_err(|it| Diagnostic::at("unwritable", "", it.to_string()).into())
+        json::totals(&self.inner).map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()).into())
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::compare;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::explain;
 use crate::face::rows::{Kept, Streamed};
 use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
@@ -182,7 +182,7 @@ impl Plan {
         let missing = || -> Error {
             let RunId { policy, scenario, profile } = run;
             let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
-            Diagnostic::at("run-unknown", "", message).help("use a `RunId` from `Plan::stream`").into()
+            Diagnostic::at(Code::RunUnknown, "", message).help("use a `RunId` from `Plan::stream`").into()
         };
         found.into_iter().flatten().next().ok_or_else(missing)?
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error as InnerError;
 use crate::face::rows::Kept;
 use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
@@ -299,7 +299,7 @@ fn sums(report: &report::Report, policies: &[String]) -> Vec<Result<Run, FailedR
 
 /// Reports that a value cannot be written.
 fn unwritable(error: &impl fmt::Display) -> Error {
-    Diagnostic::at("unwritable", "", error.to_string()).into()
+    Diagnostic::at(Code::Unwritable, "", error.to_string()).into()
 }
 
 impl Serialize for Run {

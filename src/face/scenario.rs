@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::face::{Catalog, Error, Kind, Recording, Text};
 use crate::input::scenario::{self as input, Assume, Load};
 use crate::input::{Scenario as Checked, ScenarioFile};
@@ -64,12 +64,12 @@ impl Scenario {
             _ => {
                 let message = format!("`{kind}` is not generated from patterns");
                 let help = "write `random`, or name a scenario whose load is `generate`";
-                return Err(Diagnostic::at("generate-unknown", "load", message).help(help).into());
+                return Err(Diagnostic::at(Code::GenerateUnknown, "load", message).help(help).into());
             }
         }
         let checked = Checked::new(&spec)?;
         let missing = |_: &str, _: &Assume| {
-            Err(vec![Diagnostic::at("recording-missing", "load", "a generated load reads no recording")]
+            Err(vec![Diagnostic::at(Code::RecordingMissing, "load", "a generated load reads no recording")]
                 .into())
         };
         let timeline = load::load(&checked, missing)?;
@@ -261,16 +261,21 @@ impl ScenarioBuilder {
             problems.push(problem);
         };
         if self.name.trim().is_empty() {
-            push("name-empty", "name".into(), "the scenario has no name".into(), "give it one");
+            push(Code::NameEmpty, "name".into(), "the scenario has no name".into(), "give it one");
         }
         if self.turns.is_empty() {
-            push("turns-missing", "turns".into(), "the scenario has no turn".into(), "add one with `turn`");
+            push(
+                Code::TurnsMissing,
+                "turns".into(),
+                "the scenario has no turn".into(),
+                "add one with `turn`",
+            );
         }
         for (nth, (kind, _)) in self.stable.iter().enumerate() {
             if !matches!(kind, Kind::System | Kind::ToolSchema) {
                 let message = format!("`{kind:?}` is not allowed in the stable prefix");
                 push(
-                    "stable-kind",
+                    Code::StableKind,
                     format!("stable.{nth}"),
                     message,
                     "use `Kind::System` or `Kind::ToolSchema`",
@@ -282,11 +287,11 @@ impl ScenarioBuilder {
                 let field = || format!("turns.{nth}.needs.{which}");
                 if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
                     let message = format!("turn {} cannot look back {back} turns", nth + 1);
-                    push("need-back", field(), message, "1 means the previous turn");
+                    push(Code::NeedBack, field(), message, "1 means the previous turn");
                 }
                 if !(0.0..=1.0).contains(weight) {
                     let message = format!("{weight} is not a probability");
-                    push("need-weight", field(), message, "write a number from 0 to 1");
+                    push(Code::NeedWeight, field(), message, "write a number from 0 to 1");
                 }
             }
         }

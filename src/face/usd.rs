@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::face::Error;
 use crate::quantity::Decimal;
 
@@ -18,7 +18,7 @@ impl Usd {
     pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");
-            let problem = Diagnostic::at("price-invalid", field, message);
+            let problem = Diagnostic::at(Code::PriceInvalid, field, message);
             Box::new(problem.help("use a non-negative number with at most 18 digits"))
         };
         self.0.as_ref().copied().map_err(wrong)

@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
-use crate::diag::{Diagnostic, Problems};
+use crate::diag::{Code, Diagnostic, Problems};
 use crate::input::policy::memory::bank::{self, is_file_name};
 use crate::input::text::source::json_problem;
 
@@ -75,7 +75,8 @@ impl Export {
             bank::check(bank, self.banks.keys().take(index).map(String::as_str), &mut problems);
         }
         problems.into_result(())?;
-        let unwritable = |error: serde_json::Error| vec![Diagnostic::at("unwritable", "", error.to_string())];
+        let unwritable =
+            |error: serde_json::Error| vec![Diagnostic::at(Code::Unwritable, "", error.to_string())];
         let mut files = vec![(INDEX_FILE.to_owned(), pretty(&self.index).map_err(unwritable)?)];
         for (bank, facts) in &self.banks {
             files.push((file(bank), pretty(facts).map_err(unwritable)?));
@@ -109,7 +110,7 @@ impl Export {
             let message = format!("this index has the schema `{}`, not `{SCHEMA}`", index.schema);
             return Err(vec![at(
                 &name,
-                "store-schema",
+                Code::StoreSchema,
                 message,
                 "run `ctxsim store write` with this version",
             )]
@@ -131,7 +132,7 @@ impl Export {
                 let message = format!("`{bank}` is not the name of a file beside the index");
                 problems.push(at(
                     INDEX_FILE,
-                    "store-name",
+                    Code::StoreName,
                     message,
                     "run `ctxsim store write` with this \
                     version",
@@ -153,15 +154,15 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
         let wanted: Vec<&String> = written.collect();
         for key in wanted.iter().filter(|it| !facts.contains_key(it.as_str())) {
             let message = format!("the index has `{key}`, but this file does not");
-            problems.push(at(&file(bank), "store-key-missing", message, "run `ctxsim store write` again"));
+            problems.push(at(&file(bank), Code::StoreKeyMissing, message, "run `ctxsim store write` again"));
         }
         for key in facts.keys().filter(|it| !wanted.contains(it)) {
             let message = format!("this file has `{key}`, but the index does not");
-            problems.push(at(&file(bank), "store-key-stray", message, "run `ctxsim store write` again"));
+            problems.push(at(&file(bank), Code::StoreKeyStray, message, "run `ctxsim store write` again"));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
             let message = "the facts are repeated or not in the index's order".to_owned();
-            problems.push(at(&file(bank), "store-order", message, "run `ctxsim store write` again"));
+            problems.push(at(&file(bank), Code::StoreOrder, message, "run `ctxsim store write` again"));
         }
     }
     problems
@@ -182,12 +183,12 @@ fn parse<T: for<'t> Deserialize<'t>>(name: &str, text: &str) -> Result<T, Vec<Di
     serde_json::from_str(text).map_err(|error| {
         let mut problem = json_problem(text, &error).help("use a file written by `ctxsim store write`");
         name.clone_into(&mut problem.place.file);
-        vec![Diagnostic { code: "store-json", ..problem }]
+        vec![Diagnostic { code: Code::StoreJson, ..problem }]
     })
 }
 
 /// Reports a problem of a file.
-fn at(file: &str, code: &'static str, message: String, help: &str) -> Diagnostic {
+fn at(file: &str, code: Code, message: String, help: &str) -> Diagnostic {
     let mut problem = Diagnostic::at(code, "", message).help(help);
     file.clone_into(&mut problem.place.file);
     problem
@@ -229,7 +230,7 @@ mod tests {
             let found = files.iter().find(|(it, _)| it == name);
             found
                 .map(|(_, text)| text.clone())
-                .ok_or_else(|| vec![at(name, "gone", String::new(), "")].into())
+                .ok_or_else(|| vec![at(name, Code::File, String::new(), "")].into())
         })
     }
 
@@ -252,7 +253,11 @@ mod tests {
             assert!(text.contains(from));
             *text = text.replacen(from, to, 1);
             let Err(Error::Invalid(problems)) = read(&files) else { panic!("refused") };
-            problems.iter().map(|it| format!("{} {}", it.place.file, it.code)).collect::<Vec<_>>().join(", ")
+            problems
+                .iter()
+                .map(|it| format!("{} {}", it.place.file, it.code.name()))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
 
         assert_eq!(refused("explicit.json", "}", ""), "explicit.json store-json");
@@ -295,7 +300,7 @@ mod tests {
         export.banks.insert("Index".to_owned(), IndexMap::new());
         export.banks.insert("Config".to_owned(), IndexMap::new());
 
-        let codes: Vec<&str> = export.files().unwrap_err().iter().map(|it| it.code).collect();
+        let codes: Vec<&str> = export.files().unwrap_err().iter().map(|it| it.code.name()).collect();
         assert_eq!(codes, ["bank-name", "bank-name", "bank-case"]);
     }
 }

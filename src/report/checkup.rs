@@ -215,7 +215,7 @@ fn with_help(error: &Diagnostic) -> String {
 
 fn error_json(it: &Diagnostic) -> Value {
     group! {
-        "code": it.code,
+        "code": it.code.name(),
         "file": it.place.file.clone(),
         "line": it.place.line_column.map(|at| at.0),
         "column": it.place.line_column.map(|at| at.1),

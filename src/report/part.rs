@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{FailedRun, Run, Session, Skipped};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::policy::Apply;
 use crate::input::profile::Counting;
 use crate::input::suite::Reference;
@@ -260,7 +260,7 @@ impl<H: Common> PartOf<H> {
                 format!("not a part: {error}")
             };
             let help = "run its shard again: it makes only the parts that are missing";
-            Box::new(Diagnostic::at("part-broken", "", message).help(help))
+            Box::new(Diagnostic::at(Code::PartBroken, "", message).help(help))
         };
         let mark: Mark = serde_json::from_str(line).map_err(broken)?;
         if mark.version != VERSION {
@@ -269,13 +269,13 @@ impl<H: Common> PartOf<H> {
                 mark.version, mark.schema
             );
             let help = "use one version for all parts: run its shard again, into another folder";
-            return Err(Box::new(Diagnostic::at("part-version", "version", message).help(help)));
+            return Err(Box::new(Diagnostic::at(Code::PartVersion, "version", message).help(help)));
         }
         if mark.schema != H::SCHEMA {
             let message =
                 format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
             let help = "keep the parts of each job in a folder of its own";
-            return Err(Box::new(Diagnostic::at("part-job", "schema", message).help(help)));
+            return Err(Box::new(Diagnostic::at(Code::PartJob, "schema", message).help(help)));
         }
         serde_json::from_str(line).map_err(broken)
     }

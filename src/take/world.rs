@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::play::Folded;
 use super::simulations::Keys;
 use super::{Cell, Load, Progress, Sinks, Take};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::policy::memory::Memory;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Rows as Ledger, Sink};
@@ -114,7 +114,7 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
         let message =
             format!("{} consists of sessions: its requests depend on what the memory kept", self.name());
-        let problem = Diagnostic::at("explain-what", "", message);
+        let problem = Diagnostic::at(Code::ExplainWhat, "", message);
         Err(vec![problem.help("name a scenario of items, such as `agents/coding_day`")])
     }
 
@@ -123,7 +123,7 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// It has no such trial, or its facts have no words.
     fn banks(&self, load: &Load, _length: u64, _trial: u64) -> Result<Banks, Vec<Diagnostic>> {
-        let problem = Diagnostic::at("rows-trials", "", format!("{} has no conversations", load.name));
+        let problem = Diagnostic::at(Code::RowsTrials, "", format!("{} has no conversations", load.name));
         Err(vec![problem.help("name a scenario with `load.conversation`")])
     }
 }

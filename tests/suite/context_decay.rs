@@ -249,7 +249,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
     let refused = |policy: &str, length, trial| {
         let comparison = Comparison { policies: vec![policy.to_owned()], ..comparison(&[]) };
         let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-        plan.export(length, trial, &[]).unwrap_err()[0].code
+        plan.export(length, trial, &[]).unwrap_err()[0].code.name()
     };
     assert_eq!(refused("identity", 50, 0), "store-none");
     assert_eq!(refused("context_decay/file_backed", 51, 0), "conversation-unknown");
@@ -376,7 +376,7 @@ fn every_bad_parameter_is_told_at_once_with_its_place() {
         .iter()
         .map(|it| {
             assert!(it.help.is_some() && it.place.line_column.is_some(), "{it}");
-            format!("{} {}", it.place.field, it.code)
+            format!("{} {}", it.place.field, it.code.name())
         })
         .collect();
     let expected = [

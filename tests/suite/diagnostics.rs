@@ -222,6 +222,13 @@ fn worded() -> BTreeSet<String> {
     names.map(|it| it.trim_end_matches(".snap").to_owned()).collect()
 }
 
+/// Capacities that no store has.
+const CAPACITIES: [&str; 3] = [
+    "profile.cache.blocks.capacity_blocks=0",
+    "profile.cache.blocks.capacity_blocks=-5",
+    "profile.cache.blocks.capacity_blocks=9e9",
+];
+
 /// Returns command lines with mistakes of all kinds.
 fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
@@ -259,21 +266,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=0"],
-        ]
-        .concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=-5"],
-        ]
-        .concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.blocks.capacity_blocks=9e9"],
-        ]
-        .concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", CAPACITIES[0]]].concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", CAPACITIES[1]]].concat(),
+        [&blocks[..], &["--profile", "open/blocks-64-infinite", "--set", CAPACITIES[2]]].concat(),
         vec!["run", "--scenario", "blocks_negative.jsonl"],
         vec!["run", "--scenario", "blocks_too_large.jsonl"],
         vec!["run", "--scenario", "blocks_cut.json"],
@@ -518,23 +513,27 @@ fn every_code_has_its_broken_file() {
     assert_eq!(stale, Vec::<&str>::new(), "no code is called so any more");
 }
 
-/// Returns the codes in the library's source: the first literal of each call that makes a problem.
+/// Returns the names of all codes; each must be told somewhere.
 fn codes() -> BTreeSet<String> {
-    let mut codes = BTreeSet::new();
-    for text in super::tidy::sources("src") {
-        let text = text.1.split("#[cfg(test)]").next().unwrap().to_owned();
-        for call in [".push(", ".push_at(", "Diagnostic::at(", "Fault::new(", "problem("] {
-            for rest in text.split(call).skip(1) {
-                let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
-                let Some((code, behind)) = rest.split_once('"') else { continue };
-                let is_code = code.len() > 3 && code.bytes().all(|it| it.is_ascii_lowercase() || it == b'-');
-                if is_code && behind.starts_with(',') {
-                    codes.insert(code.to_owned());
-                }
-            }
-        }
-    }
-    codes
+    let (list, others): (Vec<_>, Vec<_>) =
+        super::tidy::sources("src").into_iter().partition(|it| it.0.ends_with("diag/code.rs"));
+    let names = |text: &'_ str| -> Vec<String> {
+        let behind = text.split("Code::").skip(1);
+        behind.map(|it| it.chars().take_while(char::is_ascii_alphanumeric).collect()).collect()
+    };
+    let told: BTreeSet<String> = others.iter().flat_map(|it| names(&it.1)).collect();
+    let list = list[0].1.split_once("pub enum Code {").unwrap().1.split_once("\n}").unwrap().0;
+    let codes = list.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("///"));
+    let codes: Vec<&str> = codes.map(|it| it.trim_end_matches(',')).collect();
+    let untold: Vec<&&str> = codes.iter().filter(|it| !told.contains(**it)).collect();
+    assert_eq!(untold, Vec::<&&str>::new(), "nothing tells these codes");
+    codes.into_iter().map(kebab).collect()
+}
+
+/// Returns the name of a code in outputs.
+fn kebab(code: &str) -> String {
+    let letters = code.chars().flat_map(|it| it.is_uppercase().then_some('-').into_iter().chain([it]));
+    letters.collect::<String>().trim_start_matches('-').to_lowercase()
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn equal_blocks_have_equal_blocks_before_them() {
 fn blocks_of_another_size_are_not_written() {
     let trace = export(&timeline(PI), &policy("identity"), &profile(), 64).unwrap();
 
-    assert_eq!(mooncake::write(&trace).unwrap_err().code, "unwritable");
+    assert_eq!(mooncake::write(&trace).unwrap_err().code.name(), "unwritable");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn a_text_without_records_is_no_recording() {
         let problems = import(text, "test", &Assume::default(), &[]).unwrap_err();
         let is_blank = text.trim_start_matches('\u{feff}').trim().is_empty();
         assert_eq!(
-            problems[0].code,
+            problems[0].code.name(),
             if is_blank { "recording-empty" } else { "recording-unknown" },
             "{text:?}"
         );
@@ -138,7 +138,7 @@ fn a_text_without_records_is_no_recording() {
 fn a_token_of_no_characters_is_refused() {
     let assume = Assume { chars_per_token: Some(ctxsim::quantity::Decimal::ZERO), ..Assume::default() };
 
-    assert_eq!(import(FIXTURE, "test", &assume, &[]).unwrap_err()[0].code, "chars-per-token-zero");
+    assert_eq!(import(FIXTURE, "test", &assume, &[]).unwrap_err()[0].code.name(), "chars-per-token-zero");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn profile(prices: &str) -> Profile {
 
 /// Returns the codes of what is wrong with prices.
 fn codes(prices: &str) -> Vec<&'static str> {
-    profile_with(prices, "").unwrap_err().iter().map(|it| it.code).collect()
+    profile_with(prices, "").unwrap_err().iter().map(|it| it.code.name()).collect()
 }
 
 /// A request: read, written for minutes, written for an hour, plain input, output.
@@ -251,7 +251,7 @@ fn services_multiply_or_replace_and_stack() {
     assert_eq!(request(&row([0, 0, 1, 0, 0]), &fast.prices), None, "a write of an unknown price");
     let unknown = profile_with(&prices, "services = [\"bach\"]").unwrap_err();
     assert_eq!(
-        (unknown[0].code, unknown[0].help.as_deref()),
+        (unknown[0].code.name(), unknown[0].help.as_deref()),
         ("service-unknown", Some("did you mean `batch`?"))
     );
 }

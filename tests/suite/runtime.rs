@@ -442,7 +442,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
         );
         let spec = ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
         let problems = Policy::new(&spec).unwrap_err();
-        problems.iter().map(|it| it.code).collect::<Vec<_>>()
+        problems.iter().map(|it| it.code.name()).collect::<Vec<_>>()
     };
 
     assert_eq!(told("apply: drop", "{{ output | no_such }}"), ["template-broken"]);

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::catalog::Files;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::Format;
 
@@ -63,7 +63,7 @@ impl Kept<'_> {
             Err(vec![problem].into())
         };
         if self.inputs.contains(path) {
-            return refused("output-input", "this file is one of the inputs", "name another file");
+            return refused(Code::OutputInput, "this file is one of the inputs", "name another file");
         }
         let is_kept = self.force
             || there.len() == 0
@@ -73,7 +73,7 @@ impl Kept<'_> {
             return Ok(());
         }
         let help = "name another file, or add `--force` to replace this one";
-        refused("output-exists", "this file exists, and ctxsim did not write it", help)
+        refused(Code::OutputExists, "this file exists, and ctxsim did not write it", help)
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use crate::catalog::{Catalog, Files, Kind, Origin};
 use crate::compare::{Comparison, Plan};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Report;
 use crate::report::checkup::{self, CheckUp, github, junit, page, sarif};
@@ -198,7 +198,7 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
     let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
     if own.is_empty() {
-        let problem = Diagnostic::at("usage", "", "your folders contain no suites");
+        let problem = Diagnostic::at(Code::Usage, "", "your folders contain no suites");
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
         return Err(vec![problem.help(help)].into());
     }
@@ -227,7 +227,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
         .iter()
         .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
         .map(|it| {
-            let mut problem = Diagnostic::at("scenario-not-run", "", it.reason.clone());
+            let mut problem = Diagnostic::at(Code::ScenarioNotRun, "", it.reason.clone());
             problem.place.file.clone_from(&it.file);
             problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })

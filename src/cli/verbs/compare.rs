@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, Kind, Origin};
 use crate::compare::{Comparison, Plan};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::contrast::{Contrast, json, markdown, page, table};
 use clap::Args;
@@ -155,13 +155,13 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<Pair>, Error> {
     let mut candidates = args.candidates.clone();
     if candidates.is_empty() {
         if !args.base.starts_with(git::MARK) {
-            let problem = Diagnostic::at("usage", "", "`--candidate` is missing");
+            let problem = Diagnostic::at(Code::Usage, "", "`--candidate` is missing");
             return Err(vec![problem.help("name the policy to compare with the base")].into());
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
         if candidates.is_empty() {
-            let problem = Diagnostic::at("usage", "", "your folders contain no policies");
+            let problem = Diagnostic::at(Code::Usage, "", "your folders contain no policies");
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
             return Err(vec![problem.help(help)].into());
         }

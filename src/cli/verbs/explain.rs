@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::compare::{Comparison, Plan};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::explain::explain as explained;
 use crate::report::explain::{json, rendered, table};
@@ -113,7 +113,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let context = Context::alone(policy, &load.name, timeline, profile);
     let text = match format {
         FormatArg::JSON => json(&explanation, context, args.render)
-            .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
+            .map_err(|error| vec![Diagnostic::at(Code::Unwritable, "", error.to_string())])?,
         _ if args.render => rendered(&explanation),
         _ => {
             let is_terminal = args.output.file().is_none();
@@ -165,5 +165,5 @@ fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Refuses what cannot be chosen.
 pub(crate) fn refused(message: String, help: &str) -> Error {
-    vec![Diagnostic::at("explain-what", "", message).help(help)].into()
+    vec![Diagnostic::at(Code::ExplainWhat, "", message).help(help)].into()
 }

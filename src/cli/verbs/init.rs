@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Files};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::counted;
 use crate::report::checkup::CheckUp;
@@ -121,7 +121,7 @@ fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> 
     let there = paths.iter().map(|it| it.as_ref()).filter(|it| it.exists());
     let problems: Vec<Diagnostic> = there
         .map(|path| {
-            let mut problem = Diagnostic::at("init-exists", "", "this file already exists");
+            let mut problem = Diagnostic::at(Code::InitExists, "", "this file already exists");
             problem.place.file = path.display().to_string();
             problem.help("move it away, or run `ctxsim init` in another folder")
         })

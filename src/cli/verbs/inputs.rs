@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Files, Kind, input_files, kind_of};
 use crate::compare::{self, check};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::error::Error;
 use crate::grid::numbers;
 use crate::input::Format;
@@ -58,7 +58,7 @@ fn list_formats(filter: &str) -> Result<(), Error> {
     let found: Vec<_> = all.iter().filter(has).collect();
     if found.is_empty() {
         let problem =
-            Diagnostic::at("nothing-listed", "", format!("no format has `{filter}` in its description"));
+            Diagnostic::at(Code::NothingListed, "", format!("no format has `{filter}` in its description"));
         return Err(vec![problem.help("remove `--filter` to list everything")].into());
     }
     let mut text = format!("formats ({})\n", found.len());
@@ -109,7 +109,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
         Some(near) => format!("did you mean `--filter {near}`?"),
         None => "remove `--filter` to list everything".to_owned(),
     };
-    Diagnostic::at("nothing-listed", "", message).help(help)
+    Diagnostic::at(Code::NothingListed, "", message).help(help)
 }
 
 /// Returns an input's description, or nothing for a broken file, which `validate` reports.
@@ -137,7 +137,7 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
         (true, _) => {
             let problem = Diagnostic::at(
-                "usage",
+                Code::Usage,
                 "",
                 format!(
                     "only policies have bases: `--merged` does not apply to \
@@ -176,7 +176,8 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
         InputFormatArg::Ron => ("RON", "ron"),
         InputFormatArg::Toml => ("TOML", "toml"),
     };
-    let mut problem = Diagnostic::at("output-extension", "", format!("a {name} file ends in `.{extension}`"));
+    let mut problem =
+        Diagnostic::at(Code::OutputExtension, "", format!("a {name} file ends in `.{extension}`"));
     problem.place.file = path.display().to_string();
     problem.help(format!("name it `{}`", path.with_extension(extension).display()))
 }
@@ -243,7 +244,7 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
 
 /// Reports a folder without inputs.
 fn no_inputs(folder: &Path) -> Diagnostic {
-    let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no inputs");
+    let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no inputs");
     problem.place.file = folder.display().to_string();
     problem.help("inputs end in `.ron` or `.toml`; name recordings one by one")
 }

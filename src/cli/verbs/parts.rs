@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::compare::parts::{Making, Shard};
 use crate::compare::{Plan, never_stops};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::part::{Common, Head, Part, PartOf, Whole};
 
@@ -66,7 +66,7 @@ impl Store {
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    return Err(in_file(&path, Diagnostic::at("part-job", "", message).help(help)));
+                    return Err(in_file(&path, Diagnostic::at(Code::PartJob, "", message).help(help)));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Files, price_list_files};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::{NONE, counted};
 use crate::input::Format;
@@ -129,7 +129,7 @@ fn check_day(text: &str) -> Result<(), Error> {
     if calendar::day(text).is_some() {
         return Ok(());
     }
-    let mut problem = Diagnostic::at("date-format", "", format!("`{text}` is not a date (YYYY-MM-DD)"));
+    let mut problem = Diagnostic::at(Code::DateFormat, "", format!("`{text}` is not a date (YYYY-MM-DD)"));
     "--as-of".clone_into(&mut problem.place.file);
     Err(vec![problem.help("write it like \"2026-10-07\"")].into())
 }
@@ -185,7 +185,7 @@ fn summarize(
 
 /// Reports that lists yield no profile, with the reason for the first entry.
 fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
-    let problem = Diagnostic::at("price-list-empty", "", "no entry in these lists yields a profile");
+    let problem = Diagnostic::at(Code::PriceListEmpty, "", "no entry in these lists yields a profile");
     problem.help(match first {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
@@ -212,7 +212,7 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths, &Files::default())?;
     if lists.len() < 2 {
-        let problem = Diagnostic::at("price-lists", "", "give at least two price lists");
+        let problem = Diagnostic::at(Code::PriceLists, "", "give at least two price lists");
         return Err(vec![problem.help("name files or folders of at least two lists")].into());
     }
     let (n_models, rows) = compare(&lists, args.as_of.as_deref());
@@ -256,7 +256,7 @@ fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<Found>, Error> {
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no price lists");
+            let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no price lists");
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
         }

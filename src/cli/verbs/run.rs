@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Files, Kind};
 use crate::compare::advise::knows;
 use crate::compare::parts::Shard;
 use crate::compare::{Comparison, Plan, never_stops};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::shell::quoted_all;
 use crate::report::checkup::github;
@@ -177,7 +177,8 @@ impl TotalsArgs<'_> {
     /// Checks before any work that they may be written.
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
-            let problem = Diagnostic::at("usage", "", "totals are written as tables, as JSON or as a page");
+            let problem =
+                Diagnostic::at(Code::Usage, "", "totals are written as tables, as JSON or as a page");
             return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
         }
         self.output.check(inputs)?;
@@ -281,7 +282,8 @@ pub(crate) fn written(
 /// Writes what only session streams have.
 fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
     if all.is_empty() {
-        let problem = Diagnostic::at("rows-sessions", "", "no scenario in this run has a stream of sessions");
+        let problem =
+            Diagnostic::at(Code::RowsSessions, "", "no scenario in this run has a stream of sessions");
         return Err(vec![problem.help("name a scenario with `load.aging`")].into());
     }
     format.write(|_| vec![Rows::of(all)])
@@ -292,7 +294,7 @@ fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
-        let problem = Diagnostic::at("usage", "", "`--columns` chooses the columns of tables");
+        let problem = Diagnostic::at(Code::Usage, "", "`--columns` chooses the columns of tables");
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
         return Err(vec![problem.help(help)].into());
     }
@@ -357,13 +359,13 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Resu
     if all.iter().all(|it| it.rows.is_empty()) {
         let (code, message, help) = match of {
             RowsOf::Trials | RowsOf::Questions => (
-                "rows-trials",
+                Code::RowsTrials,
                 "no scenario in this run has trials",
                 "name a scenario with `load.conversation`",
             ),
             RowsOf::Facts => return of_sessions(&[], format),
             RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
-                "rows-calls",
+                Code::RowsCalls,
                 "no policy in this run calls a memory service",
                 "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
                     one whose `memory` has a `service`",
@@ -382,7 +384,7 @@ fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
+        return Err(vec![Diagnostic::at(Code::RowsSeveralTrials, "", message).help(help)].into());
     }
     Ok(())
 }
@@ -398,7 +400,7 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
 
 /// Reports that a value cannot be written.
 pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
-    vec![Diagnostic::at("unwritable", "", error.to_string())].into()
+    vec![Diagnostic::at(Code::Unwritable, "", error.to_string())].into()
 }
 
 /// Draws a progress bar.

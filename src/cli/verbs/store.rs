@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Kind, Origin};
 use crate::compare::{Comparison, Plan};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::memory::export::{Export, INDEX_FILE, Index};
@@ -172,7 +172,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
-        let mut problem = Diagnostic::at("store-differs", "", difference);
+        let mut problem = Diagnostic::at(Code::StoreDiffers, "", difference);
         problem.place.file = args.folder.display().to_string();
         return Err(vec![problem.help(
             "run `ctxsim store write` again, or restore the files as they were \
@@ -204,7 +204,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
         let message =
             format!("the {} `{given}`, with which the export was written, does not exist", kind.noun());
-        let mut problem = Diagnostic::at("store-input-missing", kind.noun(), message);
+        let mut problem = Diagnostic::at(Code::StoreInputMissing, kind.noun(), message);
         INDEX_FILE.clone_into(&mut problem.place.file);
         problem.help(if Path::new(given).is_absolute() {
             "put the file back, or run `ctxsim store write` again"

@@ -7,7 +7,7 @@ use crate::compare::grid::Grid;
 use crate::compare::parts::fold;
 use crate::compare::tune::{self, TuneHead};
 use crate::compare::{self, Comparison};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report;
@@ -278,7 +278,8 @@ fn tuned(tuned: &Tuned, format: FormatArg, shown: &ShownArgs, inputs: &Files) ->
             report::tune::table::tuned(tuned, shown.details, width)
         }
         _ => {
-            let problem = Diagnostic::at("usage", "", "a search is written as a table, as JSON or as a page");
+            let problem =
+                Diagnostic::at(Code::Usage, "", "a search is written as a table, as JSON or as a page");
             return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
         }
     };
@@ -294,7 +295,7 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> 
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
                 let problem =
-                    Diagnostic::at("chart-missing", "", "cost and evidence are unknown at these points");
+                    Diagnostic::at(Code::ChartMissing, "", "cost and evidence are unknown at these points");
                 return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
             }
         },

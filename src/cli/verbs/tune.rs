@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::compare::never_stops;
 use crate::compare::parts::{Making, Shard};
 use crate::compare::tune::{Found, Search, TuneHead, Tuning, tuned_policy};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::Format;
 use crate::report::tune::{page, table};
@@ -98,7 +98,8 @@ pub(crate) struct TuneArgs {
 pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
     let format = format.map_err(|path| {
-        let mut problem = Diagnostic::at("output-extension", "", "a policy file ends in `.ron` or `.toml`");
+        let mut problem =
+            Diagnostic::at(Code::OutputExtension, "", "a policy file ends in `.ron` or `.toml`");
         problem.place.file = path.display().to_string();
         vec![problem.help("rename the output")]
     })?;

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::agents::{Agent, Form, Setting};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::{self, Source};
 use crate::report::advise::Paste;
@@ -114,7 +114,7 @@ fn within(text: &str, template: &str) -> Option<String> {
 
 /// Says that a file is no JSON.
 fn broken(file: &str, error: &serde_json::Error) -> Error {
-    let mut problem = Diagnostic::at("settings-syntax", "", format!("this is not JSON: {error}"));
+    let mut problem = Diagnostic::at(Code::SettingsSyntax, "", format!("this is not JSON: {error}"));
     file.clone_into(&mut problem.place.file);
     problem.place.line_column = Some((error.line(), error.column().max(1)));
     vec![
@@ -128,7 +128,7 @@ fn broken(file: &str, error: &serde_json::Error) -> Error {
 fn nothing(agent: &Agent, file: &str) -> Error {
     let keys: Vec<&str> = agent.settings.iter().map(|it| it.key.as_str()).collect();
     let message = format!("this file sets nothing of {} that is known here", agent.name);
-    let mut problem = Diagnostic::at("settings-empty", "", message);
+    let mut problem = Diagnostic::at(Code::SettingsEmpty, "", message);
     file.clone_into(&mut problem.place.file);
     vec![problem.help(format!("settings that are read: {}", keys.join(", ")))].into()
 }

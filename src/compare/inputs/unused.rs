@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Inputs;
 use crate::catalog::Loaded;
 use crate::compare::{Entry, params};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::PolicyFile;
 use crate::input::policy::Size;
 
@@ -31,7 +31,7 @@ impl Inputs<'_> {
         let has_trials = scenarios.iter().any(Entry::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario in this run draws conversations";
-            let mut problem = Diagnostic::at("trials-unused", "", message);
+            let mut problem = Diagnostic::at(Code::TrialsUnused, "", message);
             "--trials".clone_into(&mut problem.place.file);
             let help = "remove it, or name a scenario with `load.conversation`";
             self.found.problems.push(problem.help(help));

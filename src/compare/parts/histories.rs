@@ -14,7 +14,7 @@ use crate::compare::found::Found;
 use crate::compare::histories::{Recording, Recordings, Sessions, grouped};
 use crate::compare::watch::Watch;
 use crate::compare::{Entry, Plan, Told, selection};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::ScenarioFile;
 use crate::input::scenario::{HistoryLoad, HistorySource, Load as Form};
@@ -58,7 +58,8 @@ impl Plan {
             _ => None,
         };
         let Some((entry, (load, paths))) = found else {
-            let problem = Diagnostic::at("part-findings", "", "only recorded histories come to such parts");
+            let problem =
+                Diagnostic::at(Code::PartFindings, "", "only recorded histories come to such parts");
             return Err(vec![problem.help("name recorded sessions")].into());
         };
         let recordings = with_threads(threads, || Recordings::find(&entry.loaded, load, paths))?;
@@ -221,7 +222,7 @@ pub fn whole(order: &[usize], read: impl Fn(usize) -> Result<HistoryPart, Error>
     match (head, unplayed) {
         (Some(head), _) if !gathered.has_none(head.is_selected) => Ok(head.report(gathered)),
         (_, Some(note)) => {
-            let problem = Diagnostic::at("model-unknown", "", note);
+            let problem = Diagnostic::at(Code::ModelUnknown, "", note);
             Err(vec![problem.help("run every shard again with `--profile`, into another folder")].into())
         }
         _ => Err(selection::none_left(&skipped)),

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Origin, Searched, Streamed, recording};
 use crate::compare::index::Indexing;
 use crate::compare::named::{Scenario, tell_scenarios_apart};
 use crate::compare::{Comparison, Plan, Told};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Skipped;
 use crate::report::part::{Excluded, Head, Part, VERSION};
@@ -160,7 +160,7 @@ pub fn batch(
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
-        return Err(vec![Diagnostic::at("part-version", "version", message).help(help)].into());
+        return Err(vec![Diagnostic::at(Code::PartVersion, "version", message).help(help)].into());
     }
     if held.is_empty() {
         return Ok(Vec::new());
@@ -174,7 +174,7 @@ pub fn batch(
             job.rules
         );
         let help = "give every machine the same files and the same ctxsim";
-        return Err(vec![Diagnostic::at("part-job", "rules", message).help(help)].into());
+        return Err(vec![Diagnostic::at(Code::PartJob, "rules", message).help(help)].into());
     }
     let made: Mutex<Vec<Part>> = Mutex::default();
     let take = |part: Part| {

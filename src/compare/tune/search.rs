@@ -6,7 +6,7 @@ use super::ranges::{Candidate, Fineness, Seen};
 use crate::catalog::Catalog;
 use crate::compare::grid::{Axis, Grid};
 use crate::compare::{Comparison, Load, Plan, Progress};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::PolicyFile;
 use crate::input::policy::{Size, Standing};
@@ -31,7 +31,7 @@ impl Search {
     /// The grid varies scenarios or profiles.
     pub fn of(grid: &Grid) -> Result<Self, Error> {
         if (0..grid.len()).any(|it| !grid.point(it).of_load.is_empty()) {
-            let problem = Diagnostic::at("tune-loads", "", "`tune` cannot vary scenarios or profiles");
+            let problem = Diagnostic::at(Code::TuneLoads, "", "`tune` cannot vary scenarios or profiles");
             return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
         }
         let axis =
@@ -111,7 +111,7 @@ fn nothing(policy: &str, is_declared: bool) -> Error {
     } else {
         format!("{policy} has no numbers in its `params` that its stages decide by")
     };
-    let problem = Diagnostic::at("tune-params", "", message);
+    let problem = Diagnostic::at(Code::TuneParams, "", message);
     let help = "name the values to try, as in `--vary stages.NAME.FIELD=1,2,4` or, of a memory, \
         `--vary memory.sessions.store.summary.words=150,300`";
     vec![problem.help(help)].into()

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::render::{Fault, fill, undeclared};
 use super::{Apply, PolicyFile};
-use crate::diag::{Problems, nearest};
+use crate::diag::{Code, Problems, nearest};
 
 /// What every setting can read, besides the parameters of its policy.
 pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
@@ -40,5 +40,5 @@ pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
     let usual = "`{{ trigger }}` inserts the parameter `trigger`; `limit`, `window` and `output_limit` are \
             available too";
     let help = help.unwrap_or_else(|| usual.to_owned());
-    problems.within("write", |to| to.push("apply-broken", message, help));
+    problems.within("write", |to| to.push(Code::ApplyBroken, message, help));
 }

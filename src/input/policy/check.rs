@@ -18,7 +18,7 @@ use super::{
     Template,
 };
 use super::{apply, lint};
-use crate::diag::{Problems, nearest};
+use crate::diag::{Code, Problems, nearest};
 
 /// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;
@@ -77,7 +77,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
         if nth > 1 {
             problems.within(format_args!("stages.{path}.name"), |to| {
                 let message = format!("two stages are called `{name}`");
-                to.push("stage-duplicate", message, "give each stage its own name");
+                to.push(Code::StageDuplicate, message, "give each stage its own name");
             });
         }
         problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
@@ -86,11 +86,11 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     }
     if n_rungs > RUNGS_MAX {
         let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
-        problems.push_at("stages-too-many", "stages", message, "use fewer stages or steps");
+        problems.push_at(Code::StagesTooMany, "stages", message, "use fewer stages or steps");
     }
     if code.is_some() && !stages.is_empty() {
         let help = "remove `stages` or `code`";
-        problems.push_at("code-with-stages", "code", "a policy has either `code` or `stages`", help);
+        problems.push_at(Code::CodeWithStages, "code", "a policy has either `code` or `stages`", help);
     }
     checked
 }
@@ -110,7 +110,7 @@ fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
     problems.within("recovery.naive_reread", |problems| {
         if *limit == 0 {
             let message = "an agent that re-reads must be allowed at least one attempt";
-            problems.push_at("reread-limit-zero", "limit", message, "write `limit: 1` or more");
+            problems.push_at(Code::RereadLimitZero, "limit", message, "write `limit: 1` or more");
         }
         resolver.size_in("fits", fits.as_mut(), problems);
     });
@@ -141,13 +141,13 @@ impl StageCheck<'_> {
                     "leave it out of `remove`: no base sets this field in this stage",
                 )
             };
-            problems.push_at("stage-remove", format_args!("remove.{index}"), message, help);
+            problems.push_at(Code::StageRemove, format_args!("remove.{index}"), message, help);
         }
         let stage = Stage::new(written);
         if stage.is_none() {
             let help = "add its action, such as `apply: drop`; only a stage that exists in the `base` may \
                 omit it";
-            problems.push_at("stage-without-apply", "apply", "the stage has no action", help);
+            problems.push_at(Code::StageWithoutApply, "apply", "the stage has no action", help);
         }
         let mut stage = stage?;
         self.stage(&mut stage, ladders, problems);
@@ -157,11 +157,11 @@ impl StageCheck<'_> {
     fn stage(&self, stage: &mut Stage, ladders: &mut IndexMap<String, Vec<Step>>, problems: &mut Problems) {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
-            problems.push_at("stage-never", "at", "the stage has no moment at which to run", help);
+            problems.push_at(Code::StageNever, "at", "the stage has no moment at which to run", help);
         }
         if stage.lasts == Lasts::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
             let help = "write `at: [request, turn_end]`, or `lasts: request`";
-            problems.push_at("lasts-never", "lasts", "the edits of this stage would never last", help);
+            problems.push_at(Code::LastsNever, "lasts", "the edits of this stage would never last", help);
         }
         moment::check(stage, problems);
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
@@ -213,7 +213,7 @@ fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("declare it under `{kind}s`"),
     };
-    problems.push("name-unknown", format!("unknown {kind} `{name}`"), help);
+    problems.push(Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
 }
 
 /// Checks that a condition asks for a step's savings only if they are known in advance.
@@ -224,7 +224,7 @@ fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Pr
     }
     if reclaims && !action.is_foreseen() {
         problems.push_at(
-            "reclaimable-with-budget",
+            Code::ReclaimableWithBudget,
             field,
             "the savings of a budget, a template or a summary are not known in advance",
             "use `scope(…)`",

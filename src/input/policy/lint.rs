@@ -11,13 +11,13 @@ mod within;
 use indexmap::IndexMap;
 
 use super::{Cond, Policy, Relation, Size, WindowKind};
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::diag::{Code, Diagnostic, Problems, nearest};
 
 /// A rule that policies are held to, without running them.
 #[derive(Clone, Copy, Debug)]
 pub struct Lint {
     /// Its code.
-    pub code: &'static str,
+    pub code: Code,
     /// Where it was found out.
     pub source: &'static str,
     find: fn(&Policy, &mut Found<'_>),
@@ -47,7 +47,7 @@ impl Found<'_> {
 impl Policy {
     /// Returns what is wrong with it by construction, except for what its file allows.
     pub fn lints(&self) -> Vec<Diagnostic> {
-        let found = LINTS.iter().filter(|it| !self.allows.contains_key(it.code)).flat_map(|lint| {
+        let found = LINTS.iter().filter(|it| !self.allows.contains_key(it.code.name())).flat_map(|lint| {
             let mut found = Found { lint, all: Vec::new() };
             (lint.find)(self, &mut found);
             found.all
@@ -58,13 +58,13 @@ impl Policy {
 
 /// Reports allowances that name no rule. One that is not needed may be inherited, so it is no problem.
 pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut Problems) {
-    for code in allows.keys().filter(|code| LINTS.iter().all(|it| it.code != **code)) {
-        let help = match nearest(code, LINTS.iter().map(|it| it.code)) {
+    for code in allows.keys().filter(|code| LINTS.iter().all(|it| it.code.name() != **code)) {
+        let help = match nearest(code, LINTS.iter().map(|it| it.code.name())) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", LINTS.map(|it| it.code).join(", ")),
+            None => format!("there are {}", LINTS.map(|it| it.code.name()).join(", ")),
         };
         problems.push_at(
-            "lint-unknown",
+            Code::LintUnknown,
             format_args!("allows.{code}"),
             format!("no warning is called `{code}`"),
             help,

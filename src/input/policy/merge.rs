@@ -171,7 +171,7 @@ mod tests {
     fn a_removal_that_removes_nothing_is_refused() {
         let told = |stage: &str| {
             let problems = Policy::new(&policy("v", stage).over(base())).unwrap_err();
-            problems.into_iter().map(|it| (it.code, it.place.field)).collect::<Vec<_>>()
+            problems.into_iter().map(|it| (it.code.name(), it.place.field)).collect::<Vec<_>>()
         };
 
         let expected = [("stage-remove", "stages.cut.remove.0".to_owned())];

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Template, render};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 
 impl Template {
     /// Checks a template by rendering it with empty values.
@@ -15,7 +15,7 @@ impl Template {
             problems.within(field, |problems| {
                 let help =
                     "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
-                problems.push("template-broken", format!("invalid template{line}: {}", fault.why), help);
+                problems.push(Code::TemplateBroken, format!("invalid template{line}: {}", fault.why), help);
             });
         }
     }

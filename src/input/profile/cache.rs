@@ -10,7 +10,7 @@ mod units;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::OwnCode;
 use crate::quantity::Tokens;
 
@@ -88,7 +88,7 @@ impl Cache {
 /// Reports a number that must not be 0.
 fn not_zero<T: Default + PartialEq>(field: &str, given: Option<T>, message: &str, problems: &mut Problems) {
     if given == Some(T::default()) {
-        problems.push_at("step-zero", field, message, "write 1 or more");
+        problems.push_at(Code::StepZero, field, message, "write 1 or more");
     }
 }
 

@@ -4,14 +4,14 @@ mod price;
 
 use super::written::RecoveryPrice;
 use super::{Assumptions, Family, Limits, Profile, ProfileFile, written};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::quantity::{Cost, UNLIMITED};
 
 /// Checks a profile.
 pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     if spec.sources.is_empty() {
         problems.push_at(
-            "profile-unsourced",
+            Code::ProfileUnsourced,
             "sources",
             "a profile must name its sources",
             "add `sources: [\"…\"]`: where its numbers come from",
@@ -19,7 +19,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     }
     for (index, pattern) in spec.models.iter().enumerate().filter(|(_, it)| it.chars().all(|it| it == '*')) {
         problems.push_at(
-            "profile-models",
+            Code::ProfileModels,
             format_args!("models.{index}"),
             format!("`{pattern}` does not name a model"),
             "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`",
@@ -28,7 +28,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     if let Some(name) = spec.tokenizer.as_ref().filter(|it| Family::named(it).is_none()) {
         let known: Vec<&str> = Family::all().iter().map(|it| it.name.as_str()).collect();
         problems.push_at(
-            "tokenizer-unknown",
+            Code::TokenizerUnknown,
             "tokenizer",
             format!("no family of models is called `{name}`"),
             format!("write one of these, or leave it out: {}", known.join(", ")),
@@ -59,7 +59,7 @@ fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
     for (field, tokens) in given {
         if tokens == Some(0) {
             problems.push_at(
-                "limit-zero",
+                Code::LimitZero,
                 field,
                 "a limit of 0 tokens allows nothing",
                 "remove it if there is no limit",
@@ -78,7 +78,7 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
     let mut cost = |field: &str, usd| {
         Cost::from_usd(usd).unwrap_or_else(|| {
             problems.push_at(
-                "price-too-fine",
+                Code::PriceTooFine,
                 field,
                 "the amount has more than twelve decimals of a dollar",
                 "round it",
@@ -96,7 +96,7 @@ fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumpti
         for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
             let help = "leave it out (requests are priced by their contents), or write `recovery = \"flat\"`";
             problems.push_at(
-                "recovery-not-flat",
+                Code::RecoveryNotFlat,
                 field,
                 "this field is for recovery calls at a flat price, which this profile does not use",
                 help,

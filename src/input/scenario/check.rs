@@ -10,7 +10,7 @@ mod sessions;
 mod turns;
 
 use super::{ITEM_TOKENS_MAX, Load, ScenarioFile};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::Kind;
 use crate::quantity::{Decimal, Tokens};
 
@@ -40,17 +40,17 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("trials", |problems| match (spec.trials, &spec.load) {
         (Some(_), Load::Conversation(_)) => problems.push(
-            "trials-unused",
+            Code::TrialsUnused,
             "conversations have their own number of trials",
             "write it as `load.conversation.trials`",
         ),
         (Some(_), Load::Aging(_)) => problems.push(
-            "trials-unused",
+            Code::TrialsUnused,
             "session streams have their own number of trials",
             "write it as `load.aging.trials`",
         ),
         (Some(_), Load::Chats(_)) => problems.push(
-            "trials-unused",
+            Code::TrialsUnused,
             "chats have their own number of trials",
             "write it as `load.chats.trials`",
         ),
@@ -61,7 +61,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             problems.within("tokens", |problems| size(item.tokens, problems));
             if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
                 problems.push_at(
-                    "stable-kind",
+                    Code::StableKind,
                     "kind",
                     "the stable prefix cannot contain tool calls or results",
                     "write `system`, `tool_schema` or `memory`",
@@ -75,7 +75,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
     if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
         problems.push_at(
-            "chars-per-token-zero",
+            Code::CharsPerTokenZero,
             "chars_per_token",
             "a token cannot have 0 characters",
             "leave it out, or write `4.0`",
@@ -87,7 +87,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
 fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
     if spec.asks_at_end && !matches!(spec.load, Load::Turns(_) | Load::Generate(_)) {
         problems.push_at(
-            "asks-nothing",
+            Code::AsksNothing,
             "asks_at_end",
             "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts",
             "remove it",
@@ -99,7 +99,7 @@ fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
 fn check_trials(trials: u64, problems: &mut Problems) {
     if !(1..=TRIALS_MAX).contains(&trials) {
         let help = format!("write a number from 1 to {TRIALS_MAX}");
-        problems.push("trials-range", format!("{trials} trials is out of range"), help);
+        problems.push(Code::TrialsRange, format!("{trials} trials is out of range"), help);
     }
 }
 
@@ -107,7 +107,7 @@ fn check_trials(trials: u64, problems: &mut Problems) {
 fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Problems) {
     if low > value || value > high {
         problems.push(
-            "interval-order",
+            Code::IntervalOrder,
             "the interval's lower end, value and upper end are out of order",
             "write the smaller end first, with the value between the two",
         );
@@ -118,6 +118,6 @@ fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Prob
 fn size(tokens: Tokens, problems: &mut Problems) {
     if tokens > ITEM_TOKENS_MAX {
         let message = format!("{tokens} tokens is too large for one item");
-        problems.push("size-too-large", message, format!("write at most {ITEM_TOKENS_MAX}"));
+        problems.push(Code::SizeTooLarge, message, format!("write at most {ITEM_TOKENS_MAX}"));
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of a suite.
 
 use super::{BoundOf, Figure, Guard, Habits, Rule, SuiteFile};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::text::set::Setting;
 use crate::quantity::Decimal;
 
@@ -31,7 +31,7 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
     ];
     for (field, _) in zeros.into_iter().filter(|it| it.1) {
         problems.push_at(
-            "break-even-value",
+            Code::BreakEvenValue,
             format_args!("break_even.{field}"),
             "a break-even point of 0 is not possible",
             "write more than 0",
@@ -39,7 +39,7 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
     }
     if asked.compaction_miss_share > Decimal::ONE {
         problems.push_at(
-            "break-even-value",
+            Code::BreakEvenValue,
             "break_even.compaction_miss_share",
             "the share is above 1",
             "write a share from 0 to 1",
@@ -61,7 +61,7 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
         let message = format!("guard `{}` has {} bounds", guard.name, rules.len());
         let help = "write exactly one of `above`, `at_least`, `below`, `at_most`, `max_increase`, `max_decrease`, \
                 `fired`";
-        problems.push("guard-bound", message, help);
+        problems.push(Code::GuardBound, message, help);
         return;
     };
     match rule {
@@ -70,18 +70,18 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
                 "guard `{}` has `fired`, which does not combine with `metric`, `over` or `surely`",
                 guard.name
             );
-            problems.push("guard-bound", message, "remove these fields, or use another bound");
+            problems.push(Code::GuardBound, message, "remove these fields, or use another bound");
         }
         Rule::Fired(_) => {}
         _ if guard.metric.is_none() => {
             let help = "add `metric` with a number of the JSON report, such as `totals.cost_usd.total`";
-            problems.push("guard-metric", format!("guard `{}` has no `metric`", guard.name), help);
+            problems.push(Code::GuardMetric, format!("guard `{}` has no `metric`", guard.name), help);
         }
         Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
             if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
                 let message = format!("guard `{}` allows a change by {share}", guard.name);
                 problems.push(
-                    "guard-bound",
+                    Code::GuardBound,
                     message,
                     "write a share of the base's number, such as \"3%\" or 0.03",
                 );
@@ -97,12 +97,12 @@ fn check_figures(figures: &[Figure], problems: &mut Problems) {
         problems.within(format_args!("figures.{index}"), |problems| {
             if figures[..index].iter().any(|it| it.name == figure.name) {
                 let message = format!("two figures are called `{}`", figure.name);
-                problems.push_at("figure-duplicate", "name", message, "use each name once");
+                problems.push_at(Code::FigureDuplicate, "name", message, "use each name once");
             }
             let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
             if is_less && figure.over.is_some() {
                 let message = "a figure has both `over` and `minus`";
-                problems.push_at("figure-twice", "over", message, "keep `over` or `minus`");
+                problems.push_at(Code::FigureTwice, "over", message, "keep `over` or `minus`");
             }
         });
     }
@@ -132,7 +132,7 @@ mod tests {
             let mut problems = Problems::default();
             check_guards(&[guard], &mut problems);
             let found = problems.into_result(()).err().unwrap_or_default();
-            found.into_iter().map(|it| (it.code, it.place.field)).collect()
+            found.into_iter().map(|it| (it.code.name(), it.place.field)).collect()
         };
 
         assert_eq!(codes_of(guard()), []);

@@ -10,7 +10,7 @@ use super::problems;
 use super::read::{self, Shape};
 use super::said::Said;
 use super::tree::{Node, Tree, Value};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// The language of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,5 +110,5 @@ pub fn value(text: &str) -> Node {
 
 /// Makes a diagnostic of an error of a writer.
 fn syntax(message: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at("syntax", "", message))
+    Box::new(Diagnostic::at(Code::Syntax, "", message))
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::decode::Format;
 use super::read::{Wanted, Why};
-use crate::diag::nearest;
+use crate::diag::{Code, nearest};
 
 /// The help for a whole number.
 pub(super) const WHOLE_NUMBER: &str = "write a whole number, without quotes";
@@ -63,10 +63,10 @@ const MOVED: [(&str, &str, &str); 13] = [
 const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file, `memory.facts.…` in a path";
 
 /// A problem in a text.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fault {
     /// The diagnostic's code.
-    pub code: &'static str,
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// The fix.
@@ -80,7 +80,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
         Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
     }
@@ -93,14 +93,14 @@ impl Fault {
     /// Returns the fault with a better fix, if the field is more specific than the parser's error.
     pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
         let last = field.rsplit('.').next().unwrap_or_default();
-        if self.code == "unit-missing" && field.starts_with("params.") && !self.message.contains('.') {
+        if self.code == Code::UnitMissing && field.starts_with("params.") && !self.message.contains('.') {
             let number = self.message.split(' ').find(|it| is_number(it)).unwrap_or("…");
             let [tokens, count] = ["tokens", "count"].map(|unit| with_unit(unit, number, format));
             self.help = Some(format!(
                 "write the unit: {tokens} for a size, {count} for a number of turns, steps or items"
             ));
         }
-        if self.code == "value-invalid" && SHARES.contains(&last) && self.message.starts_with('-') {
+        if self.code == Code::ValueInvalid && SHARES.contains(&last) && self.message.starts_with('-') {
             self.help = Some("write a share from 0 to 1, such as 0.5".to_owned());
         }
         self
@@ -112,7 +112,7 @@ pub(super) fn of(why: &Why, found: &str, format: Format) -> Fault {
     match why {
         Why::Wanted(wanted) => of_kind(*wanted, found, format),
         Why::Type { found, expected } => {
-            Fault::new("wrong-type", format!("invalid type: {found}, expected {expected}"), WANTED)
+            Fault::new(Code::WrongType, format!("invalid type: {found}, expected {expected}"), WANTED)
         }
         // A number that is written is told as written.
         Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
@@ -125,18 +125,18 @@ pub(super) fn of(why: &Why, found: &str, format: Format) -> Fault {
         Why::Full(name) => with_value(name, format),
         Why::Several => {
             let help = "keep one key and remove the others";
-            let fault = Fault::new("wrong-type", "expected exactly one choice", help);
+            let fault = Fault::new(Code::WrongType, "expected exactly one choice", help);
             Fault { is_of_several: true, ..fault }
         }
         Why::Rest => {
             let help = "remove the extra ones; write long numbers like `14_000`";
             let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
-            Fault::new("wrong-type", format!("too many values in the {brackets}"), help)
+            Fault::new(Code::WrongType, format!("too many values in the {brackets}"), help)
         }
         // What a field's own check says has its way out behind a colon.
         Why::Words(words) => match words.split_once(": write ") {
-            Some((what, write)) => Fault::new("value-invalid", what, format!("write {write}")),
-            None => Fault::new("value-invalid", words, WANTED),
+            Some((what, write)) => Fault::new(Code::ValueInvalid, what, format!("write {write}")),
+            None => Fault::new(Code::ValueInvalid, words, WANTED),
         },
     }
 }
@@ -155,24 +155,28 @@ fn of_kind(wanted: Wanted, found: &str, format: Format) -> Fault {
         (Wanted::Fields | Wanted::Name, _) if is_number(found) => bare_number(found, format),
         (Wanted::Fields, _) if found.is_empty() => {
             let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
-            Fault::new("wrong-type", "expected `(`", help)
+            Fault::new(Code::WrongType, "expected `(`", help)
         }
         (Wanted::Fields, _) => {
             wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
         }
         (Wanted::Name, _) if is_list(found) => {
-            Fault::new("wrong-type", "expected one value, not a list", "remove the brackets")
+            Fault::new(Code::WrongType, "expected one value, not a list", "remove the brackets")
         }
         (Wanted::Name, Format::Toml) => {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
         }
         (Wanted::Name, Format::Ron) if found.starts_with('"') => {
             let message = format!("expected a name, not the text {found}");
-            Fault::new("wrong-type", message, format!("write `{}`, without quotes", found.trim_matches('"')))
+            Fault::new(
+                Code::WrongType,
+                message,
+                format!("write `{}`, without quotes", found.trim_matches('"')),
+            )
         }
         (Wanted::Name, Format::Ron) => {
             let help = "write `name: value`, in one pair of parentheses";
-            Fault { is_of_several: true, ..Fault::new("wrong-type", "expected a field name", help) }
+            Fault { is_of_several: true, ..Fault::new(Code::WrongType, "expected a field name", help) }
         }
     }
 }
@@ -185,11 +189,11 @@ fn without_value(name: &str, format: Format) -> Fault {
     match format {
         Format::Ron => {
             let message = format!("`{name}` needs a value in parentheses");
-            Fault::new("wrong-type", message, format!("write `{name}(…)` with its value"))
+            Fault::new(Code::WrongType, message, format!("write `{name}(…)` with its value"))
         }
         Format::Toml => {
             let help = format!("write `{{ {name} = … }}` with its value");
-            Fault::new("wrong-type", format!("`{name}` needs a value"), help)
+            Fault::new(Code::WrongType, format!("`{name}` needs a value"), help)
         }
     }
 }
@@ -197,29 +201,29 @@ fn without_value(name: &str, format: Format) -> Fault {
 /// Explains that a choice takes no value.
 fn with_value(name: &str, format: Format) -> Fault {
     let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
-    Fault::new("wrong-type", format!("`{name}` takes no value"), format!("write just `{word}`"))
+    Fault::new(Code::WrongType, format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> Fault {
     let message = format!("unknown field `{found}`");
-    Fault::new("unknown-field", message, choices(found, known))
+    Fault::new(Code::UnknownField, message, choices(found, known))
 }
 
 /// Reports an unknown name.
 pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
     let message = format!("unknown choice `{found}`");
-    Fault::new("unknown-choice", message, choices(found, known))
+    Fault::new(Code::UnknownChoice, message, choices(found, known))
 }
 
 /// Reports a missing field, with its meaning.
 pub(super) fn missing_field(field: &str, about: Option<&str>) -> Fault {
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     let help = format!("add `{field}`{about}");
-    Fault::new("missing-field", format!("missing field `{field}`"), help)
+    Fault::new(Code::MissingField, format!("missing field `{field}`"), help)
 }
 
 fn duplicate(field: &str) -> Fault {
-    Fault::new("duplicate-key", format!("`{field}` is set twice"), "remove one of the two")
+    Fault::new(Code::DuplicateKey, format!("`{field}` is set twice"), "remove one of the two")
 }
 
 /// Reports a number that is out of the range of its type, named as in serde or a schema.
@@ -232,7 +236,7 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
         Some(greatest) => format!("write a whole number from 0 to {greatest}"),
         None => "write a whole number of at least 0".to_owned(),
     };
-    Fault { number: Some(found.to_owned()), ..Fault::new("number-out-of-range", message, help) }
+    Fault { number: Some(found.to_owned()), ..Fault::new(Code::NumberOutOfRange, message, help) }
 }
 
 /// Returns the largest number of a type.
@@ -249,7 +253,7 @@ fn greatest(kind: &str) -> Option<u64> {
 
 fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
     let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
-    Fault::new("wrong-type", format!("expected {wanted}{found}"), help)
+    Fault::new(Code::WrongType, format!("expected {wanted}{found}"), help)
 }
 
 /// Returns a number with its unit as written.
@@ -270,7 +274,7 @@ fn bare_number(found: &str, format: Format) -> Fault {
         let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
         format!("add the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
     };
-    Fault::new("unit-missing", format!("the number {found} has no unit"), help)
+    Fault::new(Code::UnitMissing, format!("the number {found} has no unit"), help)
 }
 
 /// Returns the fix for an unknown name.
@@ -314,7 +318,7 @@ fn in_quotes(found: &str) -> String {
 /// Reports that one of several names needs a value.
 pub(super) fn bare_names(names: &str) -> Fault {
     let message = format!("one of {names} needs a value");
-    Fault::new("wrong-type", message, "write `{ NAME = … }` with its value")
+    Fault::new(Code::WrongType, message, "write `{ NAME = … }` with its value")
 }
 
 fn is_list(found: &str) -> bool {

@@ -13,7 +13,7 @@ use super::decode::Format;
 use super::fault::{self, Fault};
 use super::read::{Refusal, Shape, Why};
 use super::tree::{Node, Tree, located};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 
 /// The most problems reported for one text.
 const PROBLEMS_MAX: usize = 64;
@@ -49,7 +49,7 @@ fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
             let Some(key) = entry.name().map(str::to_owned) else { continue };
             if keys.contains(&key) {
                 let message = format!("`{key}` is set twice");
-                let problem = Diagnostic::at("duplicate-key", "", message).help("remove one of the two");
+                let problem = Diagnostic::at(Code::DuplicateKey, "", message).help("remove one of the two");
                 list.push(located(problem, entry.key.as_ref().map_or(0..0, |it| it.span.clone())));
                 entry.value.is_skipped = true;
             }

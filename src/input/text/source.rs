@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::decode::{self, Format};
 use crate::input::text::spelling::spell;
@@ -53,7 +53,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let Some(format) = Format::of(path) else {
             let mut problem =
-                Diagnostic::at("file-format", "", "not a policy, scenario, profile or suite file");
+                Diagnostic::at(Code::FileFormat, "", "not a policy, scenario, profile or suite file");
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
         };
@@ -97,14 +97,15 @@ impl Source {
 
     /// Adds the place to a problem of this file, from its span or its field path.
     pub fn locate(&self, mut problem: Diagnostic) -> Diagnostic {
-        let place: &mut Place = &mut problem.place;
-        place.file.clone_from(&self.file);
         problem.help = problem.help.map(|it| spell(&it, self.format));
-        if place.span.is_none() {
-            place.span = self.find(&place.field);
-        }
-        place.line_column = place.span.as_ref().map(|it| line_column(&self.text, it.start));
-        problem
+        Diagnostic { place: self.complete(problem.place), ..problem }
+    }
+
+    /// Completes a place in this file that has its span or its field path.
+    pub fn complete(&self, place: Place) -> Place {
+        let span = place.span.or_else(|| self.find(&place.field));
+        let line_column = span.as_ref().map(|it| line_column(&self.text, it.start));
+        Place { file: self.file.clone(), span, line_column, ..place }
     }
 }
 

@@ -65,7 +65,7 @@ fn error(it: &Diagnostic) -> Case {
         class: "errors".to_owned(),
         failure: None,
         error: Some(super::first_line(it).to_owned()),
-        r#type: it.code,
+        r#type: it.code.name(),
         text: super::with_help(it),
     }
 }

@@ -97,9 +97,9 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let mut results = Vec::new();
     for it in all {
         for error in &it.errors {
-            rules.insert(error.code.to_owned(), "Every suite can be checked.");
+            rules.insert(error.code.to_string(), "Every suite can be checked.");
             results.push(ResultJson {
-                rule_id: error.code.to_owned(),
+                rule_id: error.code.to_string(),
                 level: "error",
                 message: Message { text: super::with_help(error).into() },
                 locations: vec![location(&error.place)],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Common, PartOf};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
 #[derive(Clone, Debug, Default)]
@@ -33,17 +33,17 @@ impl Whole {
         if *job != part.job {
             let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
-            return problem("part-job", message, help);
+            return problem(Code::PartJob, message, help);
         }
         self.of = part.of.max(self.of);
         if part.nth >= part.of {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
-            return problem("part-broken", message, "run its shard again");
+            return problem(Code::PartBroken, message, "run its shard again");
         }
         let (_, known) = *self.places.entry(part.nth).or_insert((number, text));
         if known != text {
             let message = format!("two parts of {} differ", part.name);
-            return problem("part-twice", message, "remove both and run their shard again");
+            return problem(Code::PartTwice, message, "remove both and run their shard again");
         }
         Ok(())
     }
@@ -64,6 +64,6 @@ impl Whole {
             _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
         };
         let help = "run every shard to its end: each makes only the parts that are missing";
-        Err(Box::new(Diagnostic::at("part-missing", "", message).help(help)))
+        Err(Box::new(Diagnostic::at(Code::PartMissing, "", message).help(help)))
     }
 }

@@ -1,7 +1,7 @@
 //! The columns of a report's tables: those shown by default, and those that can be asked for.
 
 use super::{Line, Section};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, Kind};
 use crate::report::metric::{self, Digits, Metric};
@@ -129,7 +129,8 @@ fn unknown(word: &str) -> Diagnostic {
         || "run `ctxsim run --help` to see all columns".to_owned(),
         |it| format!("did you mean `{it}`?"),
     );
-    let mut problem = Diagnostic::at("column-unknown", word, format!("unknown column `{word}`")).help(help);
+    let mut problem =
+        Diagnostic::at(Code::ColumnUnknown, word, format!("unknown column `{word}`")).help(help);
     "--columns".clone_into(&mut problem.place.file);
     problem
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sweep, SweepHead, SweepPoint};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sweep/1";
@@ -60,7 +60,7 @@ pub fn shard(
 pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut problem = |file: &str, message: String, help: &str| {
-        let mut it = Diagnostic::at("shard", "", message).help(help);
+        let mut it = Diagnostic::at(Code::Shard, "", message).help(help);
         file.clone_into(&mut it.place.file);
         problems.push(it);
     };
@@ -105,7 +105,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     if let Some(missing) = points.iter().position(Option::is_none).filter(|_| problems.is_empty()) {
         let message = format!("point {missing} is missing");
         let help = "name every shard; rerun those that failed";
-        problems.push(Diagnostic::at("shard", "", message).help(help));
+        problems.push(Diagnostic::at(Code::Shard, "", message).help(help));
     }
     match head {
         Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().collect())),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -95,7 +95,7 @@ impl Losses {
                 1 => String::new(),
                 n => format!(", on {n} lines"),
             };
-            let problem = Diagnostic::at("recording-usage", field.as_str(), format!("{why}{more}"));
+            let problem = Diagnostic::at(Code::RecordingUsage, field.as_str(), format!("{why}{more}"));
             let mut problem = problem.help(
                 "a count is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
             );

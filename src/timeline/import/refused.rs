@@ -144,7 +144,7 @@ impl Refused {
 
     fn problem(&self) -> Diagnostic {
         let message = format!("a log of {} cannot be read: {}", self.name, self.why);
-        Diagnostic::at("recording-refused", "", message).help(self.instead)
+        Diagnostic::at(crate::diag::Code::RecordingRefused, "", message).help(self.instead)
     }
 }
 

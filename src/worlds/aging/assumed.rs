@@ -270,7 +270,12 @@ fn is_probability(name: &str) -> bool {
 fn check_share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
         let help = "write a number from 0.0 to 1.0";
-        problems.push_at("probability-range", field, "a probability must be from 0 to 1", help);
+        problems.push_at(
+            crate::diag::Code::ProbabilityRange,
+            field,
+            "a probability must be from 0 to 1",
+            help,
+        );
     }
 }
 
@@ -323,7 +328,7 @@ pub(super) fn named(kind: &str, name: &str, known: &[&str], problems: &mut Probl
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),
     };
-    problems.push("name-unknown", format!("unknown {kind} `{name}`"), help);
+    problems.push(crate::diag::Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
 }
 
 #[cfg(test)]
@@ -356,7 +361,7 @@ mod tests {
 
         let wrong = text.replace("0.8", "1.8").replace("extract", "extrakt");
         let found = Model::read("ours.toml", &wrong).unwrap_err();
-        let told: Vec<_> = found.iter().map(|it| (it.code, it.place.field.as_str())).collect();
+        let told: Vec<_> = found.iter().map(|it| (it.code.name(), it.place.field.as_str())).collect();
         assert_eq!(told, [("probability-range", "utilisation"), ("name-unknown", "numbers.extrakt")]);
     }
 }

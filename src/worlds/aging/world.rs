@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::orderings::{self, AgedOrdering};
 use super::{Question, found, told};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::Policy;
 use crate::input::policy::memory::{Memory, SessionRead, SessionStore};
 use crate::input::scenario::{AgingLoad, Load as Form};
@@ -161,7 +161,7 @@ impl World for Aging {
     fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} has no request rows: it reports totals of its session streams", self.name);
         let help = "use `--rows probes` for one row per question, or `--rows runs`";
-        Some(Diagnostic::at("rows-aging", "", message).help(help))
+        Some(Diagnostic::at(Code::RowsAging, "", message).help(help))
     }
 }
 

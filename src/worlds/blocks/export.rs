@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 
 use super::trace::{BlockRequest, BlockTrace};
 use crate::cache::{CacheRule, Finding, RequestView};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::engine::{CompiledPolicy, Watch, simulate_watched};
 use crate::hindsight;
 use crate::input::policy::Moment;
@@ -44,7 +44,7 @@ pub fn export(
     let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut blocks));
     let outcome = simulate_watched(timeline, &compiled, &recoveries, limits, rules, watch, sinks);
     match outcome.fault {
-        Some(fault) => Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string()))),
+        Some(fault) => Err(Box::new(Diagnostic::at(Code::RunFailed, "", fault.to_string()))),
         None => {
             blocks.trace.n_distinct = ix(blocks.known.len());
             Ok(blocks.trace)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::trace::{self, BlockTrace};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::{CacheRules, Limits, Profile};
 use crate::ledger::{Outcome, Sink};
 use crate::take::{Fixed, Kind, Load, Plays, World};
@@ -75,7 +75,7 @@ impl World for BlockTrace {
     ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
         let message =
             format!("{} is a block trace: its prompts are block ids that no policy changes", self.name);
-        let problem = Diagnostic::at("explain-what", "", message);
+        let problem = Diagnostic::at(Code::ExplainWhat, "", message);
         Err(vec![problem.help("name a scenario of items, such as `agents/coding_day`")])
     }
 }

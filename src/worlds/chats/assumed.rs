@@ -333,7 +333,7 @@ mod tests {
         let changes =
             [("document.kept", 0.5), ("use.states", 1.5), ("entries.words", 1.5), ("model.request_ms", -1.0)];
         let changes = changes.iter().map(|it| (it.0.to_owned(), it.1)).collect();
-        let codes: Vec<&str> = check(&changes).iter().map(|it| it.code).collect();
+        let codes: Vec<&str> = check(&changes).iter().map(|it| it.code.name()).collect();
 
         assert_eq!(codes, ["name-unknown", "probability-range", "number-range", "number-range"]);
     }

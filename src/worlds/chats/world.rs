@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{Writing, found, rows};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::policy::memory::Memory;
 use crate::input::scenario::{ChatLoad, ChatSource, Load as Form};
 use crate::take::{Kind, World};
@@ -99,6 +99,6 @@ impl World for ChatScenario {
     fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} has no request rows: it reports totals of its trials", self.name);
         let help = "use `--rows calls`, `--rows log` or `--rows probes`";
-        Some(Diagnostic::at("rows-aging", "", message).help(help))
+        Some(Diagnostic::at(Code::RowsAging, "", message).help(help))
     }
 }

@@ -7,7 +7,7 @@ use super::play::{Placed, Played, Player, Trust};
 use super::rows::FetchRow;
 use super::summary::{self, MemoryNumbers};
 use super::{Session, Stream, Summary, found, generate};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::policy::memory::{SourceKind, SourceMemory};
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::{HistorySource, Load as Form};
@@ -252,7 +252,7 @@ impl World for History {
         }
         let message = format!("{} prices a call that fetches something at a flat rate", profile.name);
         let help = "name a profile without `recovery = \"flat\"`, such as `anthropic/claude-opus-4.5`";
-        Some(Diagnostic::at("profile-flat", "", message).help(help))
+        Some(Diagnostic::at(Code::ProfileFlat, "", message).help(help))
     }
 
     fn play(&self, load: &Load, _: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
@@ -310,6 +310,6 @@ impl World for History {
     fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} has no request rows: its requests are those of many sessions", self.name);
         let help = "use `--rows probes` for one row per fetch, or `--rows runs`";
-        Some(Diagnostic::at("rows-history", "", message).help(help))
+        Some(Diagnostic::at(Code::RowsHistory, "", message).help(help))
     }
 }

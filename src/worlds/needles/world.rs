@@ -8,7 +8,7 @@ use super::conversation::{self, Conversation};
 use super::probe::Probe;
 use super::trial::{Trial, TrialSink};
 use super::{Retention, found, window};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::engine;
 use crate::hindsight;
 use crate::input::scenario::Load as Form;
@@ -127,7 +127,7 @@ fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, 
         let last = conversation.trials_per_length().saturating_sub(1);
         let help =
             format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
-        vec![Diagnostic::at("conversation-unknown", "", message).help(help)]
+        vec![Diagnostic::at(Code::ConversationUnknown, "", message).help(help)]
     })
 }
 
@@ -344,7 +344,7 @@ impl World for Conversation {
     fn without_rows(&self, of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} declares no needs: probes ask for its facts", self.name());
         let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
-        of_needs.then(|| Diagnostic::at("rows-conversation", "", message).help(help))
+        of_needs.then(|| Diagnostic::at(Code::RowsConversation, "", message).help(help))
     }
 
     fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {

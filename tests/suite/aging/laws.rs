@@ -109,18 +109,18 @@ fn recall_in_the_last_session_is_the_mean_of_its_questions_by_lag() {
 fn a_fact_changed_after_it_was_retracted_is_told_and_so_are_circles_and_unknown_domains() {
     let mut graph = Graph { domains: vec!["work".to_owned()], ..Graph::default() };
     let record = graph.record(0, 0).unwrap();
-    assert_eq!(graph.record(0, 7).unwrap_err().code, "domain-unknown");
+    assert_eq!(graph.record(0, 7).unwrap_err().code.name(), "domain-unknown");
     let fact = graph.say(record, Says::Value(1), true);
     let later = graph.record(2, 0).unwrap();
     let new = graph.update(fact, later, 2).unwrap();
-    assert_eq!(graph.update(fact, later, 3).unwrap_err().code, "fact-replaced");
+    assert_eq!(graph.update(fact, later, 3).unwrap_err().code.name(), "fact-replaced");
     assert_eq!((graph.current(fact, 1), graph.current(fact, 2)), (Some(fact), Some(new)));
     graph.invalidate(new, 3);
-    assert_eq!(graph.update(new, later, 3).unwrap_err().code, "fact-invalidated");
+    assert_eq!(graph.update(new, later, 3).unwrap_err().code.name(), "fact-invalidated");
     assert_eq!(graph.current(fact, 3), None);
 
     let codes = |graph: &Graph| -> Vec<&str> {
-        graph.check().err().unwrap_or_default().iter().map(|it| it.code).collect()
+        graph.check().err().unwrap_or_default().iter().map(|it| it.code.name()).collect()
     };
     assert!(codes(&graph).is_empty());
     graph.facts[new as usize].replaced_by = Some(fact);

@@ -32,5 +32,5 @@ fn a_generator_of_ones_own_plays_like_the_bundled_ones() {
     assert_eq!(last("no_memory"), Some(0.0));
     assert!(last("full_context") > last("careful") && last("careful") > last("lossy"));
     let unknown = ctxsim::worlds::aging::check(&load);
-    assert_eq!(unknown[0].code, "name-unknown", "a scenario file can name bundled generators alone");
+    assert_eq!(unknown[0].code.name(), "name-unknown", "a scenario file can name bundled generators alone");
 }

@@ -61,7 +61,7 @@ fn a_breakpoint_nowhere_is_refused() {
     let problems = Policy::new(&decode::decode(text, Format::Ron).unwrap()).unwrap_err();
 
     assert_eq!(
-        (problems[0].code, problems[0].place.field.as_str()),
+        (problems[0].code.name(), problems[0].place.field.as_str()),
         ("breakpoint-nowhere", "layout.breakpoints.0.at")
     );
 }

@@ -57,7 +57,7 @@ fn dialect() -> ron::Options {
 
 /// Whether a key is set twice, of which the crate takes the last.
 fn is_set_twice(problems: &[Diagnostic]) -> bool {
-    problems.iter().any(|it| it.code == "duplicate-key")
+    problems.iter().any(|it| it.code.name() == "duplicate-key")
 }
 
 /// Whether a text has something that the crate takes and no input needs: bytes, numbers with the suffix of a type, in another

@@ -117,7 +117,7 @@ fn a_session_without_a_request_says_what_was_left_out() {
     let problems =
         import(&Session::default().user("hello").text, "test", &Assume::default(), &[]).unwrap_err();
 
-    assert_eq!(problems[0].code, "recording-empty");
+    assert_eq!(problems[0].code.name(), "recording-empty");
     assert!(problems[0].help.as_ref().unwrap().contains("user text after the last request"));
 }
 

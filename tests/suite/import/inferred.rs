@@ -160,7 +160,7 @@ fn a_rule_of_no_weight_finds_nothing_and_an_unknown_rule_is_refused() {
     assert_eq!(needs(&session(&said())).len(), 1);
     assert_eq!(needs(&import_with(&said(), &assume("needs.same_path.weight = 0.0"))), []);
     let problems = import("", "test", &assume("needs.same_file.weight = 1.0"), &[]).unwrap_err();
-    assert_eq!(problems[0].code, "need-rule-unknown");
+    assert_eq!(problems[0].code.name(), "need-rule-unknown");
     assert_eq!(problems[0].place.field, "load.recorded.assume.needs.same_file");
 }
 

@@ -170,7 +170,7 @@ fn without_usage_a_tokenizer_counts_the_texts_and_else_their_characters_do() {
         let assume = Assume { tokenizer, ..Assume::default() };
         import(CALLS, "test", &assume, &[])
             .map(|it| it.timeline.spine.items.iter().map(|it| it.raw).collect::<Vec<_>>())
-            .map_err(|it| it[0].code)
+            .map_err(|it| it[0].code.name())
     };
 
     assert_eq!(sizes(None), Ok(vec![3, 4, 4, 2, 2]));

@@ -222,7 +222,10 @@ fn a_count_that_is_none_is_refused_with_its_line_and_column() {
 
     let problems = import(&text, "test", &Assume::default(), &[]).unwrap_err();
 
-    assert_eq!((problems[0].code, problems[0].place.field.as_str()), ("recording-usage", "tokens.input"));
+    assert_eq!(
+        (problems[0].code.name(), problems[0].place.field.as_str()),
+        ("recording-usage", "tokens.input")
+    );
     let (line, column) = problems[0].place.line_column.unwrap();
     let written = text.lines().nth(line - 1).unwrap();
     assert!(written[column - 1..].starts_with("\"input\": -184"), "{line}:{column} {written}");

@@ -152,7 +152,7 @@ fn a_number_that_is_no_count_refuses_the_file_and_a_failed_request_is_told() {
     let wrong = chat("a", 0, 100, 0, 5).replace(":100", ":\"-3\"");
     let problems = import_all(&wrong, "test", &Assume::default(), &[]).unwrap_err();
     assert_eq!(
-        (problems[0].code, problems[0].place.field.as_str()),
+        (problems[0].code.name(), problems[0].place.field.as_str()),
         ("recording-usage", "gen_ai.usage.input_tokens")
     );
 
@@ -186,7 +186,7 @@ fn a_trace_without_requests_is_refused_and_says_what_it_holds() {
 
     let problems = import_all(&agent, "test", &Assume::default(), &[]).unwrap_err();
 
-    assert_eq!(problems[0].code, "recording-empty");
+    assert_eq!(problems[0].code.name(), "recording-empty");
     assert!(problems[0].help.as_ref().unwrap().contains("`otel`"), "{problems:?}");
     assert!(problems[0].help.as_ref().unwrap().contains("sums repeat"), "{problems:?}");
 }

@@ -23,7 +23,7 @@ fn made(text: &str) -> Result<Timeline, Vec<Diagnostic>> {
 
 /// Returns the field and the code of every problem.
 fn problems(text: &str) -> Vec<(String, &'static str)> {
-    made(text).unwrap_err().into_iter().map(|it| (it.place.field, it.code)).collect()
+    made(text).unwrap_err().into_iter().map(|it| (it.place.field, it.code.name())).collect()
 }
 
 #[test]

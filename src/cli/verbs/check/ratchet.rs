@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::catalog::Files;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::guards::GuardVerdict;
 use crate::report::ratchet::Ratchet;
@@ -31,7 +31,7 @@ pub(super) fn held(
     // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
-        let mut problem = Diagnostic::at("ratchet-missing", "", "no best values are kept yet");
+        let mut problem = Diagnostic::at(Code::RatchetMissing, "", "no best values are kept yet");
         problem.place.file = path.display().to_string();
         return Err(
             vec![problem.help("run `ctxsim check --ratchet` without `CI`, and commit the file")].into()

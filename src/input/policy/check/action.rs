@@ -2,7 +2,7 @@
 
 use super::size::Resolver;
 use super::{StageCheck, fold, named, summary};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
 
 impl StageCheck<'_> {
@@ -48,7 +48,7 @@ impl StageCheck<'_> {
                 self.resolver.extent(&mut budget.per, problems);
                 if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
                     problems.push(
-                        "budget-per-unknown",
+                        Code::BudgetPerUnknown,
                         "a token budget resets per turn or never",
                         "write `per: turns(1)` or `per: all`",
                     );
@@ -56,7 +56,7 @@ impl StageCheck<'_> {
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push("budget-order", "a token budget is spent on the oldest item first", help);
+                problems.push(Code::BudgetOrder, "a token budget is spent on the oldest item first", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });

@@ -1,6 +1,6 @@
 //! The rules of a layout.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::{Changes, DynamicPlace, Layout, Place};
 
 /// Checks a layout.
@@ -8,7 +8,7 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
     for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
         if it.tokens == 0 {
             problems.push_at(
-                "dynamic-empty",
+                Code::DynamicEmpty,
                 format_args!("dynamic.{index}.tokens"),
                 "content of 0 tokens has no effect",
                 "write its size in tokens, or leave it out",
@@ -16,7 +16,7 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
         }
         if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
             problems.push_at(
-                "dynamic-tail-changes",
+                Code::DynamicTailChanges,
                 format_args!("dynamic.{index}.changes"),
                 "content at the tail is never cached, so its changes do not matter",
                 "remove `changes`, or choose another place",
@@ -26,7 +26,7 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
     for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
         if matches!(it.at, Place::LastMessages { n: 0, .. }) {
             problems.push_at(
-                "breakpoint-nowhere",
+                Code::BreakpointNowhere,
                 format_args!("breakpoints.{index}.at"),
                 "`last_messages` needs at least one message",
                 "write `n: 1` or more, or remove the breakpoint",

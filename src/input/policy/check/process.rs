@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::{PolicyFile, ProcessFile, Size};
 
 /// Checks a policy that starts a program.
@@ -11,7 +11,7 @@ pub(super) fn check(file: &PolicyFile, process: &ProcessFile, problems: &mut Pro
         let other = if file.code.is_some() { "code" } else { "stages" };
         let help = format!("remove `{other}`, or `process`");
         problems.push_at(
-            "process-beside",
+            Code::ProcessBeside,
             "process",
             format!("a policy cannot have both `process` and `{other}`"),
             help,
@@ -20,11 +20,11 @@ pub(super) fn check(file: &PolicyFile, process: &ProcessFile, problems: &mut Pro
     problems.within("process", |problems| {
         if process.command.first().is_none_or(String::is_empty) {
             let help = "name a program and its arguments, as in `command: [\"node\", \"policy.mjs\"]`";
-            problems.push_at("process-command-empty", "command", "`command` names no program", help);
+            problems.push_at(Code::ProcessCommandEmpty, "command", "`command` names no program", help);
         }
         if process.deadline().0 == 0 {
             let help = "write `deadline: \"10s\"`, or leave it out";
-            problems.push_at("process-deadline-zero", "deadline", "a program needs time to answer", help);
+            problems.push_at(Code::ProcessDeadlineZero, "deadline", "a program needs time to answer", help);
         }
     });
     params(&file.params, problems);
@@ -35,7 +35,7 @@ fn params(params: &IndexMap<String, Size>, problems: &mut Problems) {
     for (name, _) in params.iter().filter(|(_, it)| asks_stage(it)) {
         let message = "this parameter depends on a stage's prompt, and a program has no stages";
         let help = "use `tokens(…)`, `count(…)`, `ratio(…)` or `limit`; each request message gives the program the prompt's size";
-        problems.push_at("process-param", format_args!("params.{name}"), message, help);
+        problems.push_at(Code::ProcessParam, format_args!("params.{name}"), message, help);
     }
 }
 

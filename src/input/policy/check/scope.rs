@@ -1,7 +1,7 @@
 //! The rules of scopes.
 
 use super::size::Resolver;
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::{Extent, Kind, Moment, Part, Scope};
 
 impl Resolver<'_> {
@@ -10,7 +10,7 @@ impl Resolver<'_> {
         let at_entry = moments.contains(&Moment::Entry);
         if (scope.part == Part::Entering) != at_entry || (at_entry && moments.len() > 1) {
             problems.push(
-                "scope-not-at-entry",
+                Code::ScopeNotAtEntry,
                 "the part `entering` needs the moment `entry`, and `entry` allows no other part",
                 "use a separate stage: `at: [entry], scope: (part: entering)`",
             );
@@ -18,7 +18,7 @@ impl Resolver<'_> {
         if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
             let message = "only tool results can be changed on entry";
             let help = "write `kinds: [tool_result]`, or leave `kinds` out";
-            problems.push_at("scope-entry-kinds", "kinds", message, help);
+            problems.push_at(Code::ScopeEntryKinds, "kinds", message, help);
         }
         self.extent_in("keep_first", scope.keep_first.as_mut(), problems);
         self.extent_in("keep_recent", scope.keep_recent.as_mut(), problems);
@@ -30,12 +30,12 @@ impl Resolver<'_> {
         };
         if !scope.by.as_ref().is_none_or(is_counted) {
             let message = "`by` needs a number of units (at least 1), a fraction, or `all`";
-            problems.push_at("scope-by-not-counted", "by", message, "write `by: turns(1)`");
+            problems.push_at(Code::ScopeByNotCounted, "by", message, "write `by: turns(1)`");
         }
         if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
             let message = "`whole` needs `by` to give the size of a unit";
             problems.push_at(
-                "scope-whole-of-nothing",
+                Code::ScopeWholeOfNothing,
                 "whole",
                 message,
                 "add `by: tool_uses(10)`, or remove `whole`",

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::among;
-use crate::diag::{Problems, nearest};
+use crate::diag::{Code, Problems, nearest};
 use crate::input::policy::{Bound, Cond, Count, Extent, Size};
 use crate::input::scenario::ITEM_TOKENS_MAX;
 use crate::quantity::Decimal;
@@ -38,14 +38,14 @@ impl Resolver<'_> {
         self.size_in(field, Some(size), problems);
         if matches!(size, Size::Tokens(tokens) if *tokens > ITEM_TOKENS_MAX) {
             let help = format!("write at most `tokens({ITEM_TOKENS_MAX})`");
-            problems.push_at("size-too-large", field, "no item is as large as this", help);
+            problems.push_at(Code::SizeTooLarge, field, "no item is as large as this", help);
         }
     }
 
     fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
         if depth > DEPTH_MAX {
             problems.push(
-                "size-too-deep",
+                Code::SizeTooDeep,
                 "this size is nested too deeply, or its parameters are circular",
                 "make one of the parameters a plain size",
             );
@@ -95,7 +95,7 @@ impl Resolver<'_> {
     fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
         problems.within(name, |problems| {
             if parts.is_empty() {
-                problems.push("size-empty", "the list of sizes is empty", "give at least one size");
+                problems.push(Code::SizeEmpty, "the list of sizes is empty", "give at least one size");
             }
             for (index, part) in parts.iter_mut().enumerate() {
                 problems.within(index, |to| self.size_at(part, depth + 1, to));
@@ -110,7 +110,7 @@ impl Resolver<'_> {
             Some(Size::Count(value) | Size::Tokens(value)) => *count = Count::Fixed(*value),
             Some(_) => {
                 let message = format!("parameter `{name}` is not a plain number");
-                problems.push("param-not-a-count", message, format!("declare it as `\"{name}\": count(2)`"));
+                problems.push(Code::ParamNotACount, message, format!("declare it as `\"{name}\": count(2)`"));
             }
             None => self.unknown_param(name, problems),
         }
@@ -121,7 +121,7 @@ impl Resolver<'_> {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
         };
-        problems.push("param-unknown", format!("parameter `{name}` is not declared"), help);
+        problems.push(Code::ParamUnknown, format!("parameter `{name}` is not declared"), help);
     }
 
     /// Resolves the condition of a field, if it is set.
@@ -150,7 +150,7 @@ impl Resolver<'_> {
                 self.extent(extent, problems);
                 if extent.units().is_none_or(|(_, count)| count == 0) {
                     problems.push(
-                        "every-not-counted",
+                        Code::EveryNotCounted,
                         "`every` needs a number of units, at least 1",
                         "write `every(turns(3))`",
                     );
@@ -233,7 +233,7 @@ impl Resolver<'_> {
             Extent::Fraction(share) if *share > Decimal::ONE => {
                 let message = format!("a fraction of {share} is more than 1 (all items)");
                 let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
-                problems.push_at("fraction-above-one", "fraction", message, help);
+                problems.push_at(Code::FractionAboveOne, "fraction", message, help);
             }
             Extent::Fraction(_) | Extent::All => {}
         }
@@ -243,7 +243,7 @@ impl Resolver<'_> {
 /// Reports a share above the whole limit.
 fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
     problems.push(
-        "ratio-above-one",
+        Code::RatioAboveOne,
         format!("a ratio of {ratio} exceeds the limit"),
         format!(
             "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
@@ -264,7 +264,7 @@ fn percent(share: Decimal) -> String {
 /// Reports a comparison with no bound or with several.
 fn one_relation(name: &str, problems: &mut Problems) {
     problems.push(
-        "comparison-not-one",
+        Code::ComparisonNotOne,
         format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`"),
         format!("write `{name}(above: …)`"),
     );

@@ -1,7 +1,7 @@
 //! The rules of summaries, of what stays beside them, and of the model that writes them.
 
 use super::size::Resolver;
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::{
     Action, Count, Kind, Order, Policy, Scope, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
 };
@@ -15,7 +15,7 @@ pub(super) fn check(
 ) {
     if scope.order != Order::Oldest {
         problems.push(
-            "summary-order",
+            Code::SummaryOrder,
             "a summary takes the place of its first item, so it starts with the oldest unit",
             "leave `order` out",
         );
@@ -40,7 +40,7 @@ pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
     let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
     if policy.summariser.is_some() && !rungs.any(|it| asks(it.action)) {
         problems.push_at(
-            "summariser-idle",
+            Code::SummariserIdle,
             "summariser",
             "no stage of this policy asks a model for a summary",
             "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`",
@@ -52,7 +52,7 @@ pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
 fn written(summary: &Summarise, problems: &mut Problems) {
     if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
         problems.push_at(
-            "summary-at-least-of-one",
+            Code::SummaryAtLeastOfOne,
             "at_least",
             "one summary per unit always replaces exactly one unit",
             "leave out `at_least` or `per`",
@@ -60,7 +60,7 @@ fn written(summary: &Summarise, problems: &mut Problems) {
     }
     if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
         problems.push_at(
-            "summary-head-of-a-model",
+            Code::SummaryHeadOfAModel,
             "says",
             "a model-written summary cannot repeat the beginnings of results",
             "write `prompt: free`, or leave `says` out",
@@ -73,7 +73,7 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
     let is_free = summary.prompt == SummaryPrompt::Free;
     if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
         problems.push_at(
-            "summary-reads-all",
+            Code::SummaryReadsAll,
             "reads",
             if is_free {
                 "`reads` has no effect: no request is made"
@@ -86,7 +86,7 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
     if summary.again.is_some() && is_free {
         let message = "`again` has no effect: no request is made";
         problems.push_at(
-            "summary-again-free",
+            Code::SummaryAgainFree,
             "again",
             message,
             "leave `again` out, or write `prompt: separate`",
@@ -100,7 +100,7 @@ fn kept(summary: &Summarise, problems: &mut Problems) {
     let is_cut = |kind: &Kind| *kind != Kind::Summary && !summary.copy.contains(kind);
     if kept.kinds.is_empty() || !kept.kinds.iter().all(is_cut) {
         problems.push_at(
-            "summary-keeps",
+            Code::SummaryKeeps,
             "keeps.kinds",
             "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut",
             "write `kinds: [user]`",
@@ -122,7 +122,7 @@ fn sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Proble
         problems.within("files", |to| resolver.count(&mut restore.files, to));
         if restore.files == Count::Fixed(0) {
             let help = "write `files: 5`, or leave `restore` out";
-            problems.push_at("restore-nothing", "files", "restoring 0 files has no effect", help);
+            problems.push_at(Code::RestoreNothing, "files", "restoring 0 files has no effect", help);
         }
         resolver.size_in("each", restore.each.as_mut(), problems);
         resolver.size_in("all", restore.all.as_mut(), problems);

@@ -1,11 +1,12 @@
 //! Something that changes in front of everything that could be cached.
 
 use super::{Found, Lint};
+use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Changes, DynamicPlace};
 
 pub(super) const LINT: Lint = Lint {
-    code: "volatile-front",
+    code: Code::VolatileFront,
     source: "Anthropic, prompt caching: a change in front invalidates all that follows",
     find,
 };

@@ -1,11 +1,12 @@
 //! A clear that may free less than it makes the provider write again.
 
 use super::{Found, Lint, floor, tokens, under_all};
+use crate::diag::Code;
 use crate::input::policy::{Cond, Prefix, Relation};
 use crate::input::{Policy, policy::Size};
 
 pub(super) const LINT: Lint = Lint {
-    code: "saving-below-write",
+    code: Code::SavingBelowWrite,
     source: "gptme/gptme#946: clears that freed 3.8% lost money, so 10% became the minimum",
     find,
 };

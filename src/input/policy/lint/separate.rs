@@ -1,11 +1,12 @@
 //! A summary whose request finds nothing in the cache: the whole history is paid for as plain input once more.
 
 use super::{Found, Lint};
+use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Action, SummaryPrompt};
 
 pub(super) const LINT: Lint = Lint {
-    code: "summary-misses-cache",
+    code: Code::SummaryMissesCache,
     source: "anthropics/claude-code#94197: about 97,000 tokens written again with each compaction",
     find,
 };

@@ -1,11 +1,12 @@
 //! A summary that is no smaller than what it replaces.
 
 use super::{Found, Lint, floor, tokens, under_all};
+use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Action, Extent, Size};
 
 pub(super) const LINT: Lint = Lint {
-    code: "summary-too-large",
+    code: Code::SummaryTooLarge,
     source: "Martian-Engineering/lossless-claw#310: compactions that lost money",
     find,
 };

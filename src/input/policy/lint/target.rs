@@ -3,10 +3,11 @@
 use std::mem::discriminant;
 
 use super::{Found, Lint, ceiling, floor, under_all};
+use crate::diag::Code;
 use crate::input::Policy;
 
 pub(super) const LINT: Lint =
-    Lint { code: "trigger-is-target", source: "QwenLM/qwen-code#8452: it cleared one result a turn", find };
+    Lint { code: Code::TriggerIsTarget, source: "QwenLM/qwen-code#8452: it cleared one result a turn", find };
 
 fn find(policy: &Policy, found: &mut Found<'_>) {
     for stage in policy.stages() {

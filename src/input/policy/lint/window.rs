@@ -1,11 +1,12 @@
 //! A window that moves by one unit with each request: every request breaks the prefix where the window begins.
 
 use super::{Found, Lint};
+use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Action, Cond, Moment, Part, Prefix, Stage};
 
 pub(super) const LINT: Lint = Lint {
-    code: "window-of-single-units",
+    code: Code::WindowOfSingleUnits,
     source: "lloydzhou/bash-agent#5: a cut moved by one message rewrites the prompt each time",
     find,
 };

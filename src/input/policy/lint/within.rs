@@ -1,11 +1,12 @@
 //! A trigger that no prompt can reach.
 
 use super::{Found, Lint, floor, under_all};
+use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Cond, Size};
 
 pub(super) const LINT: Lint = Lint {
-    code: "trigger-beyond-window",
+    code: Code::TriggerBeyondWindow,
     source: "BaseInfinity/claude-sdlc-harness#520: thresholds that a smaller window never reaches",
     find,
 };

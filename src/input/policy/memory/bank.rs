@@ -1,6 +1,6 @@
 //! Names of banks: each must be a valid file name on any disk, beside the index of a store.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 
 /// The index's file name among the banks, without its extension.
 pub const INDEX: &str = "index";
@@ -29,11 +29,11 @@ pub fn check<'a>(bank: &str, mut earlier: impl Iterator<Item = &'a str>, problem
         } else {
             format!("use ASCII letters, digits, `_` and `-`, at most {NAME_MAX} characters")
         };
-        problems.push("bank-name", message, help);
+        problems.push(Code::BankName, message, help);
     }
     if let Some(other) = earlier.find(|it| *it != bank && it.eq_ignore_ascii_case(bank)) {
         let message = format!("the banks `{other}` and `{bank}` differ only in case");
-        problems.push("bank-case", message, "spell both alike, or rename one");
+        problems.push(Code::BankCase, message, "spell both alike, or rename one");
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CacheRules, HitsFields, InvalidatesFields, qualified};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::quantity::Tokens;
 
 /// The fields of these rules.
@@ -29,7 +29,7 @@ impl BlocksFields {
         let block_tokens = self.block_tokens.unwrap_or(0);
         if block_tokens == 0 {
             problems.push_at(
-                "block-size-missing",
+                Code::BlockSizeMissing,
                 "block_tokens",
                 "`block_tokens` must be at least 1",
                 "write `block_tokens: 16`, or another number of at least 1",
@@ -37,7 +37,7 @@ impl BlocksFields {
         }
         if self.capacity_blocks == Some(0) {
             problems.push_at(
-                "capacity-zero",
+                Code::CapacityZero,
                 "capacity_blocks",
                 "a store of 0 blocks holds nothing",
                 "write `cache: none` for no cache",

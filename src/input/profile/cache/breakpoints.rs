@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CacheRules, HitsFields, InvalidatesFields, Readable, Renewal, TtlClass, Ttls, not_zero, qualified,
 };
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::text::duration::Duration;
 use crate::quantity::Tokens;
 
@@ -91,7 +91,7 @@ impl BreakpointsFields {
         ];
         for (field, _) in of_lookback.into_iter().filter(|it| it.1 && self.lookup.is_some()) {
             problems.push_at(
-                "cache-field-unused",
+                Code::CacheFieldUnused,
                 field,
                 format!("`{field}` has no effect beside `lookup`, which lists the places"),
                 "remove one of them",
@@ -99,7 +99,7 @@ impl BreakpointsFields {
         }
         if self.implicit_lead.is_some() && self.implicit != Some(true) {
             problems.push_at(
-                "implicit-lead-alone",
+                Code::ImplicitLeadAlone,
                 "implicit_lead",
                 "`implicit_lead` needs `implicit`",
                 "add `implicit: true`, or remove `implicit_lead`",
@@ -107,7 +107,7 @@ impl BreakpointsFields {
         }
         if self.lookup == Some(Lookup::default()) {
             problems.push_at(
-                "lookup-nowhere",
+                Code::LookupNowhere,
                 "lookup",
                 "an entry that is never looked up is never read",
                 "write how many positions to look up, as in `latest: 50`",

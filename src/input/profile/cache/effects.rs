@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CacheRules;
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::quantity::Decimal;
 
 /// For each setting: the first level of the prompt that a change invalidates.
@@ -75,7 +75,7 @@ impl HitsFields {
         let parts = probability.scaled(9).filter(|it| *it <= Hits::CERTAIN);
         if parts.is_none() {
             problems.push_at(
-                "hit-probability",
+                Code::HitProbability,
                 "hits.probability",
                 format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
                 "write a number from 0 to 1, such as 0.95",

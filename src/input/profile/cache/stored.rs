@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CacheRules, InvalidatesFields, Renewal, Ttls, qualified};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::quantity::Tokens;
 
 /// The fields of these rules.
@@ -28,7 +28,7 @@ impl StoredFields {
         let ttl_ms = self.ttl.only(problems).filter(|it| *it > 0);
         if ttl_ms.is_none() {
             problems.push_at(
-                "ttl-missing",
+                Code::TtlMissing,
                 "ttl",
                 "explicitly stored content needs a lifetime",
                 "add one, such as `ttl: \"1h\"`",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::text::duration::Duration;
 
 /// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
@@ -21,7 +21,7 @@ impl Ttls {
     pub(super) fn only(&self, problems: &mut Problems) -> Option<u64> {
         if self.0.len() > 1 {
             problems.push_at(
-                "ttl-several",
+                Code::TtlSeveral,
                 "ttl",
                 "these rules allow only one lifetime",
                 "write a single duration",
@@ -37,7 +37,7 @@ impl Ttls {
             let class = &mut classes[TtlClass::of(ttl.0) as usize];
             if class.is_some() {
                 problems.push_at(
-                    "ttl-class-twice",
+                    Code::TtlClassTwice,
                     "ttl",
                     format!("`{ttl}` has the same class as another lifetime"),
                     "write at most one lifetime below an hour and one of an hour or more",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CacheRules, HitsFields, InvalidatesFields, Readable, Steps, Ttls, not_zero, qualified};
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::text::duration::Duration;
 use crate::quantity::Tokens;
 
@@ -45,7 +45,7 @@ impl UnitsFields {
         );
         if self.units.is_empty() && self.interval_tokens.is_none() {
             problems.push_at(
-                "units-nowhere",
+                Code::UnitsNowhere,
                 "units",
                 "without units there is nothing to read later",
                 "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`",

@@ -1,6 +1,6 @@
 //! The rules of a load of many sessions; a higher floor knows which generators, prompts and models exist.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::scenario::{AgingLoad, Happening};
 
 /// The most sessions: questions grow with their square, and their whole history must fit into a prompt's
@@ -18,7 +18,12 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     let mut range = |field: &str, value: Option<u64>, first: u64, last: u64| {
         if value.is_some_and(|it| !(first..=last).contains(&it)) {
             let message = format!("{} is out of range", value.unwrap_or_default());
-            problems.push_at("aging-range", field, message, format!("write a number from {first} to {last}"));
+            problems.push_at(
+                Code::AgingRange,
+                field,
+                message,
+                format!("write a number from {first} to {last}"),
+            );
         }
     };
     range("sessions", Some(load.sessions), 2, SESSIONS_MAX);
@@ -30,7 +35,7 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
         let message = format!("{} sessions in {} trials exceed the limit", load.sessions, load.trials);
         let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
-        problems.push_at("aging-range", "trials", message, help);
+        problems.push_at(Code::AgingRange, "trials", message, help);
     }
     let shares = [
         ("dependency_density", load.dependency_density),
@@ -40,11 +45,11 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     for (field, value) in shares {
         if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
             let help = "write a number from 0.0 to 1.0";
-            problems.push_at("probability-range", field, "a share must be from 0 to 1", help);
+            problems.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
         }
     }
     if load.models.is_empty() {
-        problems.push_at("models-empty", "models", "no model is named", "write `models = [\"mid\"]`");
+        problems.push_at(Code::ModelsEmpty, "models", "no model is named", "write `models = [\"mid\"]`");
     }
     for (index, event) in load.events.iter().enumerate() {
         problems.within(format_args!("events.{index}"), |problems| {
@@ -55,16 +60,16 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
                     0 => "remove the event, or generate two sessions or more".to_owned(),
                     _ => format!("write a number from 1 to {last}"),
                 };
-                problems.push_at("event-session", "session", message, help);
+                problems.push_at(Code::EventSession, "session", message, help);
             }
             match &event.what {
                 Happening::PartialReset { share } if !(0.0..=1.0).contains(share) => {
                     let help = "write a number from 0.0 to 1.0";
-                    problems.push_at("probability-range", "what", "a share must be from 0 to 1", help);
+                    problems.push_at(Code::ProbabilityRange, "what", "a share must be from 0 to 1", help);
                 }
                 Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
                     let help = "write 1 or more, or `flush_history`";
-                    problems.push_at("capacity-zero", "what", "a memory needs at least one word", help);
+                    problems.push_at(Code::CapacityZero, "what", "a memory needs at least one word", help);
                 }
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! The rules of a load of chats; a higher floor knows which numbers exist.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::scenario::{ChatLoad, ChatSource, GeneratedChats};
 
 /// The most sessions of a user.
@@ -44,19 +44,19 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
     });
     if types.iter().all(|it| it.1 == 0) {
         let help = "add at least one question, such as `single_fact = 1`";
-        problems.push_at("questions-empty", "questions", "no questions are asked", help);
+        problems.push_at(Code::QuestionsEmpty, "questions", "no questions are asked", help);
     }
     let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
     if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
         let message = "the trials have too many messages";
         let help = format!("keep sessions × messages × users × trials at or below {ALL_MESSAGES_MAX}");
-        problems.push_at("chats-range", "sessions", message, help);
+        problems.push_at(Code::ChatsRange, "sessions", message, help);
     }
 }
 
 fn range(field: &str, value: u64, first: u64, last: u64, problems: &mut Problems) {
     if !(first..=last).contains(&value) {
         let message = format!("{value} is out of range");
-        problems.push_at("chats-range", field, message, format!("write a number from {first} to {last}"));
+        problems.push_at(Code::ChatsRange, field, message, format!("write a number from {first} to {last}"));
     }
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::memory::bank;
 use crate::input::scenario::{Conversations, Random, Values};
 
@@ -23,7 +23,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     problems.within("implicit_ratio", |problems| {
         if !(0.0..=1.0).contains(&spec.implicit_ratio) {
             problems.push(
-                "probability-range",
+                Code::ProbabilityRange,
                 "a probability must be from 0 to 1",
                 "write a number from 0.0 to 1.0",
             );
@@ -32,7 +32,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     problems.within("message_seconds", |problems| {
         if spec.message_seconds > MESSAGE_SECONDS_MAX {
             problems.push(
-                "message-seconds-range",
+                Code::MessageSecondsRange,
                 "messages are more than a year apart",
                 "write at most 31536000",
             );
@@ -40,12 +40,12 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     });
     match (spec.random, spec.hash_seed) {
         (Random::Cpython, None) => problems.push(
-            "hash-seed-missing",
+            Code::HashSeedMissing,
             "`cpython` needs a hash seed for Python's strings",
             "add `hash_seed: 0`, or another number",
         ),
         (Random::Named, Some(_)) => problems.push_at(
-            "hash-seed-stray",
+            Code::HashSeedStray,
             "hash_seed",
             "`hash_seed` has no effect: named streams do not hash strings",
             "remove it, or write `random: cpython`",
@@ -54,12 +54,12 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     }
     problems.within("domains", |problems| {
         if spec.domains.is_empty() {
-            problems.push("domains-empty", "there are no domains", "name at least one domain");
+            problems.push(Code::DomainsEmpty, "there are no domains", "name at least one domain");
         }
         for (index, domain) in spec.domains.iter().enumerate() {
             if domain.split_whitespace().count() != 1 {
                 problems.push_at(
-                    "domain-words",
+                    Code::DomainWords,
                     index,
                     "a domain must be one word",
                     "join its words with `_`",
@@ -75,19 +75,19 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("lengths", |problems| {
         if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
             let help = format!("write 1 to {LENGTHS_MAX} lengths");
-            problems.push("lengths-empty", format!("there are {} lengths", spec.lengths.len()), help);
+            problems.push(Code::LengthsEmpty, format!("there are {} lengths", spec.lengths.len()), help);
         }
         for (index, length) in spec.lengths.iter().enumerate() {
             problems.within(index, |problems| {
                 let help = format!("write 1 to {MESSAGES_MAX} messages");
                 if !(1..=MESSAGES_MAX).contains(length) {
                     problems.push(
-                        "length-range",
+                        Code::LengthRange,
                         format!("a conversation cannot have {length} messages"),
                         help,
                     );
                 } else if spec.lengths[..index].contains(length) {
-                    problems.push("length-duplicate", format!("{length} is listed twice"), "list it once");
+                    problems.push(Code::LengthDuplicate, format!("{length} is listed twice"), "list it once");
                 }
             });
         }
@@ -99,9 +99,9 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
 fn share(value: f64, problems: &mut Problems) {
     if !(value > 0.0 && value <= 1.0) {
         let message = format!("{value} is not a share");
-        problems.push("share-range", message, "write a number above 0.0 and at most 1.0");
+        problems.push(Code::ShareRange, message, "write a number above 0.0 and at most 1.0");
     } else if crate::quantity::Decimal::from_f64(value).is_none() {
-        problems.push("share-digits", "the number has too many digits", "write at most 18 digits");
+        problems.push(Code::ShareDigits, "the number has too many digits", "write at most 18 digits");
     }
 }
 
@@ -109,18 +109,18 @@ fn share(value: f64, problems: &mut Problems) {
 fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
         let help = format!("write 1 to {CATEGORIES_MAX} categories");
-        problems.push("categories-empty", format!("there are {} categories", categories.len()), help);
+        problems.push(Code::CategoriesEmpty, format!("there are {} categories", categories.len()), help);
     }
     let mut seen: IndexMap<&str, &str> = IndexMap::new();
     for (index, (category, keys)) in categories.iter().enumerate() {
         problems.within(category, |problems| {
             bank::check(category, categories.keys().take(index).map(String::as_str), problems);
             if keys.keys().any(|it| it.trim().is_empty()) {
-                problems.push("needle-name", "the fact has no name", "give each key a name");
+                problems.push(Code::NeedleName, "the fact has no name", "give each key a name");
             }
             if keys.is_empty() {
                 problems.push(
-                    "category-empty",
+                    Code::CategoryEmpty,
                     "the category has no keys",
                     "add at least one key with its values",
                 );
@@ -129,7 +129,7 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, pro
                 problems.within(key, |problems| {
                     if let Some(other) = seen.insert(key, category) {
                         problems.push(
-                            "needle-duplicate",
+                            Code::NeedleDuplicate,
                             format!(
                                 "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
                             ),
@@ -147,7 +147,7 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, pro
 fn check_value(value: &Values, problems: &mut Problems) {
     match value {
         Values::Between { first, last, .. } if first > last => problems.push_at(
-            "value-range",
+            Code::ValueRange,
             "between",
             format!("`first` ({first}) is more than `last` ({last})"),
             "write the smaller number as `first`",
@@ -155,14 +155,14 @@ fn check_value(value: &Values, problems: &mut Problems) {
         Values::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
                 problems.push(
-                    "value-range",
+                    Code::ValueRange,
                     format!("`from` ({from}) is not below `to` ({to})"),
                     "write the smaller number as `from`",
                 );
             }
             if *decimals > 15 {
                 problems.push_at(
-                    "value-decimals",
+                    Code::ValueDecimals,
                     "decimals",
                     format!("too many decimals: {decimals}"),
                     "write at most 15",
@@ -171,7 +171,7 @@ fn check_value(value: &Values, problems: &mut Problems) {
         }),
         Values::OneOf(choices) if choices.is_empty() => {
             problems.push_at(
-                "value-none",
+                Code::ValueNone,
                 "one_of",
                 "there are no values to choose from",
                 "write at least one",

@@ -1,6 +1,6 @@
 //! The rules of a load of sessions one after another; a higher floor knows which numbers exist.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::scenario::{GeneratedHistory, HistoryLoad, HistorySource};
 
 /// The most generated sessions.
@@ -17,7 +17,7 @@ pub(super) fn check(load: &HistoryLoad, problems: &mut Problems) {
     match &load.from {
         HistorySource::Recorded(paths) if paths.is_empty() => {
             let help = "name at least one file, folder or pattern";
-            problems.push_at("sessions-none", "from.recorded", "the load has no session", help);
+            problems.push_at(Code::SessionsNone, "from.recorded", "the load has no session", help);
         }
         HistorySource::Recorded(_) => {}
         HistorySource::Generated(made) => problems.within("from.generated", |to| generated(made, to)),
@@ -37,12 +37,12 @@ fn generated(made: &GeneratedHistory, problems: &mut Problems) {
     for (field, value, [first, last]) in fields {
         if !(first..=last).contains(&value) {
             let help = format!("write a number from {first} to {last}");
-            problems.push_at("history-range", field, format!("{value} is out of range"), help);
+            problems.push_at(Code::HistoryRange, field, format!("{value} is out of range"), help);
         }
     }
     let requests = made.sources.saturating_add(made.more_requests).saturating_add(1);
     if requests.saturating_mul(made.sessions) > REQUESTS_MAX {
         let help = format!("keep sessions × requests at or below {REQUESTS_MAX}");
-        problems.push_at("history-range", "sessions", "the sessions have too many requests", help);
+        problems.push_at(Code::HistoryRange, "sessions", "the sessions have too many requests", help);
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of fetching something again.
 
 use super::check_interval;
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::scenario::refetch::{Exploration, Refetch};
 use crate::quantity::Decimal;
 
@@ -12,14 +12,14 @@ pub(super) fn check(spec: &Refetch, problems: &mut Problems) {
             let ends = [("value", share.value), ("low", share.low), ("high", share.high)];
             for (field, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
                 let message = "the share of calls must be from 0 to 1";
-                problems.push_at("ratio-above-one", field, message, "write a number from 0 to 1");
+                problems.push_at(Code::RatioAboveOne, field, message, "write a number from 0 to 1");
             }
             check_interval([share.low, share.value, share.high], problems);
         });
     }
     if spec.unseen_weight_high.is_some_and(|it| it > Decimal::ONE) {
         let message = "a weight must be a probability";
-        problems.push_at("ratio-above-one", "unseen_weight_high", message, "write a number from 0 to 1");
+        problems.push_at(Code::RatioAboveOne, "unseen_weight_high", message, "write a number from 0 to 1");
     }
     if let Some(fetched) = spec.fetched_tokens_max {
         problems.within("fetched_tokens_max", |problems| {
@@ -43,13 +43,13 @@ fn explored(spec: &Exploration, problems: &mut Problems) {
             let ends = [("value", bend.value), ("low", bend.low), ("high", bend.high)];
             for (field, _) in ends.into_iter().filter(|it| !(-1.0..=1.0).contains(&it.1)) {
                 let message = "a part may count from nothing to twice its proportion: from -1 to 1";
-                problems.push_at("bend-out-of-range", field, message, "write a number from -1 to 1");
+                problems.push_at(Code::BendOutOfRange, field, message, "write a number from -1 to 1");
             }
             check_interval([bend.low, bend.value, bend.high], problems);
         });
     }
     if spec.fades_in_requests == Some(0) {
         let message = "what was removed must count for at least one request";
-        problems.push_at("fade-zero", "fades_in_requests", message, "write 1 or more");
+        problems.push_at(Code::FadeZero, "fades_in_requests", message, "write 1 or more");
     }
 }

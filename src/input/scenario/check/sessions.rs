@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use super::turns;
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::scenario::{ScenarioFile, SessionFile};
 
 /// The latest that a session may begin, in milliseconds: a year.
@@ -13,7 +13,7 @@ const AT_MS_MAX: u64 = 31_536_000_000;
 pub(super) fn check(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mut Problems) {
     if sessions.is_empty() {
         problems.push(
-            "sessions-none",
+            Code::SessionsNone,
             "the load has no session",
             "write at least one, with `name` and `turns`",
         );
@@ -25,18 +25,18 @@ pub(super) fn check(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mu
             let name = session.name.as_str();
             if name.is_empty() || name.contains('/') || !known.insert(name) {
                 problems.push_at(
-                    "session-name",
+                    Code::SessionName,
                     "name",
                     format!("`{name}` is not a name of its own"),
                     "write a name without `/` that no other session has",
                 );
             }
             if session.at.0 > AT_MS_MAX {
-                problems.push_at("session-at", "at", "it begins too late", "write at most `365d`");
+                problems.push_at(Code::SessionAt, "at", "it begins too late", "write at most `365d`");
             }
             if let Some(parent) = session.parent.as_deref().filter(|it| *it == name || !names.contains(it)) {
                 problems.push_at(
-                    "session-parent",
+                    Code::SessionParent,
                     "parent",
                     format!("there is no other session `{parent}`"),
                     "name the session whose agent started this one",

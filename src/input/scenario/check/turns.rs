@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::size;
-use crate::diag::{Problems, nearest};
+use crate::diag::{Code, Problems, nearest};
 use crate::input::scenario::{
     Amount, Call, Choice, Cycle, Generate, ITEM_TOKENS_MAX, Level, Places, Range, ResultSizes, Revisit,
     ScenarioFile, Turn,
@@ -35,7 +35,7 @@ pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Pro
             let message =
                 if given.is_some() { "`turns` and `scale` are both set" } else { "the load has no length" };
             let help = format!("write either `turns` (1 to {TURNS_MAX}) or `scale` (1 to {SCALE_MAX})");
-            problems.push("generate-length", message, help);
+            problems.push(Code::GenerateLength, message, help);
         }
     }
     problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
@@ -45,7 +45,7 @@ pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Pro
 pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
     if !(1..=max).contains(&length) {
         problems.push(
-            "generate-length",
+            Code::GenerateLength,
             format!("{length} is out of range"),
             format!("write a number from 1 to {max}"),
         );
@@ -62,7 +62,7 @@ fn check_turns<'a>(
     let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
     let mut turns = turns.enumerate().peekable();
     if turns.peek().is_none() {
-        problems.push("load-empty", "there are no turns", "add at least one turn");
+        problems.push(Code::LoadEmpty, "there are no turns", "add at least one turn");
     }
     for (index, (turn, taken)) in turns {
         problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
@@ -76,11 +76,11 @@ fn check_turns<'a>(
     if n_parts > PARTS_MAX {
         let message =
             format!("the load has {n_parts} items, needs and facts, which is more than {PARTS_MAX}");
-        problems.push("load-too-large", message, "write fewer turns, or split it into several scenarios");
+        problems.push(Code::LoadTooLarge, message, "write fewer turns, or split it into several scenarios");
     }
     if tools.len() >= usize::from(u16::MAX) {
         problems.push(
-            "tools-too-many",
+            Code::ToolsTooMany,
             format!("{} different tool names are too many", tools.len()),
             "use fewer tool names",
         );
@@ -114,7 +114,7 @@ fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems)
             Some(near) => format!("did you mean `{near}`?"),
             None => "plant it with `plants` in an earlier turn or call".to_owned(),
         };
-        problems.push_at("fact-unknown", index, format!("no earlier turn or call plants `{fact}`"), help);
+        problems.push_at(Code::FactUnknown, index, format!("no earlier turn or call plants `{fact}`"), help);
     }
 }
 
@@ -143,7 +143,7 @@ fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
 /// Checks one call and its result.
 fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     if spec.tool.is_empty() {
-        problems.push_at("tool-unnamed", "tool", "the call has no tool", "write the tool's name");
+        problems.push_at(Code::ToolUnnamed, "tool", "the call has no tool", "write the tool's name");
     }
     problems.within("times", |problems| repeated(spec.times, problems));
     if let Some(places) = &spec.turns {
@@ -161,7 +161,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
         if !(1..=SPREAD_MAX).contains(count) {
             let message = format!("{count} facts in one result is out of range");
             problems.push_at(
-                "spread-range",
+                Code::SpreadRange,
                 format_args!("spreads.{name}"),
                 message,
                 format!("write a number from 1 to {SPREAD_MAX}"),
@@ -172,7 +172,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
     if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
         let message = "purpose, arguments and overhead together exceed the largest item";
-        problems.push("size-too-large", message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
+        problems.push(Code::SizeTooLarge, message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
     }
     problems.within("result", |problems| {
         let ResultSizes { raw, excerpt, summary, handle } = &spec.result;
@@ -187,7 +187,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
             size(*tokens, problems);
             if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
                 problems.push(
-                    "recover-unused",
+                    Code::RecoverUnused,
                     "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
                         result costs its raw size",
                     "remove it",
@@ -204,7 +204,7 @@ fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
     }
     let total: f64 = weights.values().sum();
     if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
-        problems.push("weight-invalid", "the sum of the weights is too large", "use smaller weights");
+        problems.push(Code::WeightInvalid, "the sum of the weights is too large", "use smaller weights");
     }
 }
 
@@ -212,7 +212,7 @@ fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
 fn check_weight(weight: f64, problems: &mut Problems) {
     if !weight.is_finite() || weight < 0.0 {
         problems.push(
-            "weight-invalid",
+            Code::WeightInvalid,
             format!("{weight} is not a valid weight"),
             "write a number of at least 0",
         );
@@ -223,7 +223,7 @@ fn check_weight(weight: f64, problems: &mut Problems) {
 fn check_revisit(spec: &Revisit, problems: &mut Problems) {
     if spec.turns_back == 0 {
         problems.push_at(
-            "revisit-of-itself",
+            Code::RevisitOfItself,
             "turns_back",
             "a turn cannot refer to itself",
             "write how many turns back (at least 1)",
@@ -241,14 +241,14 @@ fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
         Amount::Range(Range { first, last }) => {
             if first > last {
                 let message = format!("`first` ({first}) is more than `last` ({last})");
-                problems.push("value-range", message, "write the smaller number as `first`");
+                problems.push(Code::ValueRange, message, "write the smaller number as `first`");
             }
             problems.within("first", |problems| unit.check(*first, problems));
             problems.within("last", |problems| unit.check(*last, problems));
         }
         Amount::Choice(Choice { one_of }) => problems.within("one_of", |problems| {
             if one_of.is_empty() {
-                problems.push("value-none", "there are no numbers to choose from", "write at least one");
+                problems.push(Code::ValueNone, "there are no numbers to choose from", "write at least one");
             }
             for (index, number) in one_of.iter().enumerate() {
                 problems.within(index, |problems| unit.check(*number, problems));
@@ -280,7 +280,7 @@ impl Unit {
             Self::Tokens => size(number, problems),
             Self::Milliseconds if number > WAIT_MS_MAX => {
                 let message = format!("{number} milliseconds is more than a year");
-                problems.push("wait-too-long", message, format!("write at most {WAIT_MS_MAX}"));
+                problems.push(Code::WaitTooLong, message, format!("write at most {WAIT_MS_MAX}"));
             }
             Self::Milliseconds | Self::Rounds => {}
         }
@@ -291,7 +291,7 @@ impl Unit {
 fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
     if cycle.modulo == 0 {
         problems.push_at(
-            "cycle-empty",
+            Code::CycleEmpty,
             "modulo",
             "`modulo` cannot be 0",
             "write the number at which the size starts over (at least 1)",
@@ -313,7 +313,11 @@ fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
 /// Checks a number of repetitions.
 fn repeated(times: u64, problems: &mut Problems) {
     if times == 0 {
-        problems.push("times-zero", "0 repetitions have no effect", "write 1 or more, or remove the entry");
+        problems.push(
+            Code::TimesZero,
+            "0 repetitions have no effect",
+            "write 1 or more, or remove the entry",
+        );
     }
 }
 
@@ -325,7 +329,11 @@ fn check_places(spec: &Places, problems: &mut Problems) {
         let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
         format!("`every` is {}, so no turn has index {place}", spec.every)
     };
-    problems.push("places-range", wrong, "count from 0 and stay below `every`, as in `(every: 3, at: [2])`");
+    problems.push(
+        Code::PlacesRange,
+        wrong,
+        "count from 0 and stay below `every`, as in `(every: 3, at: [2])`",
+    );
 }
 
 /// Returns the most tokens that a model writes for a call.

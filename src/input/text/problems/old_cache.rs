@@ -1,7 +1,7 @@
 //! Cache rules of profiles as they were written before each rule had fields of its own.
 
 use super::Shape;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::ProfileFile;
 use crate::input::text::decode::{Format, fields};
 use crate::input::text::spelling;
@@ -16,7 +16,7 @@ pub(super) fn told(root: &mut Node, text: &str, format: Format, shape: Shape) ->
     let cache = &root.entries()[index].value;
     let rules = cache.get("rules").filter(|_| shape.fields() == fields::<ProfileFile>())?;
     let message = "the name of cache rules stands before their fields, not among them";
-    let problem = Diagnostic::at("cache-rules-old", "cache.rules", message);
+    let problem = Diagnostic::at(Code::CacheRulesOld, "cache.rules", message);
     let problem = located(problem.help(new_form(cache, rules.word()?, text, format)), rules.span.clone());
     root.skip(&[index]);
     Some(problem)

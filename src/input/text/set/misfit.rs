@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use super::{Entry, Format, Node, Setting, Why, child, fault, names, number, quoted};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::text::fault::Fault;
 
 impl Setting {
@@ -26,7 +26,7 @@ impl Setting {
             let message = "this value is not a number, so it cannot be multiplied";
             let help = "write the value itself: the field is not a number, or the file does not set it, and a default cannot be \
                 multiplied";
-            return self.named(Diagnostic::at("set-value", self.field(), message).help(help));
+            return self.named(Diagnostic::at(Code::SetValue, self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_of_value = refused.is_some_and(|it| match it {
@@ -35,7 +35,7 @@ impl Setting {
             other => other.is_of_value(),
         });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
-            let why = refused.map(|it| self.told(it)).unwrap_or_default();
+            let why = refused.map_or_else(|| Fault::new(Code::SetValue, "", ""), |it| self.told(it));
             let why = why.of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
                 Some(help) if help == fault::WHOLE_NUMBER => {
@@ -45,7 +45,7 @@ impl Setting {
                 Some(help) => help,
                 None => "write it as in an input file".to_owned(),
             };
-            if why.code == "unit-missing" && self.path[0] == "params" {
+            if why.code == Code::UnitMissing && self.path[0] == "params" {
                 let (field, number) = (self.field(), self.written());
                 help = format!(
                     "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
@@ -55,7 +55,7 @@ impl Setting {
                 // Most likely a shell took the quotes away.
                 help.push_str(", in single quotes for the shell");
             }
-            return self.named(Diagnostic::at("set-value", self.field(), why.message).help(help));
+            return self.named(Diagnostic::at(Code::SetValue, self.field(), why.message).help(help));
         };
         if let Some(Why::Choice(_, more) | Why::Field(_, more)) = refused {
             known.extend(more.iter().map(|it| (*it).to_owned()));
@@ -78,7 +78,7 @@ impl Setting {
             Some(why) => self.told(why).message,
             None => format!("no input in this run has the field `{stop}` here"),
         };
-        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+        self.named(Diagnostic::at(Code::SetNoSuchField, self.field(), message).help(help))
     }
 
     /// Returns the path as written, with one step replaced.
@@ -96,7 +96,7 @@ impl Setting {
         let (list, rest) = written.split_at(written.len() - (self.path.len() - depth));
         let message = format!("`{}` is a list", self.path[depth - 1]);
         let help = format!("use an element: `{}.0.{}`", list.join("."), rest.join("."));
-        self.named(Diagnostic::at("set-no-such-field", self.field(), message).help(help))
+        self.named(Diagnostic::at(Code::SetNoSuchField, self.field(), message).help(help))
     }
 
     /// Explains why the value is refused.

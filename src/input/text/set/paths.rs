@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Node, ROOTS, Setting, Target, decode, names};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 
 /// The longest path.
 const STEPS_MAX: usize = 10;
@@ -32,7 +32,7 @@ impl Setting {
 
     /// Adds suggestions to a problem of a path whose help only lists the beginnings of paths.
     pub fn suggest(problem: &mut Diagnostic, known: &[String]) {
-        if !matches!(problem.code, "set-unknown-root" | "set-empty-step") {
+        if !matches!(problem.code, Code::SetUnknownRoot | Code::SetEmptyStep) {
             return;
         }
         let names = match like(&problem.place.field, known).as_slice() {

@@ -1,7 +1,7 @@
 //! The profile that an override names, in `profile.NAME.…`.
 
 use super::{Setting, Target, decode};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::ProfileFile;
 
 impl Setting {
@@ -42,7 +42,7 @@ impl Setting {
             (None, _) => "name a profile of this run, or leave out the name to change all of them".to_owned(),
         };
         let message = format!("this run has no profile `{name}`");
-        Some(self.named(Diagnostic::at("set-no-such-profile", "", message).help(help)))
+        Some(self.named(Diagnostic::at(Code::SetNoSuchProfile, "", message).help(help)))
     }
 
     /// Returns the override as it applies to a profile that it names.

@@ -2,7 +2,7 @@
 
 use serde_json::error::Category;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// Serde's names of value types, and readable ones.
 const WORDS: [(&str, &str); 3] = [
@@ -29,7 +29,7 @@ pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
         _ => "write valid JSON: finite numbers, text and keys in double quotes, commas between values"
             .to_owned(),
     };
-    let mut problem = Diagnostic::at("syntax", "", message).help(help);
+    let mut problem = Diagnostic::at(Code::Syntax, "", message).help(help);
     if error.line() > 0 {
         let (line, column) = (error.line(), error.column().max(1));
         let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();

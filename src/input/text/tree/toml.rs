@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
 
 use super::{Entry, Node, Value};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 
 /// Parses a TOML text, with its first syntax error.
 pub(super) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
@@ -57,14 +57,14 @@ fn of_float(number: &DeFloat<'_>) -> Value {
 /// Explains a TOML syntax error; `rest` begins with it.
 fn syntax(message: &str, rest: &str) -> Diagnostic {
     if rest.starts_with(':') {
-        return Diagnostic::at("syntax", "", "`:` is used instead of `=`").help("write `name = value`");
+        return Diagnostic::at(Code::Syntax, "", "`:` is used instead of `=`").help("write `name = value`");
     }
     if message.starts_with("string values must be quoted") {
         let help = "put text in double quotes; write numbers with digits only, as in `200_000`";
-        return Diagnostic::at("syntax", "", "expected text or a number").help(help);
+        return Diagnostic::at(Code::Syntax, "", "expected text or a number").help(help);
     }
     if message.starts_with("unexpected key or value, expected newline") {
-        let problem = Diagnostic::at("syntax", "", "unexpected text at the end of the line");
+        let problem = Diagnostic::at(Code::Syntax, "", "unexpected text at the end of the line");
         return problem.help("write one value; use a decimal point, as in `15.0`");
     }
     let (what, help) = match message.split_once(", expected ") {
@@ -72,5 +72,5 @@ fn syntax(message: &str, rest: &str) -> Diagnostic {
         None if message.starts_with("duplicate") => (message, "remove one of the two".to_owned()),
         None => (message, "write `name = value`, with text in double quotes".to_owned()),
     };
-    Diagnostic::at("syntax", "", what).help(help)
+    Diagnostic::at(Code::Syntax, "", what).help(help)
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read as _};
 
 #[cfg(feature = "archives")]
 use super::sample::Sample;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 #[cfg(feature = "archives")]
 use crate::timeline::import::document;
 #[cfg(feature = "archives")]
@@ -51,7 +51,7 @@ pub(in crate::timeline::import) fn read(
 }
 
 fn refused(message: String, help: &str) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at("recording-unknown", "", message).help(help))
+    Box::new(Diagnostic::at(Code::RecordingUnknown, "", message).help(help))
 }
 
 #[cfg(not(feature = "archives"))]

@@ -1,6 +1,6 @@
 //! The table of questions and answers, as a user writes it: `session,fact,lag,right`, and where it is known, `held`.
 
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 
 /// A question that an agent was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Probe>, Vec<Diagnostic>> {
     if probes.is_empty() && reader.problems.is_empty() {
         reader.report(
             (at, 0),
-            "probes-empty",
+            Code::ProbesEmpty,
             "the table has no answers".to_owned(),
             "write one line for each question",
         );
@@ -69,7 +69,7 @@ impl Reader<'_> {
                 Some(column) if self.places[column].is_none() => self.places[column] = Some(nth),
                 Some(_) => {
                     let message = format!("two columns are called `{name}`");
-                    self.report((at, nth), "probes-columns", message, "keep one of them");
+                    self.report((at, nth), Code::ProbesColumns, message, "keep one of them");
                 }
                 None => {
                     let near = nearest(&name, COLUMNS.iter().copied());
@@ -77,7 +77,7 @@ impl Reader<'_> {
                         || format!("remove it; the columns are `{}`", COLUMNS.join("`, `")),
                         |it| format!("did you mean `{it}`?"),
                     );
-                    self.report((at, nth), "probes-columns", format!("unknown column `{name}`"), &help);
+                    self.report((at, nth), Code::ProbesColumns, format!("unknown column `{name}`"), &help);
                 }
             }
         }
@@ -86,7 +86,7 @@ impl Reader<'_> {
         if !missing.is_empty() {
             let message = format!("the columns `{}` are missing", missing.join("`, `"));
             let help = "begin with a line `session,fact,lag,right`, or `session,fact,lag,right,held`";
-            self.report((at, 0), "probes-columns", message, help);
+            self.report((at, 0), Code::ProbesColumns, message, help);
         }
     }
 
@@ -102,21 +102,21 @@ impl Reader<'_> {
         if fact.as_deref() == Some("") {
             self.report(
                 (at, self.place(1)),
-                "probes-value",
+                Code::ProbesValue,
                 "the fact has no name".to_owned(),
                 "name each fact",
             );
         }
         if is_right.is_none() && self.problems.len() == n_known {
             let help = "write `yes` or `no`";
-            self.report((at, self.place(3)), "probes-value", "the answer is not judged".to_owned(), help);
+            self.report((at, self.place(3)), Code::ProbesValue, "the answer is not judged".to_owned(), help);
         }
         if let (Some(session), Some(lag)) = (session, lag)
             && lag > session
         {
             let message = format!("the lag {lag} reaches before the first session");
             let help = "count sessions from 0, and the lag back from the session that asks";
-            self.report((at, self.place(2)), "probes-value", message, help);
+            self.report((at, self.place(2)), Code::ProbesValue, message, help);
         }
         if self.problems.len() > n_known {
             return None;
@@ -133,7 +133,7 @@ impl Reader<'_> {
         let cell = cells.get(place).copied();
         if cell.is_none() && COLUMNS[column] != "held" {
             let message = format!("the line has no `{}`", COLUMNS[column]);
-            self.report((at, 0), "probes-value", message, "give every line all columns");
+            self.report((at, 0), Code::ProbesValue, message, "give every line all columns");
         }
         cell
     }
@@ -144,7 +144,7 @@ impl Reader<'_> {
         if number.is_none() {
             let message = format!("`{cell}` is not a number of sessions");
             let help = format!("write a whole number from 0 to {}", SESSIONS_MAX - 1);
-            self.report((place.0, self.place(place.1)), "probes-value", message, &help);
+            self.report((place.0, self.place(place.1)), Code::ProbesValue, message, &help);
         }
         number
     }
@@ -158,13 +158,18 @@ impl Reader<'_> {
             "" => Some(None),
             _ => {
                 let message = format!("`{cell}` is neither yes nor no");
-                self.report((place.0, self.place(place.1)), "probes-value", message, "write `yes` or `no`");
+                self.report(
+                    (place.0, self.place(place.1)),
+                    Code::ProbesValue,
+                    message,
+                    "write `yes` or `no`",
+                );
                 None
             }
         }
     }
 
-    fn report(&mut self, (line, column): (usize, usize), code: &'static str, message: String, help: &str) {
+    fn report(&mut self, (line, column): (usize, usize), code: Code, message: String, help: &str) {
         let mut problem = Diagnostic::at(code, "", message).help(help);
         self.file.clone_into(&mut problem.place.file);
         problem.place.line_column = Some((line + 1, column + 1));

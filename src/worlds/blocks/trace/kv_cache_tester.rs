@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::fast_ids::{FastIds, Numbers, fast_ids};
 use super::{BlockRequest, BlockTrace, Format, head, time, tokens, tokens_if_any};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
 
@@ -72,7 +72,7 @@ fn walk<I>(
     mut blocks: impl FnMut(&I) -> Option<std::ops::Range<usize>>,
 ) -> Result<BlockTrace, Box<Diagnostic>> {
     if session.block_size == 0 {
-        let problem = Diagnostic::at("block-size-zero", "block_size", "a block needs at least one token");
+        let problem = Diagnostic::at(Code::BlockSizeZero, "block_size", "a block needs at least one token");
         return Err(Box::new(problem.help("write how many tokens one id covers")));
     }
     let mut trace = BlockTrace { block_tokens: session.block_size, ..BlockTrace::default() };
@@ -90,7 +90,7 @@ fn walk<I>(
         }
         let Some(prompt) = entry.prompt else {
             let problem =
-                Diagnostic::at("request-incomplete", path, "a request has neither `in` nor `requests`");
+                Diagnostic::at(Code::RequestIncomplete, path, "a request has neither `in` nor `requests`");
             return Err(Box::new(problem.help("write the number of tokens in its prompt")));
         };
         let blocks = entry.hash_ids.as_ref().and_then(&mut blocks).unwrap_or_default();

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::fast_ids::{FastIds, Numbers, fast_ids};
 use super::{BlockRequest, BlockTrace, Format, head, time, tokens};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
 
@@ -99,7 +99,7 @@ struct Written<'t> {
 /// The blocks have another size, or the trace cannot be written as JSON.
 pub fn write(trace: &BlockTrace) -> Result<String, Box<Diagnostic>> {
     let refused = |message: String| {
-        Box::new(Diagnostic::at("unwritable", "", message).help("export the session again"))
+        Box::new(Diagnostic::at(Code::Unwritable, "", message).help("export the session again"))
     };
     if trace.block_tokens != BLOCK_TOKENS {
         return Err(refused(format!("blocks of {} tokens are not Mooncake's", trace.block_tokens)));

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::FILES;
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::policy::memory::{ServiceCall, ServiceMemory};
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Cost, Decimal};
@@ -83,5 +83,5 @@ pub fn check_policy(spec: &ServiceMemory) -> Vec<Diagnostic> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),
     };
-    vec![Diagnostic::at("name-unknown", "memory.service.service", message).help(help)]
+    vec![Diagnostic::at(Code::NameUnknown, "memory.service.service", message).help(help)]
 }

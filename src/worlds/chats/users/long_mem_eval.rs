@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
-use crate::diag::{Diagnostic, Problems};
+use crate::diag::{Code, Diagnostic, Problems};
 use crate::input::text::source::json_problem;
 use crate::quantity::{ix, saturated};
 use crate::worlds::chats::Numbers;
@@ -59,11 +59,11 @@ pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic
     let all: Vec<Written> = serde_json::from_str(text).map_err(|fault| {
         let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
             `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
-        vec![Diagnostic { code: "chats-json", ..json_problem(text, &fault) }.help(help)]
+        vec![Diagnostic { code: Code::ChatsJson, ..json_problem(text, &fault) }.help(help)]
     })?;
     let mut problems = Problems::default();
     if all.is_empty() {
-        problems.push("chats-empty", "the file contains no questions", "write at least one");
+        problems.push(Code::ChatsEmpty, "the file contains no questions", "write at least one");
     }
     for (index, written) in all.iter().enumerate() {
         problems.within(index, |to| check(written, to));
@@ -77,7 +77,7 @@ fn check(written: &Written, problems: &mut Problems) {
         let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
         let message = format!("unknown question type `{}`", written.question_type);
         problems.push_at(
-            "chats-type",
+            Code::ChatsType,
             "question_type",
             message,
             format!("write one of `{}`", names.join("`, `")),
@@ -90,11 +90,11 @@ fn check(written: &Written, problems: &mut Problems) {
             written.haystack_dates.len()
         );
         let help = "give each session one id and one date, or no dates at all";
-        problems.push_at("chats-sessions", "haystack_session_ids", message, help);
+        problems.push_at(Code::ChatsSessions, "haystack_session_ids", message, help);
     }
     if sessions == 0 {
         problems.push_at(
-            "chats-sessions",
+            Code::ChatsSessions,
             "haystack_sessions",
             "there are no sessions",
             "write at least one",
@@ -103,13 +103,13 @@ fn check(written: &Written, problems: &mut Problems) {
     let is_abstention = written.question_id.ends_with(ABSTENTION);
     if written.answer_session_ids.is_empty() && !is_abstention {
         let help = format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
-        problems.push_at("chats-evidence", "answer_session_ids", "no session answers the question", help);
+        problems.push_at(Code::ChatsEvidence, "answer_session_ids", "no session answers the question", help);
     }
     for id in &written.answer_session_ids {
         if !written.haystack_session_ids.contains(id) && !is_abstention {
             let message = format!("there is no session `{id}`");
             let help = "use an id from `haystack_session_ids`";
-            problems.push_at("chats-evidence", "answer_session_ids", message, help);
+            problems.push_at(Code::ChatsEvidence, "answer_session_ids", message, help);
         }
     }
 }

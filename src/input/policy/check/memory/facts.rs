@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use crate::diag::{Problems, nearest};
+use crate::diag::{Code, Problems, nearest};
 use crate::input::policy::memory::{Extract, FactMemory, Read, Store, bank};
 
 /// The most banks of a store, so that a fact's places fit into one word.
@@ -17,12 +17,16 @@ pub(super) fn check(spec: &FactMemory, problems: &mut Problems) {
     if spec.write.extract.len() > DRAWS_MAX {
         problems.within("write.extract", |problems| {
             let help = format!("write at most {DRAWS_MAX}");
-            problems.push("extract-too-many", format!("too many draws: {}", spec.write.extract.len()), help);
+            problems.push(
+                Code::ExtractTooMany,
+                format!("too many draws: {}", spec.write.extract.len()),
+                help,
+            );
         });
     }
     if spec.write.extract.is_empty() {
         problems.push_at(
-            "memory-never-writes",
+            Code::MemoryNeverWrites,
             "write.extract",
             "the memory never writes anything",
             "write at least one draw",
@@ -30,7 +34,7 @@ pub(super) fn check(spec: &FactMemory, problems: &mut Problems) {
     }
     if spec.read == Read::Last(0) {
         problems.push_at(
-            "read-nothing",
+            Code::ReadNothing,
             "read.last",
             "the memory never recalls anything",
             "write `last(1)` or more",
@@ -55,7 +59,7 @@ fn store(spec: &Store, problems: &mut Problems) {
     problems.within(field, |problems| {
         if capacity == Some(0) {
             problems.push_at(
-                "capacity-zero",
+                Code::CapacityZero,
                 "capacity",
                 "a store needs a capacity of at least 1",
                 "write 1 or more",
@@ -63,17 +67,17 @@ fn store(spec: &Store, problems: &mut Problems) {
         }
         problems.within("tokens_per_fact", |problems| {
             if spec.tokens_per_fact() > 1_000_000 {
-                problems.push("size-too-large", "the fact is too long", "write at most 1000000");
+                problems.push(Code::SizeTooLarge, "the fact is too long", "write at most 1000000");
             }
         });
         problems.within("categories", |problems| {
             let mut seen = IndexSet::new();
             if field == "banks" && banks.is_empty() {
-                problems.push("banks-empty", "there are no banks", "name at least one category");
+                problems.push(Code::BanksEmpty, "there are no banks", "name at least one category");
             }
             if banks.len() > BANKS_MAX {
                 problems.push(
-                    "banks-too-many",
+                    Code::BanksTooMany,
                     format!("too many banks: {}", banks.len()),
                     format!("name at most {BANKS_MAX}"),
                 );
@@ -84,7 +88,7 @@ fn store(spec: &Store, problems: &mut Problems) {
             }
             for name in banks.iter().filter(|it| !seen.insert(*it)) {
                 problems.push(
-                    "bank-duplicate",
+                    Code::BankDuplicate,
                     format!("two banks are called `{name}`"),
                     "name each bank \
                     once",
@@ -109,7 +113,7 @@ fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
         problems.within(field, |problems| {
             if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
                 problems.push(
-                    "probability-range",
+                    Code::ProbabilityRange,
                     "a probability must be from 0 to 1",
                     "write a number from 0.0 to 1.0",
                 );
@@ -118,14 +122,14 @@ fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
     }
     if spec.p.is_some() == spec.miss.is_some() {
         problems.push(
-            "extract-bar",
+            Code::ExtractBar,
             "a draw needs either `p` or `miss`",
             "write `p: 0.85` for the share kept, or `miss: 0.15` for the share missed",
         );
     }
     if passes == 0 || (spec.passes.is_some() && spec.miss.is_none()) {
         problems.push_at(
-            "extract-passes",
+            Code::ExtractPasses,
             "passes",
             "`passes` must be at least 1 and needs `miss`",
             "remove `passes`, or write `miss: 0.15, passes: 2`",
@@ -138,7 +142,7 @@ fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("write one of `{}`", banks.join("`, `")),
             };
-            problems.push("bank-unknown", format!("the store has no bank `{name}`"), help);
+            problems.push(Code::BankUnknown, format!("the store has no bank `{name}`"), help);
         });
     }
 }

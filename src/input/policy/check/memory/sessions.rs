@@ -1,6 +1,6 @@
 //! The rules of a memory of sessions; a higher floor knows which prompts exist.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::memory::{Compaction, SessionMemory, SessionStore};
 
 /// Checks a memory of sessions.
@@ -11,7 +11,7 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
     if spec.store == (SessionStore::Entries { capacity_tokens: Some(0) }) {
         let help = "leave it out, or write 1 or more";
         problems.push_at(
-            "capacity-zero",
+            Code::CapacityZero,
             "store.entries.capacity_tokens",
             "the capacity leaves room for \
             nothing",
@@ -29,14 +29,14 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
             {
                 if !value.is_finite() || value < 0.0 {
                     let help = "write a number of at least 0";
-                    problems.push_at("threshold-range", field, "the threshold is out of range", help);
+                    problems.push_at(Code::ThresholdRange, field, "the threshold is out of range", help);
                 }
             }
         });
         if spec.store.compaction().is_none() {
             let help = "remove `controller`, or store a `summary`, a `history` or `episodes`";
             problems.push_at(
-                "controller-unused",
+                Code::ControllerUnused,
                 "controller",
                 "there is no prompt for the controller to \
                 change",
@@ -49,12 +49,12 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
 fn check_read(spec: &SessionMemory, problems: &mut Problems) {
     let Some(n) = spec.read.count() else { return };
     if n == 0 {
-        problems.push_at("read-nothing", "read", "the memory never reads anything back", "read 1 or more");
+        problems.push_at(Code::ReadNothing, "read", "the memory never reads anything back", "read 1 or more");
     }
     if !matches!(spec.store, SessionStore::Entries { .. } | SessionStore::Files) {
         let help = "write `read: all`, or store `entries` or `files`";
         problems.push_at(
-            "read-whole",
+            Code::ReadWhole,
             "read",
             "this memory is one text, which is always read as a whole",
             help,
@@ -64,13 +64,13 @@ fn check_read(spec: &SessionMemory, problems: &mut Problems) {
 
 fn check_compaction(spec: &Compaction, problems: &mut Problems) {
     if spec.words == Some(0) {
-        problems.push_at("capacity-zero", "words", "a summary needs at least one word", "write 1 or more");
+        problems.push_at(Code::CapacityZero, "words", "a summary needs at least one word", "write 1 or more");
     }
     share("survival", spec.survival.unwrap_or(1.0), problems);
     share("salience", spec.salience, problems);
     if !(-100.0..=100.0).contains(&spec.recency) {
         problems.push_at(
-            "recency-range",
+            Code::RecencyRange,
             "recency",
             "the value is out of range",
             "write a number from -100 to 100",
@@ -81,6 +81,6 @@ fn check_compaction(spec: &Compaction, problems: &mut Problems) {
 fn share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
         let help = "write a number from 0.0 to 1.0";
-        problems.push_at("probability-range", field, "a share must be from 0 to 1", help);
+        problems.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
     }
 }

@@ -1,6 +1,6 @@
 //! The rules of a memory of sources.
 
-use crate::diag::Problems;
+use crate::diag::{Code, Problems};
 use crate::input::policy::memory::{Rewrite, SourceMemory, SourceRead, SourceStore};
 
 /// Checks a memory of sources.
@@ -14,24 +14,24 @@ pub(super) fn check(spec: &SourceMemory, problems: &mut Problems) {
         SourceStore::Banks { capacity } => ("store.banks.capacity", Some(capacity)),
     };
     if room == Some(0) {
-        problems.push_at("capacity-zero", field, "the memory has room for nothing", "write 1 or more");
+        problems.push_at(Code::CapacityZero, field, "the memory has room for nothing", "write 1 or more");
     }
     let (field, n) = match spec.write.every {
         Rewrite::Sessions(n) => ("write.every.sessions", n),
         Rewrite::Requests(n) => ("write.every.requests", n),
     };
     if n == 0 {
-        problems.push_at("rewrite-never", field, "the notes are never written", "write 1 or more");
+        problems.push_at(Code::RewriteNever, field, "the notes are never written", "write 1 or more");
     }
     if spec.read == SourceRead::Top(0) {
-        problems.push_at("read-nothing", "read", "the memory never reads anything back", "read 1 or more");
+        problems.push_at(Code::ReadNothing, "read", "the memory never reads anything back", "read 1 or more");
     }
     if matches!(spec.store, SourceStore::Topics { .. }) && spec.read != SourceRead::All {
         let help = "write `read: all`: every prompt holds the index of the topics";
-        problems.push_at("read-whole", "read", "topics are read by a call, one at a time", help);
+        problems.push_at(Code::ReadWhole, "read", "topics are read by a call, one at a time", help);
     }
     if matches!(spec.store, SourceStore::Summary { .. }) && spec.read != SourceRead::All {
         let help = "write `read: all`, or store `entries`";
-        problems.push_at("read-whole", "read", "a summary is one text, which is read as a whole", help);
+        problems.push_at(Code::ReadWhole, "read", "a summary is one text, which is read as a whole", help);
     }
 }

@@ -68,14 +68,14 @@ impl Mistake {
             (Self::OpenText, _) => ("unterminated text", "close it with `\"`"),
             (Self::Digits, _) => return digits(text, span),
             (Self::Unexpected(it), _) => {
-                let problem = Diagnostic::at("syntax", "", format!("unexpected `{it}`"));
+                let problem = Diagnostic::at(crate::diag::Code::Syntax, "", format!("unexpected `{it}`"));
                 return (problem.help("write `name: value`, or leave it out"), span);
             }
         };
         let rest = text[span.start..].trim_start();
         let start = text.len() - rest.len();
         let span = if rest.starts_with(['#', '=', '\'']) { start..start + 1 } else { span };
-        (Diagnostic::at("syntax", "", message).help(help), span)
+        (Diagnostic::at(crate::diag::Code::Syntax, "", message).help(help), span)
     }
 }
 
@@ -83,7 +83,7 @@ impl Mistake {
 fn digits(text: &str, span: Range<usize>) -> (Diagnostic, Range<usize>) {
     let message = format!("`{}` is not a number", &text[span.clone()]);
     let help = "use digits only, as in `14_000`, and write shares as in `0.8`";
-    (Diagnostic::at("syntax", "", message).help(help), span)
+    (Diagnostic::at(crate::diag::Code::Syntax, "", message).help(help), span)
 }
 
 /// Explains what is between two values where a comma is missing.
@@ -100,10 +100,12 @@ fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>) {
     let is_field = text[end..].trim_start().starts_with(':');
     if n_digits > 0 && end > start && !is_field && text[start..].starts_with(char::is_alphabetic) {
         let (number, unit) = (&before[from_number.start..], &text[start..end]);
-        let problem = Diagnostic::at("syntax", "", format!("`{number} {unit}` is not a size"));
+        let problem =
+            Diagnostic::at(crate::diag::Code::Syntax, "", format!("`{number} {unit}` is not a size"));
         return (problem.help(format!("write the unit first: `{unit}({number})`")), from_number);
     }
-    let problem = Diagnostic::at("syntax", "", "missing comma").help("put a `,` between the two");
+    let problem =
+        Diagnostic::at(crate::diag::Code::Syntax, "", "missing comma").help("put a `,` between the two");
     (problem, before.len().saturating_sub(1)..before.len())
 }
 
