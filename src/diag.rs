@@ -111,6 +111,22 @@ impl Problems {
         self.within(field, |problems| problems.push(code, message, help));
     }
 
+    /// Reports a number of a field one level deeper if it is out of its range.
+    pub fn check_range(&mut self, code: Code, field: impl fmt::Display, value: u64, [first, last]: [u64; 2]) {
+        if !(first..=last).contains(&value) {
+            let help = format!("write a number from {first} to {last}");
+            self.push_at(code, field, format!("{value} is out of range"), help);
+        }
+    }
+
+    /// Reports a share of a field one level deeper if it is none.
+    pub fn check_share(&mut self, field: impl fmt::Display, value: f64) {
+        if !(0.0..=1.0).contains(&value) {
+            let help = "write a number from 0.0 to 1.0";
+            self.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
+        }
+    }
+
     /// Returns the value if there are no problems.
     ///
     /// # Errors

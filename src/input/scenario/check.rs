@@ -26,7 +26,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
         Load::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
         Load::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
         Load::Random { turns } => {
-            problems.within("random.turns", |to| turns::length(*turns, turns::TURNS_MAX, to));
+            problems.check_range(Code::GenerateLength, "random.turns", *turns, [1, turns::TURNS_MAX]);
         }
         Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         Load::Aging(load) => problems.within("aging", |to| aging::check(load, to)),

@@ -18,8 +18,7 @@ pub struct BlocksFields {
     /// Which end of a prompt counts as used first, and so leaves first. Default: its tail.
     pub touch: Option<Touch>,
     /// For each setting: the first level of the prompt that a change invalidates.
-    #[serde(default, skip_serializing_if = "InvalidatesFields::is_silent")]
-    pub invalidates: InvalidatesFields,
+    pub invalidates: Option<InvalidatesFields>,
     /// How often a request is served by a machine that has the entries. Default: always.
     pub hits: Option<HitsFields>,
 }
@@ -45,7 +44,7 @@ impl BlocksFields {
         }
         let touch = self.touch.unwrap_or_default();
         let rules = CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: self.capacity_blocks, touch });
-        qualified(rules, &self.invalidates, self.hits.as_ref(), problems)
+        qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
 }
 

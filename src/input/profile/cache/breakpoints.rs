@@ -49,8 +49,7 @@ pub struct BreakpointsFields {
     /// How long after that, because an entry must be built first.
     pub readable_after: Option<Duration>,
     /// For each setting: the first level of the prompt that a change invalidates.
-    #[serde(default, skip_serializing_if = "InvalidatesFields::is_silent")]
-    pub invalidates: InvalidatesFields,
+    pub invalidates: Option<InvalidatesFields>,
     /// How often a request is served by a machine that has the entries. Default: always.
     pub hits: Option<HitsFields>,
 }
@@ -80,7 +79,7 @@ impl BreakpointsFields {
             readable: self.readable.unwrap_or_default(),
             readable_after_ms: self.readable_after.map_or(0, |it| it.0),
         };
-        qualified(CacheRules::Breakpoints(rules), &self.invalidates, self.hits.as_ref(), problems)
+        qualified(CacheRules::Breakpoints(rules), self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
 
     /// Checks where marks are and where entries are looked up.

@@ -30,11 +30,6 @@ pub struct InvalidatesFields {
 }
 
 impl InvalidatesFields {
-    /// Returns whether it is empty.
-    pub fn is_silent(&self) -> bool {
-        *self == Self::default()
-    }
-
     fn check(&self) -> Invalidates {
         let said = [
             self.model,
@@ -89,11 +84,14 @@ impl HitsFields {
 /// Adds effects to rules, if there are any.
 pub(super) fn qualified(
     rules: CacheRules,
-    invalidates: &InvalidatesFields,
+    invalidates: Option<&InvalidatesFields>,
     hits: Option<&HitsFields>,
     problems: &mut Problems,
 ) -> CacheRules {
-    let (invalidates, hits) = (invalidates.check(), hits.and_then(|it| it.check(problems)));
+    let (invalidates, hits) = (
+        invalidates.map_or_else(Invalidates::default, InvalidatesFields::check),
+        hits.and_then(|it| it.check(problems)),
+    );
     if invalidates == Invalidates::default() && hits.is_none() {
         return rules;
     }

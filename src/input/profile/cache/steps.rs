@@ -36,8 +36,7 @@ pub struct PrefixIntervalFields {
     #[serde(default, skip_serializing_if = "Ttls::is_empty")]
     pub ttl: Ttls,
     /// For each setting: the first level of the prompt that a change invalidates.
-    #[serde(default, skip_serializing_if = "InvalidatesFields::is_silent")]
-    pub invalidates: InvalidatesFields,
+    pub invalidates: Option<InvalidatesFields>,
     /// How often a request is served by a machine that has the entries. Default: always.
     pub hits: Option<HitsFields>,
 }
@@ -46,7 +45,7 @@ impl PrefixIntervalFields {
     pub(super) fn check(&self, problems: &mut Problems) -> CacheRules {
         let steps = Steps::of(self.min_tokens, self.step_tokens, problems);
         let rules = CacheRules::PrefixInterval { steps, ttl_ms: self.ttl.only(problems) };
-        qualified(rules, &self.invalidates, self.hits.as_ref(), problems)
+        qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
 }
 

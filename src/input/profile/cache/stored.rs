@@ -19,8 +19,7 @@ pub struct StoredFields {
     /// Whether the harness renews a content's lifetime whenever it uses the content. Default: never.
     pub renewal: Option<Renewal>,
     /// For each setting: the first level of the prompt that a change invalidates.
-    #[serde(default, skip_serializing_if = "InvalidatesFields::is_silent")]
-    pub invalidates: InvalidatesFields,
+    pub invalidates: Option<InvalidatesFields>,
 }
 
 impl StoredFields {
@@ -39,7 +38,7 @@ impl StoredFields {
             ttl_ms: ttl_ms.unwrap_or(1),
             renews: self.renewal == Some(Renewal::OnUse),
         };
-        qualified(CacheRules::ExplicitCache(rules), &self.invalidates, None, problems)
+        qualified(CacheRules::ExplicitCache(rules), self.invalidates.as_ref(), None, problems)
     }
 }
 

@@ -29,8 +29,7 @@ pub struct UnitsFields {
     /// How long after that, because a unit must be built first.
     pub readable_after: Option<Duration>,
     /// For each setting: the first level of the prompt that a change invalidates.
-    #[serde(default, skip_serializing_if = "InvalidatesFields::is_silent")]
-    pub invalidates: InvalidatesFields,
+    pub invalidates: Option<InvalidatesFields>,
     /// How often a request is served by a machine that has the units. Default: always.
     pub hits: Option<HitsFields>,
 }
@@ -62,7 +61,7 @@ impl UnitsFields {
             readable: self.readable.unwrap_or_default(),
             readable_after_ms: self.readable_after.map_or(0, |it| it.0),
         };
-        qualified(CacheRules::Units(rules), &self.invalidates, self.hits.as_ref(), problems)
+        qualified(CacheRules::Units(rules), self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
 }
 

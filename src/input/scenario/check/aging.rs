@@ -15,23 +15,17 @@ const TOKENS_MAX: u64 = 1_000_000;
 
 /// Checks a load of many sessions.
 pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
-    let mut range = |field: &str, value: Option<u64>, first: u64, last: u64| {
-        if value.is_some_and(|it| !(first..=last).contains(&it)) {
-            let message = format!("{} is out of range", value.unwrap_or_default());
-            problems.push_at(
-                Code::AgingRange,
-                field,
-                message,
-                format!("write a number from {first} to {last}"),
-            );
-        }
-    };
-    range("sessions", Some(load.sessions), 2, SESSIONS_MAX);
-    range("trials", Some(load.trials), 1, TRIALS_MAX);
-    range("tokens_per_session", load.tokens_per_session, 1, TOKENS_MAX);
-    range("max_chain_depth", load.max_chain_depth, 1, 4);
-    range("confusable_pairs", load.confusable_pairs, 0, 12);
-    range("curated_sessions", load.curated_sessions, 1, SESSIONS_MAX);
+    let numbers = [
+        ("sessions", Some(load.sessions), [2, SESSIONS_MAX]),
+        ("trials", Some(load.trials), [1, TRIALS_MAX]),
+        ("tokens_per_session", load.tokens_per_session, [1, TOKENS_MAX]),
+        ("max_chain_depth", load.max_chain_depth, [1, 4]),
+        ("confusable_pairs", load.confusable_pairs, [0, 12]),
+        ("curated_sessions", load.curated_sessions, [1, SESSIONS_MAX]),
+    ];
+    for (field, value, range) in numbers {
+        value.into_iter().for_each(|it| problems.check_range(Code::AgingRange, field, it, range));
+    }
     if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
         let message = format!("{} sessions in {} trials exceed the limit", load.sessions, load.trials);
         let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
@@ -43,10 +37,7 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
         ("forget_rate", load.forget_rate),
     ];
     for (field, value) in shares {
-        if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
-            let help = "write a number from 0.0 to 1.0";
-            problems.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
-        }
+        value.into_iter().for_each(|it| problems.check_share(field, it));
     }
     if load.models.is_empty() {
         problems.push_at(Code::ModelsEmpty, "models", "no model is named", "write `models = [\"mid\"]`");
@@ -63,10 +54,7 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
                 problems.push_at(Code::EventSession, "session", message, help);
             }
             match &event.what {
-                Happening::PartialReset { share } if !(0.0..=1.0).contains(share) => {
-                    let help = "write a number from 0.0 to 1.0";
-                    problems.push_at(Code::ProbabilityRange, "what", "a share must be from 0 to 1", help);
-                }
+                Happening::PartialReset { share } => problems.check_share("what", *share),
                 Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
                     let help = "write 1 or more, or `flush_history`";
                     problems.push_at(Code::CapacityZero, "what", "a memory needs at least one word", help);

@@ -20,17 +20,17 @@ const PAUSE_MAX: u64 = 315_360_000;
 
 /// Checks a load of chats.
 pub(super) fn check(load: &ChatLoad, problems: &mut Problems) {
-    range("trials", load.trials, 1, TRIALS_MAX, problems);
-    range("session_seconds", load.session_seconds, 0, PAUSE_MAX, problems);
+    problems.check_range(Code::ChatsRange, "trials", load.trials, [1, TRIALS_MAX]);
+    problems.check_range(Code::ChatsRange, "session_seconds", load.session_seconds, [0, PAUSE_MAX]);
     if let ChatSource::Generated(made) = &load.from {
         problems.within("from.generated", |to| generated(made, load.trials, to));
     }
 }
 
 fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
-    range("sessions", made.sessions, 2, SESSIONS_MAX, problems);
-    range("messages", made.messages, 1, MESSAGES_MAX, problems);
-    range("users", made.users, 1, USERS_MAX, problems);
+    problems.check_range(Code::ChatsRange, "sessions", made.sessions, [2, SESSIONS_MAX]);
+    problems.check_range(Code::ChatsRange, "messages", made.messages, [1, MESSAGES_MAX]);
+    problems.check_range(Code::ChatsRange, "users", made.users, [1, USERS_MAX]);
     let counts = &made.questions;
     let types = [
         ("single_fact", counts.single_fact),
@@ -40,7 +40,9 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
         ("abstention", counts.abstention),
     ];
     problems.within("questions", |problems| {
-        types.iter().for_each(|(field, n)| range(field, *n, 0, QUESTIONS_MAX, problems));
+        types
+            .iter()
+            .for_each(|(field, n)| problems.check_range(Code::ChatsRange, field, *n, [0, QUESTIONS_MAX]));
     });
     if types.iter().all(|it| it.1 == 0) {
         let help = "add at least one question, such as `single_fact = 1`";
@@ -51,12 +53,5 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
         let message = "the trials have too many messages";
         let help = format!("keep sessions × messages × users × trials at or below {ALL_MESSAGES_MAX}");
         problems.push_at(Code::ChatsRange, "sessions", message, help);
-    }
-}
-
-fn range(field: &str, value: u64, first: u64, last: u64, problems: &mut Problems) {
-    if !(first..=last).contains(&value) {
-        let message = format!("{value} is out of range");
-        problems.push_at(Code::ChatsRange, field, message, format!("write a number from {first} to {last}"));
     }
 }

@@ -20,15 +20,7 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     check_lengths(spec, problems);
     problems.within("needle_density", |problems| share(spec.needle_density, problems));
     problems.within("context_budget_ratio", |problems| share(spec.context_budget_ratio, problems));
-    problems.within("implicit_ratio", |problems| {
-        if !(0.0..=1.0).contains(&spec.implicit_ratio) {
-            problems.push(
-                Code::ProbabilityRange,
-                "a probability must be from 0 to 1",
-                "write a number from 0.0 to 1.0",
-            );
-        }
-    });
+    problems.check_share("implicit_ratio", spec.implicit_ratio);
     problems.within("message_seconds", |problems| {
         if spec.message_seconds > MESSAGE_SECONDS_MAX {
             problems.push(

@@ -34,11 +34,8 @@ fn generated(made: &GeneratedHistory, problems: &mut Problems) {
         ("changes_every", made.changes_every, [0, SESSIONS_MAX]),
         ("hours", made.hours, [1, 87_600]),
     ];
-    for (field, value, [first, last]) in fields {
-        if !(first..=last).contains(&value) {
-            let help = format!("write a number from {first} to {last}");
-            problems.push_at(Code::HistoryRange, field, format!("{value} is out of range"), help);
-        }
+    for (field, value, range) in fields {
+        problems.check_range(Code::HistoryRange, field, value, range);
     }
     let requests = made.sources.saturating_add(made.more_requests).saturating_add(1);
     if requests.saturating_mul(made.sessions) > REQUESTS_MAX {

@@ -29,8 +29,8 @@ pub(super) fn written(spec: &ScenarioFile, turns: &[Turn], problems: &mut Proble
 /// Checks patterns and their repetitions.
 pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Problems) {
     match (load.turns, load.scale) {
-        (Some(turns), None) => problems.within("turns", |to| length(turns, TURNS_MAX, to)),
-        (None, Some(scale)) => problems.within("scale", |to| length(scale, SCALE_MAX, to)),
+        (Some(turns), None) => problems.check_range(Code::GenerateLength, "turns", turns, [1, TURNS_MAX]),
+        (None, Some(scale)) => problems.check_range(Code::GenerateLength, "scale", scale, [1, SCALE_MAX]),
         (given, _) => {
             let message =
                 if given.is_some() { "`turns` and `scale` are both set" } else { "the load has no length" };
@@ -39,17 +39,6 @@ pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Pro
         }
     }
     problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
-}
-
-/// Checks a number of turns or repetitions.
-pub(super) fn length(length: u64, max: u64, problems: &mut Problems) {
-    if !(1..=max).contains(&length) {
-        problems.push(
-            Code::GenerateLength,
-            format!("{length} is out of range"),
-            format!("write a number from 1 to {max}"),
-        );
-    }
 }
 
 /// Checks turns and their numbers.

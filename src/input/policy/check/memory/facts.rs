@@ -110,15 +110,7 @@ fn check_file(spec: &Extract, earlier: &[Extract], store: &Store, problems: &mut
 fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
     let passes = spec.passes.unwrap_or(1);
     for (field, value) in [("p", spec.p), ("miss", spec.miss)] {
-        problems.within(field, |problems| {
-            if value.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
-                problems.push(
-                    Code::ProbabilityRange,
-                    "a probability must be from 0 to 1",
-                    "write a number from 0.0 to 1.0",
-                );
-            }
-        });
+        value.into_iter().for_each(|it| problems.check_share(field, it));
     }
     if spec.p.is_some() == spec.miss.is_some() {
         problems.push(

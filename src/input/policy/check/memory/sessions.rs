@@ -20,7 +20,7 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
     }
     check_read(spec, problems);
     if let Some(overlay) = &spec.overlay {
-        problems.within("overlay", |to| share("marked", overlay.marked, to));
+        problems.check_share("overlay.marked", overlay.marked);
     }
     if let Some(controller) = &spec.controller {
         problems.within("controller", |problems| {
@@ -66,8 +66,8 @@ fn check_compaction(spec: &Compaction, problems: &mut Problems) {
     if spec.words == Some(0) {
         problems.push_at(Code::CapacityZero, "words", "a summary needs at least one word", "write 1 or more");
     }
-    share("survival", spec.survival.unwrap_or(1.0), problems);
-    share("salience", spec.salience, problems);
+    problems.check_share("survival", spec.survival.unwrap_or(1.0));
+    problems.check_share("salience", spec.salience);
     if !(-100.0..=100.0).contains(&spec.recency) {
         problems.push_at(
             Code::RecencyRange,
@@ -75,12 +75,5 @@ fn check_compaction(spec: &Compaction, problems: &mut Problems) {
             "the value is out of range",
             "write a number from -100 to 100",
         );
-    }
-}
-
-fn share(field: &str, value: f64, problems: &mut Problems) {
-    if !(0.0..=1.0).contains(&value) {
-        let help = "write a number from 0.0 to 1.0";
-        problems.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
     }
 }
