@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 46] = [
+const ELSEWHERE: [(&str, &str); 63] = [
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
@@ -57,6 +57,23 @@ const ELSEWHERE: [(&str, &str); 46] = [
     ("store-differs", "of a folder: tests/suite/cli.rs"),
     ("store-input-missing", "of a folder: tests/suite/cli.rs"),
     ("tools-too-many", "needs 65,535 tools: tests/suite/import/usage.rs"),
+    ("saving-below-write", "a warning, which has files of its own: tests/lints"),
+    ("summary-misses-cache", "a warning, which has files of its own: tests/lints"),
+    ("summary-too-large", "a warning, which has files of its own: tests/lints"),
+    ("trigger-beyond-window", "a warning, which has files of its own: tests/lints"),
+    ("trigger-is-target", "a warning, which has files of its own: tests/lints"),
+    ("volatile-front", "a warning, which has files of its own: tests/lints"),
+    ("window-of-single-units", "a warning, which has files of its own: tests/lints"),
+    ("need-back", "of a scenario built in code"),
+    ("need-weight", "of a scenario built in code"),
+    ("turns-missing", "of a scenario built in code"),
+    ("store-json", "of the files of a store: src/memory/export.rs"),
+    ("store-key-missing", "of the files of a store: src/memory/export.rs"),
+    ("store-key-stray", "of the files of a store: src/memory/export.rs"),
+    ("store-name", "of the files of a store: src/memory/export.rs"),
+    ("store-order", "of the files of a store: src/memory/export.rs"),
+    ("store-schema", "of the files of a store: src/memory/export.rs"),
+    ("store-none", "of an export of the library: tests/suite/context_decay.rs"),
     ("unwritable", "of a report that cannot be written"),
 ];
 
