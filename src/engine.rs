@@ -2,7 +2,6 @@
 
 mod compiled;
 mod drawn;
-mod fault;
 mod moments;
 mod needs;
 mod seen;
@@ -28,7 +27,6 @@ use drawn::Drawn;
 use seen::Seen;
 
 pub use compiled::CompiledPolicy;
-pub use fault::Fault;
 pub use watch::Watch;
 use watch::Watched;
 
@@ -258,11 +256,9 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
 
     /// Notes why the run cannot go on; its next request is not sent.
     #[cold]
-    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, fault: &Fault) {
-        if self.outcome.fault.is_none() {
-            let policy = self.projector.name().to_owned();
-            let fault = RunFault { policy, turn: turn_ix + 1, step, what: fault.to_string() };
-            self.outcome.fault = Some(fault.into());
-        }
+    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, what: String) {
+        let policy = || self.projector.name().to_owned();
+        let fault = || RunFault { policy: policy(), turn: turn_ix + 1, step, what }.into();
+        self.outcome.fault.get_or_insert_with(fault);
     }
 }

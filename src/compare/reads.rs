@@ -3,7 +3,6 @@
 use indexmap::IndexMap;
 
 use super::Entry;
-use crate::catalog::Origin;
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::grid::numbers::{counted, listed};
@@ -15,8 +14,8 @@ use crate::worlds;
 
 /// Returns the kind of a scenario before its recording is read; a recording may still be of another one.
 pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
-    if let Origin::Built(built) = &entry.loaded.origin {
-        return worlds::kind_of_items(built.timeline.facts.is_some());
+    if let Some(timeline) = entry.loaded.origin.timeline() {
+        return worlds::kind_of_items(timeline.facts.is_some());
     }
     let plants = |turns: &[Turn]| {
         turns.iter().any(|it| !it.plants.is_empty() || it.calls.iter().any(|it| it.told().next().is_some()))

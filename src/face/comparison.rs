@@ -1,10 +1,10 @@
 //! A comparison put together in code.
 
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
-use crate::catalog::Catalog as Inner;
+use crate::catalog::{Catalog as Inner, Kind};
 use crate::compare;
 use crate::compare::advise::{self, Asked as Wanted};
 use crate::diag::Diagnostic;
@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::face::Profile;
 use crate::face::plan::Asked;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
-use crate::face::{Advice, Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
+use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
 use crate::input::policy::OwnCode;
 use crate::report::verdict::MIN_EVIDENCE;
@@ -209,21 +209,21 @@ impl Comparison {
     /// Puts what is built in code into a catalog, under its name.
     fn held(self) -> Result<(Inner, compare::Comparison, Asked), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
-        let mut held = Held { catalog, names: IndexMap::new(), problems: Vec::new() };
+        let mut held = Held { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
-                PolicyIs::Named(name) => held.named("policies", name),
-                PolicyIs::Declared(it) => held.text("policies", it.name, it.format, it.text, None),
+                PolicyIs::Named(name) => held.named(Kind::Policy, name),
+                PolicyIs::Declared(it) => held.policy(it),
                 PolicyIs::Code(code) => {
-                    let (name, handle) = (code.name().to_owned(), code.handle());
-                    held.text("policies", name, Format::Ron, code.file()?, Some(handle))
+                    let (file, code) = code.into_parts();
+                    held.file(Kind::Policy, file.name.clone(), file, Some(code))
                 }
             });
         }
         for scenario in &self.scenarios {
             if let ScenarioIs::Named(name) = &scenario.0 {
-                held.is_new("scenarios", name, false);
+                held.is_new(Kind::Scenario, name, false);
             }
         }
         let scenarios = self.scenarios.into_iter().map(|scenario| match scenario.0 {
@@ -234,10 +234,10 @@ impl Comparison {
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for profile in self.profiles {
             profiles.push(match profile.0 {
-                ProfileIs::Named(name) => held.named("profiles", name),
+                ProfileIs::Named(name) => held.named(Kind::Profile, name),
                 ProfileIs::Built(it) => {
-                    let own = it.own_cache().cloned();
-                    held.text("profiles", it.name().to_owned(), Format::Ron, it.file()?, own)
+                    let (file, code) = it.into_parts();
+                    held.file(Kind::Profile, file.name.clone(), file, code)
                 }
             });
         }
@@ -280,33 +280,40 @@ impl Comparison {
 /// A catalog plus the inputs that are built in code.
 struct Held {
     catalog: Inner,
-    /// The folder and the name of each input, with whether it is built in code.
-    names: IndexMap<(&'static str, String), bool>,
+    /// Each input, with whether it is built in code.
+    names: BTreeMap<(Kind, String), bool>,
     problems: Vec<Diagnostic>,
 }
 
 impl Held {
     /// Returns the name of an input of the catalog.
-    fn named(&mut self, folder: &'static str, name: String) -> String {
-        self.is_new(folder, &name, false);
+    fn named(&mut self, kind: Kind, name: String) -> String {
+        self.is_new(kind, &name, false);
         name
     }
 
-    /// Adds a text, and the code behind it; returns its name.
-    fn text(
-        &mut self,
-        folder: &'static str,
-        name: String,
-        format: Format,
-        text: String,
-        code: Option<OwnCode>,
-    ) -> String {
+    /// Adds the text of a policy; returns its name.
+    fn policy(&mut self, Policy { name, format, text }: Policy) -> String {
         let extension = match format {
             Format::Ron => "ron",
             Format::Toml => "toml",
         };
-        if self.is_new(folder, &name, true) {
-            self.catalog.hold_text(&format!("{folder}/{name}.{extension}"), text, code);
+        if self.is_new(Kind::Policy, &name, true) {
+            self.catalog.hold_text(&format!("policies/{name}.{extension}"), text);
+        }
+        name
+    }
+
+    /// Adds what a file would say, and the code behind it; returns its name.
+    fn file<T: Any + Send + Sync>(
+        &mut self,
+        kind: Kind,
+        name: String,
+        file: T,
+        code: Option<OwnCode>,
+    ) -> String {
+        if self.is_new(kind, &name, true) {
+            self.catalog.hold(kind, &name, file, code);
         }
         name
     }
@@ -314,29 +321,30 @@ impl Held {
     /// Adds a timeline; returns its name, which has a number behind it if another scenario has the same.
     fn timeline(&mut self, timeline: &Arc<Timeline>) -> String {
         let own = &timeline.name;
-        let is_taken = |name: &str| self.names.contains_key(&("scenarios", name.to_owned()));
+        let is_taken = |name: &str| self.names.contains_key(&(Kind::Scenario, name.to_owned()));
         let mut name = own.clone();
         let mut number = 1_u64;
         while is_taken(&name) {
             number += 1;
             name = format!("{own}#{number}");
         }
-        if self.is_new("scenarios", &name, true) {
+        if self.is_new(Kind::Scenario, &name, true) {
             self.catalog.hold_timeline(&name, Arc::clone(timeline));
         }
         name
     }
 
     /// Checks that no policy or profile built in code has the name of another: one of them would silently run in place of both.
-    fn is_new(&mut self, folder: &'static str, name: &str, is_built: bool) -> bool {
+    fn is_new(&mut self, kind: Kind, name: &str, is_built: bool) -> bool {
+        let folder = kind.folder();
         let problem = if is_built && name.trim().is_empty() {
             Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
-        } else if self.names.get(&(folder, name.to_owned())).is_some_and(|it| *it || is_built) {
+        } else if self.names.get(&(kind, name.to_owned())).is_some_and(|it| *it || is_built) {
             let message = format!("two different {folder} are named `{name}`");
             Diagnostic::at("name-twice", "name", message).help("give each its own name")
         } else {
-            self.names.insert((folder, name.to_owned()), is_built);
+            self.names.insert((kind, name.to_owned()), is_built);
             return true;
         };
         self.problems.push(problem);

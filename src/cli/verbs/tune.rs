@@ -127,8 +127,8 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     } else {
         Search::of(&what.grid()?)?
     };
-    let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
-    let tuning = Tuning::new(catalog, &comparison, search, choice)?;
+    let seed = args.draw.seed.unwrap_or(0);
+    let tuning = Tuning::new(catalog, &comparison, search, args.min_evidence, seed)?;
     if let Some(folder) = &args.parts {
         let [part, of] = args.shard.unwrap_or([1, 1]);
         return output::print(&make(&tuning, folder, Shard { part, of }, threads)?);
