@@ -9,7 +9,8 @@ mod send;
 mod watch;
 
 use crate::builtin;
-use crate::cache::{CacheRule, cache, cache_with_settings};
+use crate::cache::overseen::Overseen;
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::input::policy::DynamicPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
 use crate::ledger::{Outcome, RunFault, Sink, Sums};
@@ -85,6 +86,16 @@ impl<'s> Simulation<'s> {
     pub fn with_memory(self, memory: Box<dyn Memory + 's>) -> Self {
         let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
         Self { memory, ..self }
+    }
+
+    /// Lets somebody look at each request before the cache answers it, with its prefixes if `needs_chain` or the rules ask for them.
+    #[must_use]
+    pub fn overseen(
+        self,
+        needs_chain: bool,
+        look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static,
+    ) -> Self {
+        self.with_cache(|inner| Box::new(Overseen { inner, needs_chain, look }))
     }
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.

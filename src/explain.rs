@@ -9,7 +9,7 @@ mod items;
 mod prefix;
 mod record;
 
-use crate::cache::{CacheRule, Finding};
+use crate::cache::Finding;
 use crate::diag::Diagnostic;
 use crate::engine::Simulation;
 use crate::hindsight;
@@ -25,7 +25,7 @@ use crate::timeline::{Item, Timeline, Usage};
 
 pub use items::{Cached, Standing, Stood};
 pub use prefix::{Prefix, Same};
-use record::{Asked, Eyes, Noted, Sent, Shared, Wanted, WatchedCache};
+use record::{Asked, Eyes, Noted, Sent, Shared, Wanted};
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]
@@ -124,8 +124,9 @@ pub fn explain(
     let mut eyes =
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
-    play().with_cache(look).run_watched(&mut eyes, &mut [&mut sink]);
+    let asked = shared.clone();
+    let play = play().overseen(false, move |cache, request| asked.look(cache, request));
+    play.run_watched(&mut eyes, &mut [&mut sink]);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let aside_before = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main);
