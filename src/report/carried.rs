@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Skipped;
-use crate::grid::numbers::{self, NONE, percent, thousands};
+use crate::grid::numbers::{self, NONE, or_none, percent, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{Drawn, draw, hidden_note};
 use crate::grid::{self, Grid, Of};
@@ -189,7 +189,7 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
     };
     let text = text.unwrap_or_default();
     let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
-    let asked = arguments.and_then(|it| it.values().find_map(|it| it.as_str().map(str::to_owned)));
+    let asked = arguments.and_then(|it| it.values().find_map(|value| value.as_str().map(str::to_owned)));
     let line = asked.as_deref().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let n = line.chars().count();
     if n <= ABOUT {
@@ -276,7 +276,7 @@ fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
         ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
         ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
         ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
-        ("% never needed", &|it| unneeded(it).map_or_else(|| NONE.to_owned(), percent)),
+        ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
     let total = (shares.len() > 1).then(|| total(shares));
     let rows: Vec<&Share> = shares.iter().chain(&total).collect();

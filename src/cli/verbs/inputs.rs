@@ -97,7 +97,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
     };
     let message = format!("no {nouns} has `{filter}` in its name or description");
     let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
-    let of_others = others.map(|it| (it, filtered(catalog, it, filter).len())).filter(|it| it.1 > 0);
+    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
     let of_others: Vec<String> = of_others
         .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
         .collect();

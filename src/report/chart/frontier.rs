@@ -8,7 +8,7 @@ use super::legend::{self, Sample, name_beside};
 use super::names::Policy;
 use super::scene::{Mark, Path, Scene, WIDTH, fit, line, shape};
 use super::{Picture, Source};
-use crate::grid::numbers::{self, NONE};
+use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{Grid, Row};
 use crate::take::Run;
 
@@ -68,7 +68,7 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
-        let best = verdict.filter(|it| it.knows_evidence).and_then(|it| it.cheapest.as_ref());
+        let best = verdict.filter(|it| it.knows_evidence).and_then(|verdict| verdict.cheapest.as_ref());
         let mut left_out = Vec::new();
         let mut points = Vec::new();
         for (nth, line) in section.lines.iter().enumerate() {
@@ -98,14 +98,12 @@ pub const KEPT: &str = "needed evidence kept";
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
-    let mut groups: Vec<Vec<&Run>> = Vec::new();
-    for run in runs {
-        match groups.last_mut().filter(|it| it[0].is_beside(run)) {
-            Some(group) => group.push(run),
-            None => groups.push(vec![run]),
-        }
-    }
-    groups.into_iter().take(super::MOST_TABLES).map(|group| {
+    let groups: Vec<Vec<&Run>> = runs
+        .chunk_by(|one, other| one.is_beside(other))
+        .map(<[_]>::to_vec)
+        .take(super::MOST_TABLES)
+        .collect();
+    groups.into_iter().map(|group| {
         let mut kept_name = KEPT;
         let mut left_out = Vec::new();
         let mut points = Vec::new();
@@ -132,7 +130,7 @@ fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + '
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [Point]) {
     let real: Vec<(f64, f64)> =
-        points.iter().filter(|it| !it.policy.looks_ahead).map(|it| (it.usd, it.kept)).collect();
+        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).collect();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {
             *usd <= point.usd && *kept >= point.kept && (*usd < point.usd || *kept > point.kept)
@@ -309,7 +307,7 @@ impl Picture for Frontier {
         points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
         let rows = points.into_iter().map(|it| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
-                ends.map_or_else(|| NONE.to_owned(), |it| it.map(written).join(" … "))
+                or_none(ends, |it| it.map(written).join(" … "))
             };
             let cells = [
                 it.policy.label.clone(),
@@ -357,12 +355,13 @@ impl Picture for Frontier {
             let [usd, kept] = ends(point);
             let at = [across.at(point.usd), up.at(point.kept)];
             let reach =
-                [usd.map(|it| [across.at(it), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+                [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
             Placed { point, at, reach, is_coloured: is_coloured(point) }
         });
         let placed: Vec<Placed<'_>> = placed.collect();
         // Names lie over no point, no interval and no part of the line.
-        let lines = placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|it| [it[0], it[1]]));
+        let lines =
+            placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
         let points: Vec<legend::Area> = points.collect();
