@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use crate::report::chart::KINDS;
 use crate::report::sections::columns::Column;
 use crate::report::verdict::MIN_EVIDENCE;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 
-use crate::cli::format::Formats;
 use crate::cli::output::{ForceArgs, OutputArgs};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::PartsArgs;
@@ -17,10 +16,7 @@ use crate::cli::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| {
-        let help = "Output format [default: by the output's extension, else table or jsonl]";
-        Formats { of: "`run`", known: &run::formats() }.offered(it).help(help)
-    }),
+    mut_arg("format", run::offered("`run`")),
     mut_arg("parts", |it| {
         it.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
     })
@@ -70,6 +66,11 @@ fn columns_help() -> String {
 fn chart_help() -> String {
     let names = KINDS.map(|it| it.name).join(", ");
     format!("Chart to write as svg: {names}; the second of a kind is `cost-2`")
+}
+
+/// Says in the help of a verb what an argument that others have, too, is to it.
+pub(crate) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
+    move |it| it.help(help)
 }
 
 /// How much must be kept.

@@ -113,22 +113,15 @@ impl Carried {
 impl Share {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
-        let mut by_tool: IndexMap<String, Share> = IndexMap::new();
-        for one in items {
-            let what = what(timeline, one);
-            let share = by_tool.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() });
-            let unneeded = one.is_needed.map(|it| if it { 0 } else { one.tokens });
-            share.add(&Share {
-                what: String::new(),
-                items: 1,
-                tokens: one.tokens,
-                resent: one.resent.into(),
-                entered_usd: one.entered_usd,
-                carried_usd: one.carried_usd,
-                never_needed_tokens: unneeded,
-            });
-        }
-        sorted(by_tool)
+        together(items.iter().map(|it| Self {
+            what: what(timeline, it),
+            items: 1,
+            tokens: it.tokens,
+            resent: it.resent.into(),
+            entered_usd: it.entered_usd,
+            carried_usd: it.carried_usd,
+            never_needed_tokens: it.is_needed.map(|needed| if needed { 0 } else { it.tokens }),
+        }))
     }
 
     /// Returns it with its costs so many times.
@@ -151,14 +144,6 @@ impl Share {
             *self.never_needed_tokens.get_or_insert(0) += tokens;
         }
     }
-}
-
-/// Returns shares, the most expensive first.
-fn sorted(shares: IndexMap<String, Share>) -> Vec<Share> {
-    let mut shares: Vec<Share> = shares.into_values().collect();
-    let cost = |it: &Share| it.entered_usd + it.carried_usd;
-    shares.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
-    shares
 }
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
@@ -219,7 +204,9 @@ pub(super) fn together(shares: impl Iterator<Item = Share>) -> Vec<Share> {
         let what = share.what.clone();
         all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(&share);
     }
-    sorted(all)
+    let mut all: Vec<Share> = all.into_values().collect();
+    all.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
+    all
 }
 
 /// Returns what each session has, by tool.

@@ -11,7 +11,7 @@ use crate::report::advise::page::page;
 use crate::report::advise::{markdown, table};
 use clap::Args;
 
-use crate::cli::args::EvidenceArgs;
+use crate::cli::args::{EvidenceArgs, said};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output::{self, ForceArgs, Remark};
 use crate::cli::shown::PagedArgs;
@@ -43,10 +43,7 @@ pub(crate) const FORMATS: Formats<'_> = Formats {
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("profile", |it| {
-        let help = "Model profile by name or path, where no profile covers a session's model [default: each session's own model]";
-        it.help(help)
-    })
+    mut_arg("profile", said("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
 )]
 pub(crate) struct AdviseArgs {
     #[command(flatten)]

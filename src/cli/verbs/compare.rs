@@ -8,6 +8,7 @@ use crate::report::contrast::{Contrast, json, markdown, page, table};
 use clap::Args;
 use indexmap::IndexSet;
 
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
 use crate::cli::shown::PagedArgs;
@@ -35,9 +36,7 @@ const FORMATS: Formats<'_> = Formats {
 #[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("suite", |it| {
-        it.help("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]")
-    })
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]"))
 )]
 pub(crate) struct CompareArgs {
     /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision

@@ -7,6 +7,7 @@ use crate::worlds::blocks::export::export as blocks;
 use crate::worlds::blocks::trace::{self, mooncake};
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::said;
 use crate::cli::format::FormatArg;
 use crate::cli::git;
 use crate::cli::output::OutputArgs;
@@ -23,10 +24,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
-    mut_arg("profile", |it| {
-        let help = "Model profile, whose limits count [default: the session's model, else anthropic/claude-opus-4.5]";
-        it.help(help)
-    })
+    mut_arg(
+        "profile",
+        said(
+            "Model profile, whose limits count [default: the session's model, else anthropic/claude-opus-4.5]"
+        )
+    )
 )]
 pub(crate) struct ExportArgs {
     /// Recorded session, or a scenario

@@ -11,6 +11,7 @@ use crate::report::recording;
 use crate::report::{self, Skipped, calibration};
 use clap::Args;
 
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output;
 use crate::cli::shown::ShownArgs;
@@ -24,12 +25,8 @@ const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("paths", |it| {
-        it.help("Recorded sessions (files, folders or patterns), or scenarios that reference one")
-    }),
-    mut_arg("profile", |it| {
-        it.help("Model profile for `--report` and `--carried` [default: the session's model]")
-    })
+    mut_arg("paths", said("Recorded sessions (files, folders or patterns), or scenarios that reference one")),
+    mut_arg("profile", said("Model profile for `--report` and `--carried` [default: the session's model]"))
 )]
 pub(crate) struct ImportArgs {
     #[command(flatten)]

@@ -10,8 +10,7 @@ use crate::input::text::decode::encode;
 use crate::input::{Format, ScenarioFile};
 use clap::Args;
 
-use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs};
-use crate::cli::format::Formats;
+use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs, said};
 use crate::cli::output::{self, Remark};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::{self, Job, PartsArgs};
@@ -38,24 +37,15 @@ const NAME: &str = "history";
 /// The arguments of `memory`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| {
-        let help = "Output format [default: by the output's extension, else table or jsonl]";
-        Formats { of: "`memory`", known: &run::formats() }.offered(it).help(help)
-    }),
-    mut_arg("policies", |it| {
-        let help = "Policies with `memory: sources(…)`, by name, path or pattern [default: all of histories/]";
-        it.help(help)
-    }),
-    mut_arg("profiles", |it| {
-        let help = "Model profiles by name, path or pattern [default: that of the model that answered most of a project]";
-        it.help(help)
-    }),
-    mut_arg("set", |it| it.help("Override a field, as in `POLICY.memory.sources.store.file.tokens=4000`")),
+    mut_arg("format", run::offered("`memory`")),
+    mut_arg("policies", said("Policies with `memory: sources(…)`, by name, path or pattern [default: all of histories/]")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern [default: that of the model that answered most of a project]")),
+    mut_arg("set", said("Override a field, as in `POLICY.memory.sources.store.file.tokens=4000`")),
     mut_arg("parts", |it| {
         let help = "Write one part per project (or user) to this folder, for `ctxsim merge`; parts that are there already are not made again";
         it.help(help).conflicts_with_all(["rows", "format", "output", "html", "scenario"])
     }),
-    mut_arg("shard", |it| it.help("Run one share of the projects, as in `3/16`"))
+    mut_arg("shard", said("Run one share of the projects, as in `3/16`"))
 )]
 pub(crate) struct MemoryArgs {
     /// Recorded sessions: files, folders or patterns

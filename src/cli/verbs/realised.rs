@@ -9,6 +9,7 @@ use crate::input::text::source::read_text;
 use crate::report::realised::{markdown, table};
 use clap::Args;
 
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::output;
 use crate::cli::shown::ShownArgs;
@@ -34,12 +35,8 @@ const FORMATS: Formats<'_> =
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("paths", |it| {
-        it.help("Recorded sessions (files, folders or patterns); those that came after the advice count")
-    }),
-    mut_arg("profile", |it| {
-        it.help("Model profile by name or path, as for the advice [default: each session's own model]")
-    })
+    mut_arg("paths", said("Recorded sessions (files, folders or patterns); those that came after the advice count")),
+    mut_arg("profile", said("Model profile by name or path, as for the advice [default: each session's own model]"))
 )]
 pub(crate) struct RealisedArgs {
     /// The file that `ctxsim advise --save` wrote

@@ -20,7 +20,7 @@ use crate::report::tracer::Tracer;
 use crate::report::{Next, Report, Session, html, json, markdown, rows, runs, table};
 use crate::row::Rows;
 use crate::take::{Cell, Load, RowsOf};
-use clap::ValueEnum as _;
+use clap::{Arg, ValueEnum as _};
 use serde_json::Value;
 
 use crate::cli::args::{RowsArg, RunArgs};
@@ -36,9 +36,15 @@ const QUIET: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_millis(200);
 
 /// Returns the formats of a comparison, the usual one first.
-pub(crate) fn formats() -> Vec<FormatArg> {
+fn formats() -> Vec<FormatArg> {
     let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
     std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
+}
+
+/// Makes `--format` offer the formats of a comparison or of rows.
+pub(crate) fn offered(of: &'static str) -> impl FnOnce(Arg) -> Arg {
+    let help = "Output format [default: by the output's extension, else table or jsonl]";
+    move |it| Formats { of, known: &formats() }.offered(it).help(help)
 }
 
 /// Runs and writes; returns whether every guard of the suite held.

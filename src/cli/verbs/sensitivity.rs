@@ -8,7 +8,7 @@ use crate::report::sensitivity::page::page;
 use crate::report::sensitivity::{document, markdown, rows, table};
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::number;
+use crate::cli::args::{number, said};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
@@ -36,10 +36,10 @@ const FORMATS: Formats<'_> = Formats {
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("policies", |it| it.help("Policies by name, path or pattern")),
-    mut_arg("profiles", |it| it.help("Model profiles by name, path or pattern; `all` for every profile")),
-    mut_arg("set", |it| it.help("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
-    mut_arg("suite", |it| it.help("Suite that supplies whatever the other options omit [default: sensitivity]"))
+    mut_arg("policies", said("Policies by name, path or pattern")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern; `all` for every profile")),
+    mut_arg("set", said("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
+    mut_arg("suite", said("Suite that supplies whatever the other options omit [default: sensitivity]"))
 )]
 pub(crate) struct SensitivityArgs {
     #[command(flatten)]

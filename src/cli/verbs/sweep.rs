@@ -16,6 +16,7 @@ use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::shard;
@@ -53,10 +54,8 @@ const FORMATS: Formats<'_> =
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("set", |it| it.help("Override a field at every point")),
-    mut_arg("suite", |it| {
-        it.help("Suite that supplies the scenarios and profiles that you omit [default: default]")
-    }),
+    mut_arg("set", said("Override a field at every point")),
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: default]")),
     mut_arg("vary", |it| it.required(true))
 )]
 pub(crate) struct SweepArgs {

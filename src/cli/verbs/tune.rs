@@ -12,7 +12,7 @@ use crate::input::Format;
 use crate::report::tune::{page, table};
 use clap::Args;
 
-use crate::cli::args::EvidenceArgs;
+use crate::cli::args::{EvidenceArgs, said};
 use crate::cli::output::{self, ForceArgs, PageArgs, Remark};
 use crate::cli::shown::WidthArgs;
 use crate::cli::verbs::parts::{Job, PartsArgs};
@@ -42,17 +42,15 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The arguments of `tune`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("policy", |it| it.help("Policy to tune, by name or path")),
-    mut_arg("profiles", |it| {
-        it.help("Model profiles by name, path or pattern [default: each session's own model]")
-    }),
-    mut_arg("set", |it| it.help("Override a field in every variant")),
-    mut_arg("vary", |it| it.help("Path and values to try [default: values around each number that can be set]")),
+    mut_arg("policy", said("Policy to tune, by name or path")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
+    mut_arg("set", said("Override a field in every variant")),
+    mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
     mut_arg("parts", |it| {
         let help = "Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again";
         it.help(help).conflicts_with_all(["details", "json", "output", "html"])
     }),
-    mut_arg("shard", |it| it.help("Play one share of the recordings, as in `3/16`"))
+    mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]

@@ -69,25 +69,17 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
         let best = verdict.filter(|it| it.knows_evidence).and_then(|verdict| verdict.cheapest.as_ref());
-        let mut left_out = Vec::new();
-        let mut points = Vec::new();
-        for (nth, line) in section.lines.iter().enumerate() {
-            let policy = source.names.of(&line.policy);
-            let numbers = line.tally.costs.total().zip(line.tally.evidence_kept());
-            match numbers.filter(|_| line.stopped.is_none()) {
-                Some((usd, kept)) => {
-                    let is_best = best.is_some_and(|it| it.policy == line.policy);
-                    let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
-                    points.push(Point {
-                        usd_interval: line.tally.cost_interval(),
-                        mark,
-                        ..Point::new(policy, usd, kept)
-                    });
-                }
-                None => left_out.push(policy.name),
-            }
-        }
-        Frontier::new(section.subject(), KEPT, points, left_out)
+        let points = section.lines.iter().enumerate().map(|(nth, line)| {
+            let known = line.tally.costs.total().zip(line.tally.evidence_kept());
+            let point = known.filter(|_| line.stopped.is_none()).map(|(usd, kept)| {
+                let is_best = best.is_some_and(|it| it.policy == line.policy);
+                let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
+                let usd_interval = line.tally.cost_interval();
+                Point { usd_interval, mark, ..Point::new(source.names.of(&line.policy), usd, kept) }
+            });
+            point.ok_or_else(|| line.policy.clone())
+        });
+        Frontier::of(section.subject(), KEPT, points)
     });
     of_section.chain(of_findings(source)).filter(Frontier::is_wide).collect()
 }
@@ -104,26 +96,21 @@ fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + '
         .take(super::MOST_TABLES)
         .collect();
     groups.into_iter().map(|group| {
-        let mut kept_name = KEPT;
-        let mut left_out = Vec::new();
-        let mut points = Vec::new();
-        for (nth, run) in group.iter().enumerate() {
-            let policy = source.names.of(&run.policy);
-            match run.tally.costs.total().zip(run.remembered().next().filter(|it| it.is_share)) {
-                Some((usd, it)) => {
-                    kept_name = it.heading;
-                    let mark = (nth == 0).then_some(BASE);
-                    points.push(Point {
-                        kept_interval: it.number.ci95,
-                        mark,
-                        ..Point::new(policy, usd, it.number.mean)
-                    });
-                }
-                None => left_out.push(policy.name),
-            }
-        }
+        let known = |run: &Run| {
+            let main = run.remembered().next().filter(|it| it.is_share)?;
+            Some((run.tally.costs.total()?, main))
+        };
+        let heading = group.iter().rev().find_map(|it| known(it)).map_or(KEPT, |(_, main)| main.heading);
+        let points = group.iter().enumerate().map(|(nth, run)| {
+            let point = known(run).map(|(usd, main)| {
+                let mark = (nth == 0).then_some(BASE);
+                let point = Point::new(source.names.of(&run.policy), usd, main.number.mean);
+                Point { kept_interval: main.number.ci95, mark, ..point }
+            });
+            point.ok_or_else(|| run.policy.clone())
+        });
         let subject = group.first().map(|it| it.subject()).unwrap_or_default();
-        Frontier::new(subject, kept_name, points, left_out)
+        Frontier::of(subject, heading, points)
     })
 }
 
@@ -186,6 +173,18 @@ impl Placed<'_> {
 }
 
 impl Frontier {
+    /// Makes one of points, and of the names of policies that have none.
+    fn of(subject: String, kept: &'static str, all: impl Iterator<Item = Result<Point, String>>) -> Self {
+        let (mut points, mut left_out) = (Vec::new(), Vec::new());
+        for it in all {
+            match it {
+                Ok(point) => points.push(point),
+                Err(name) => left_out.push(name),
+            }
+        }
+        Self::new(subject, kept, points, left_out)
+    }
+
     /// Finds the points that no other beats.
     pub fn new(subject: String, kept: &'static str, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
         mark_efficient(&mut points);
