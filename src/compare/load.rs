@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::input::scenario::{Assume, HistorySource, Load};
+use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
 use crate::timeline::import::{BySession, Glance, Imported};
@@ -90,9 +90,8 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
-    if let Load::History(history) = &spec.load
-        && let HistorySource::Recorded(paths) = &history.from
-    {
+    #[cfg(feature = "worlds")]
+    if let Some((history, paths)) = super::histories::recorded(&spec.load) {
         return super::histories::worlds(scenario, spec, history, paths);
     }
     if let Load::Sessions(sessions) = &spec.load {

@@ -196,7 +196,7 @@ fn brute_force(trace: &Trace, [read, write]: [u64; 2]) -> u64 {
 #[test]
 fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_traces() {
     let text = "name = \"dense\"\nabout = \"Every prefix is an entry.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
-                [cache]\nrules = \"prefix_interval\"\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
+                [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
     let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
     let policy = Policy::new(&Catalog::bundled().policy("hindsight").unwrap().spec).unwrap();
@@ -232,7 +232,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
 
 /// A cache of entries at breakpoints, of any length, whose entries cost more to write than to send.
 const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
-    [cache]\nrules = \"breakpoints\"\nmin_tokens = 1\nttl = [\"5m\", \"1h\"]\n\
+    [cache.breakpoints]\nmin_tokens = 1\nttl = [\"5m\", \"1h\"]\n\
     [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\ncache_write = { \"5m\" = 12.5, \"1h\" = 20.0 }\n";
 
 #[test]

@@ -298,7 +298,8 @@ fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
 #[test]
 fn what_has_no_price_costs_nothing_that_is_known() {
     let tiers = "[[prices]]\ninput = 2.0\noutput = 10.0\n[[prices.tiers]]\nabove_prompt_tokens = 1_000\ninput = 4.0\n";
-    let head = "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n";
+    let head =
+        "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\ncache = \"none\"\n";
     let spec = decode::decode::<ProfileFile>(&format!("{head}{tiers}"), Format::Toml).unwrap();
     let profile = Profile::new(&spec).unwrap();
 

@@ -9,7 +9,7 @@ use super::Blocks;
 use super::listed::{Listed, rules_of, users};
 
 /// As the guide tells it; the step is that of the announcement of August 2024.
-const GUIDE: &str = r#"rules = "units"
+const GUIDE: &str = r#"[cache.units]
 units = ["input_end", "output_end", "common_prefix"]
 min_tokens = 64
 step_tokens = 64
@@ -45,7 +45,7 @@ fn without_learning_a_shared_beginning_is_never_read() {
 
 #[test]
 fn an_interval_leaves_units_inside_a_prompt() {
-    let interval = "rules = \"units\"\ninterval_tokens = 256";
+    let interval = "[cache.units]\ninterval_tokens = 256";
 
     assert_eq!(reads(interval, &[&[A, B], &[A, C], &[A, B, D]]), [0, 512, 768]);
 }

@@ -10,11 +10,11 @@ use super::Blocks;
 use super::listed::{Listed, rules_of};
 
 const RULES: [&str; 5] = [
-    "rules = \"breakpoints\"",
-    "rules = \"prefix_interval\"",
-    "rules = \"units\"\nunits = [\"input_end\", \"common_prefix\"]\ninterval_tokens = 500",
-    "rules = \"blocks\"\nblock_tokens = 500",
-    "rules = \"stored\"\nttl = \"1h\"",
+    "[cache.breakpoints]",
+    "[cache.prefix_interval]",
+    "[cache.units]\nunits = [\"input_end\", \"common_prefix\"]\ninterval_tokens = 500",
+    "[cache.blocks]\nblock_tokens = 500",
+    "[cache.stored]\nttl = \"1h\"",
 ];
 
 const EVERY_LEVEL: &str =
