@@ -24,21 +24,12 @@ use crate::timeline::Timeline;
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     catalog: Option<Catalog>,
-    suite: Option<String>,
     policies: Vec<PolicyRef>,
     scenarios: Vec<ScenarioRef>,
     profiles: Vec<ProfileRef>,
-    set: Vec<String>,
-    own_models: bool,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    since: Option<String>,
-    limit: Option<usize>,
-    model: Option<String>,
-    skips_unusable: bool,
+    /// Everything else that is compared, without policies, scenarios and profiles.
+    rest: compare::Comparison,
     asked: Asked,
-    plays_twice: bool,
-    allows_process: bool,
 }
 
 impl Comparison {
@@ -57,7 +48,7 @@ impl Comparison {
     /// Sets a suite, by name or path: it supplies every list (policies, scenarios, profiles) left empty here, and its overrides and guards.
     #[must_use]
     pub fn suite(self, suite: impl Into<String>) -> Self {
-        Self { suite: Some(suite.into()), ..self }
+        Self { rest: compare::Comparison { suite: Some(suite.into()), ..self.rest }, ..self }
     }
 
     /// Adds a policy; the first is the baseline.
@@ -91,26 +82,26 @@ impl Comparison {
     /// Runs each recorded session under the profile of the model that it was recorded with.
     #[must_use]
     pub fn own_models(self) -> Self {
-        Self { own_models: true, ..self }
+        Self { rest: compare::Comparison { own_models: true, ..self.rest }, ..self }
     }
 
     /// Overrides a field, as `--set PATH=VALUE` does.
     #[must_use]
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
-        self.set.push(format!("{path}={}", value.into().0));
+        self.rest.set.push(format!("{path}={}", value.into().0));
         self
     }
 
     /// Sets the random seed; each scenario's own by default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Self { seed: Some(seed), ..self }
+        Self { rest: compare::Comparison { seed: Some(seed), ..self.rest }, ..self }
     }
 
     /// Sets the number of trials of random loads; each scenario's own by default.
     #[must_use]
     pub fn trials(self, trials: u64) -> Self {
-        Self { trials: Some(trials), ..self }
+        Self { rest: compare::Comparison { trials: Some(trials), ..self.rest }, ..self }
     }
 
     /// Sets the number of threads; one per core by default. Results never depend on it.
@@ -123,26 +114,26 @@ impl Comparison {
     /// Leaves out recorded sessions whose last request was before a date, `YYYY-MM-DD`.
     #[must_use]
     pub fn since(self, date: impl Into<String>) -> Self {
-        Self { since: Some(date.into()), ..self }
+        Self { rest: compare::Comparison { since: Some(date.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out all recorded sessions but the newest, by the times of their last requests.
     #[must_use]
     pub fn limit(self, sessions: usize) -> Self {
-        Self { limit: Some(sessions), ..self }
+        Self { rest: compare::Comparison { limit: Some(sessions), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern with `*`.
     #[must_use]
     pub fn model(self, id: impl Into<String>) -> Self {
-        Self { model: Some(id.into()), ..self }
+        Self { rest: compare::Comparison { model: Some(id.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
     /// lists them with the reason. Without this, they are errors.
     #[must_use]
     pub fn skip_unusable(self) -> Self {
-        Self { skips_unusable: true, ..self }
+        Self { rest: compare::Comparison { skips_unusable: true, ..self.rest }, ..self }
     }
 
     /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
@@ -163,13 +154,13 @@ impl Comparison {
     /// Runs code policies twice; if the second run sends anything different, the run fails with an error that names the request.
     #[must_use]
     pub fn play_twice(self) -> Self {
-        Self { plays_twice: true, ..self }
+        Self { rest: compare::Comparison { play_twice: true, ..self.rest }, ..self }
     }
 
     /// Lets policies start the programs that they name.
     #[must_use]
     pub fn allow_process(self) -> Self {
-        Self { allows_process: true, ..self }
+        Self { rest: compare::Comparison { allow_process: true, ..self.rest }, ..self }
     }
 
     /// Adds a profile if none is named.
@@ -248,23 +239,7 @@ impl Comparison {
         if !held.problems.is_empty() {
             return Err(held.problems.into());
         }
-        let comparison = compare::Comparison {
-            suite: self.suite,
-            policies,
-            scenarios,
-            profiles,
-            own_models: self.own_models,
-            seed: self.seed,
-            trials: self.trials,
-            since: self.since,
-            limit: self.limit,
-            model: self.model,
-            skips_unusable: self.skips_unusable,
-            set: self.set,
-            play_twice: self.plays_twice,
-            allow_process: self.allows_process,
-            ..compare::Comparison::default()
-        };
+        let comparison = compare::Comparison { policies, scenarios, profiles, ..self.rest };
         Ok((held.catalog, comparison, self.asked))
     }
 

@@ -11,7 +11,7 @@ use super::prompt::{Author, SlotIx, UNDO};
 use super::raw::RawTokens;
 use super::region::Region;
 use super::scope::{CompiledScope, UnitSize};
-use super::test::{Activation, Context, Look, Progress, Test};
+use super::test::{Activation, Context, Look, Measure, Progress, Test};
 use super::tracker::{Totals, Tracker};
 use super::writer::Writer;
 use crate::input::policy::{Part, Policy, Rung, Stage, Unit};
@@ -42,10 +42,10 @@ impl Asked {
     fn look(&mut self, test: &Test) {
         self.behind |= test.size().is_some_and(Num::asks_behind);
         match test {
-            Test::Scope(..) | Test::Reclaimable(..) => self.scope = true,
-            Test::Counted(..) => self.counter = true,
+            Test::Tokens(Measure::Scope | Measure::Reclaimable, ..) => self.scope = true,
+            Test::Tokens(Measure::Counted, ..) => self.counter = true,
             // Looked up with the scope, so that those who ask neither pay for neither.
-            Test::Raw(..) => (self.scope, self.raw) = (true, true),
+            Test::Tokens(Measure::Raw, ..) => (self.scope, self.raw) = (true, true),
             Test::Count(unit, ..) => {
                 self.scope = true;
                 if Unit::GATHERED.contains(unit) && !self.units.contains(unit) {
