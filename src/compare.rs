@@ -12,6 +12,7 @@ mod folders;
 mod found;
 pub mod grid;
 mod guards;
+#[cfg(feature = "worlds")]
 mod histories;
 mod index;
 mod inputs;
@@ -23,6 +24,7 @@ mod naming;
 mod notes;
 mod params;
 pub mod parts;
+#[cfg(feature = "worlds")]
 mod probes;
 mod processes;
 mod reads;
@@ -64,6 +66,7 @@ pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use naming::names_of_recordings;
 use parts::tickets::Held;
+#[cfg(feature = "worlds")]
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;

@@ -10,7 +10,7 @@ use super::twins::TWIN;
 use crate::catalog::{Catalog, Found, Loaded, Origin};
 use crate::error::Error;
 use crate::input::ScenarioFile;
-use crate::input::scenario::{Assume, HistoryLoad, HistoryUnit};
+use crate::input::scenario::{Assume, HistoryLoad, HistorySource, HistoryUnit, Load};
 use crate::report::Skipped;
 use crate::take::{World, in_order};
 use crate::timeline::import::{self, Indexed};
@@ -50,6 +50,13 @@ pub(super) struct OutOf {
     /// Its place among all that was found.
     pub(super) place: usize,
     pub(super) skipped: Skipped,
+}
+
+/// Returns the history that a load is, and where its recordings are.
+pub(super) fn recorded(load: &Load) -> Option<(&HistoryLoad, &[String])> {
+    let Load::History(load) = load else { return None };
+    let HistorySource::Recorded(paths) = &load.from else { return None };
+    Some((load, paths))
 }
 
 /// Reads the recordings that a scenario names, and groups their sessions.

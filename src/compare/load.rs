@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::input::scenario::{Assume, HistorySource, Load};
+use crate::input::scenario::{Assume, Load};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
 use crate::timeline::import::{BySession, Glance, Imported};
@@ -90,10 +90,9 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
-    if let Load::History(history) = &spec.load
-        && let HistorySource::Recorded(paths) = &history.from
-    {
-        return super::histories::worlds(scenario, spec, (history, paths));
+    #[cfg(feature = "worlds")]
+    if let Some(recorded) = super::histories::recorded(&spec.load) {
+        return super::histories::worlds(scenario, spec, recorded);
     }
     if let Load::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(worlds::of_items).collect());

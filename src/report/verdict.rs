@@ -11,7 +11,6 @@ use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
 use crate::measure::{Tally, is_open};
-use crate::worlds::needles::Retention;
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
 pub const MIN_EVIDENCE: f64 = 0.9;
@@ -145,10 +144,10 @@ impl Report {
     pub fn notes_on_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
-            let Some(facts) = run.found::<Retention>() else { continue };
+            let Some([found, of]) = run.findings.as_ref().and_then(|it| it.facts_left()) else { continue };
             let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
-            of_policy[0] += facts.needles_found;
-            of_policy[1] += facts.needles_total;
+            of_policy[0] += found;
+            of_policy[1] += of;
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));

@@ -35,6 +35,11 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns how many planted facts are left, and of how many, if facts are planted.
+    fn facts_left(&self) -> Option<[u64; 2]> {
+        None
+    }
+
     /// Explains why no data covers a metric of theirs, if none does.
     fn uncovered(&self, _metric: &str) -> Option<&'static str> {
         None

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::conversation::{self, Conversation};
+use super::planted::{self, Planted};
 use super::probe::Probe;
 use super::trial::{Trial, TrialSink};
 use super::{Retention, found, window};
 use crate::diag::Diagnostic;
-use crate::engine;
+use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::scenario::Load as Form;
 use crate::input::{Limits, Policy};
@@ -28,7 +29,6 @@ use crate::timeline::Timeline;
 use crate::timeline::facts::FactIx;
 use crate::worlds::Registered;
 use crate::worlds::chats::{Chats, Numbers, Source, Writing};
-use crate::worlds::items::WITH_FACTS;
 
 /// A trial's result under one policy.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ fn play_one<S: Sink + Default, T>(
                     let timeline =
                         timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
                     let policy = hindsight::under(policy, timeline, profile, &limits);
-                    engine::simulate(timeline, &policy, &limits, cache, &mut sink)
+                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
                 }
             };
             all.push(keep(&made, sink, outcome));
@@ -160,16 +160,20 @@ pub(super) static KIND: Kind = Kind {
     service: true,
     sources: false,
     is_of_memories: true,
-    words: WITH_FACTS.words,
+    words: planted::KIND.words,
 };
 
 /// Conversations with planted facts.
 pub(in crate::worlds) const WORLD: Registered = Registered {
-    kind: |load| matches!(load, Form::Conversation(_)).then_some(&KIND),
+    kind: |load| match load {
+        Form::Conversation(_) => Some(&KIND),
+        load => load.plants_facts().then_some(&planted::KIND),
+    },
     make: |scenario, _| {
         let Form::Conversation(load) = &scenario.load else { return None };
         Some(Ok(vec![Arc::new(Conversation::new(scenario, load))]))
     },
+    of_items: |timeline| timeline.facts.is_some().then(|| Arc::new(Planted(Arc::clone(timeline))) as _),
     rows: || {
         vec![
             ("`--rows trials` of conversations: one conversation", heads::<Trial>()),
