@@ -155,8 +155,10 @@ impl Session {
             "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
             "session.usage_checkpoint" => {
                 let states = data.model_cache_state.unwrap_or_default();
-                let lifetimes =
-                    states.iter().filter_map(|it| it.cache_ttl_seconds.known()).filter(|it| *it > 0);
+                let lifetimes = states
+                    .iter()
+                    .filter_map(|it| it.cache_ttl_seconds.known())
+                    .filter(|seconds| *seconds > 0);
                 self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),

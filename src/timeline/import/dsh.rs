@@ -262,7 +262,7 @@ impl Session {
             Shaped::Object(range) => range.end.and_then(Count::known),
             _ => None,
         };
-        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|it| it.1);
+        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|found| found.1);
         self.assembler.compacted(or_unlimited(stays), Cause::Harness);
         if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
             self.assembler.summarised(line, bill);

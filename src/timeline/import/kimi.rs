@@ -80,8 +80,9 @@ impl Session {
             ("metadata", _) => {}
             ("", Some(message)) => {
                 let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
-                let at_ms =
-                    seconds.filter(|it| (0.0..1e11).contains(it)).map(|it| (it * 1_000.0).round() as i64);
+                let at_ms = seconds
+                    .filter(|it| (0.0..1e11).contains(it))
+                    .map(|seconds| (seconds * 1_000.0).round() as i64);
                 self.order.next(line, at_ms, losses);
                 self.older(line, at_ms, "", message.get(), losses);
             }

@@ -155,7 +155,7 @@ impl<'t> Log<'t> {
         let broken = self.entries(&mut entries);
         let (first, second) = entries.split_at(entries.len() / 2);
         if let [one, ..] = second
-            && first.iter().map(|it| it.value).eq(second.iter().map(|it| it.value))
+            && first.iter().map(|it| it.value).eq(second.iter().map(|other| other.value))
         {
             losses.add(one.line, "values of the first half of the file, which stand again and count again");
         }

@@ -155,7 +155,8 @@ impl Session {
             by_id.insert(key, message);
         }
         self.messages = by_id.into_values().collect();
-        if !self.messages.is_sorted_by_key(|it| it.at_ms) && self.messages.iter().all(|it| it.at_ms.is_some())
+        if !self.messages.is_sorted_by_key(|it| it.at_ms)
+            && self.messages.iter().all(|message| message.at_ms.is_some())
         {
             for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
                 losses.add(pair[1].line, "messages after later ones; they are ordered by time");
@@ -242,7 +243,7 @@ impl Walk {
         losses: &mut Losses,
     ) {
         losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
-        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind != Kind::Reasoning);
+        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
         let parts = spoken.chain(results.into_iter().map(|it| it.part));
         for part in parts.filter(|it| it.characters > 0) {
             self.assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
@@ -251,7 +252,8 @@ impl Walk {
 
     /// Takes what stands in place of the history.
     fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: Answer, losses: &mut Losses) {
-        let summary = answer.reply.parts.into_iter().map(|it| it.part).find(|it| it.kind == Kind::Assistant);
+        let summary =
+            answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
             return losses.add(line, "compactions that were not finished");
         };
@@ -268,7 +270,8 @@ impl Walk {
     /// Takes the results out of the prompts that the harness had cleared by then.
     fn clear(&mut self, at_ms: Option<i64>) {
         let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
-        let calls: Vec<String> = self.to_clear.extract_if(.., |it| due(it)).map(|it| it.1).collect();
+        let calls: Vec<String> =
+            self.to_clear.extract_if(.., |it| due(it)).map(|cleared| cleared.1).collect();
         if !calls.is_empty() {
             self.assembler.cleared(&calls);
         }

@@ -179,7 +179,7 @@ impl Transcript {
 
     /// Returns whether any request wrote to the cache for a price, which takes breakpoints.
     pub(super) fn has_writes(&self) -> bool {
-        self.exchanges.iter().filter_map(|it| it.usage).any(|it| it.cache_write > 0)
+        self.exchanges.iter().filter_map(|it| it.usage).any(|usage| usage.cache_write > 0)
     }
 
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
@@ -237,7 +237,7 @@ impl Named {
 
     /// What a model said or thought, if it is anything.
     pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
-        content.filter(|it| it.measured.characters > 0).map(|it| Self::plain(Part::of(kind, it)))
+        content.filter(|it| it.measured.characters > 0).map(|content| Self::plain(Part::of(kind, content)))
     }
 
     /// A call of a tool with its arguments.

@@ -176,13 +176,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapedVisitor<T> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Shaped::Object)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list).map(|()| Shaped::Other)
-    }
-
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
         Ok(Shaped::Absent)
     }
 
-    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_seq);
 }

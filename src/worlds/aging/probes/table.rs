@@ -82,7 +82,7 @@ impl Reader<'_> {
             }
         }
         let required = COLUMNS.iter().zip(self.places).take(COLUMNS.len() - 1);
-        let missing: Vec<&str> = required.filter(|it| it.1.is_none()).map(|it| *it.0).collect();
+        let missing: Vec<&str> = required.filter(|it| it.1.is_none()).map(|column| *column.0).collect();
         if !missing.is_empty() {
             let message = format!("the columns `{}` are missing", missing.join("`, `"));
             let help = "begin with a line `session,fact,lag,right`, or `session,fact,lag,right,held`";
