@@ -4,9 +4,7 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{
-    AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord,
-};
+use self::record::{AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TokensRecord};
 use super::assemble::{Assembler, Reply, Summary};
 use super::content::{Content, Measured};
 use super::document::{self, Outline, Piece};
@@ -14,7 +12,7 @@ use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Cause, Named, Part, Transcript, named_apart};
 use super::usage::{Billed, Shaped};
 use super::values::{Count, IMAGE_CHARACTERS};
 use crate::input::TtlClass;
@@ -59,16 +57,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         }
     });
     sessions.retain(|it| !it.messages.is_empty());
-    let several = sessions.len() > 1;
-    let transcripts = sessions.into_iter().zip(1_usize..).map(|(session, number)| {
-        let name = match (several, session.id.is_empty()) {
-            (false, _) => String::new(),
-            (true, true) => number.to_string(),
-            (true, false) => session.id.clone(),
-        };
-        Transcript { name, ..session.finish(losses) }
-    });
-    transcripts.collect()
+    named_apart(sessions.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
 }
 
 /// An export.
@@ -289,13 +278,8 @@ fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Optio
         losses.add(line, "messages without `info`");
         return None;
     };
-    let parts: Vec<PartRecord<'_>> = record
-        .parts
-        .into_iter()
-        .flatten()
-        .filter_map(|it| if let Shaped::Object(it) = it { Some(it) } else { None })
-        .collect();
-    let time = TimeRecord::of(about.time);
+    let parts: Vec<PartRecord<'_>> = record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
+    let time = about.time.object().unwrap_or_default();
     let (at_ms, end_ms) =
         (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
     let id = about.id.0.as_ref().to_owned();
@@ -394,7 +378,7 @@ fn spoken(
             };
             let mut result = Part::of(Kind::ToolResult, content);
             part.tool.0.as_ref().clone_into(&mut result.tool);
-            let cleared_ms = TimeRecord::of(time).compacted.and_then(Count::milliseconds);
+            let cleared_ms = time.object().and_then(|it| it.compacted?.milliseconds());
             results.push(Outcome { call: part.call.0.into_owned(), part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.

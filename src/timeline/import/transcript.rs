@@ -154,6 +154,16 @@ pub(super) struct Part {
     pub(super) text: Option<Arc<str>>,
 }
 
+/// Names the sessions of a file apart, by what each is called or else by its number; one that is alone needs no name.
+pub(super) fn named_apart(sessions: Vec<(String, Transcript)>) -> Vec<Transcript> {
+    let several = sessions.len() > 1;
+    let named = sessions.into_iter().zip(1_usize..).map(|((id, session), number)| {
+        let id = if id.is_empty() { number.to_string() } else { id };
+        Transcript { name: if several { id } else { String::new() }, ..session }
+    });
+    named.collect()
+}
+
 impl Transcript {
     /// Returns the model of a request: one that was not billed names none, where others were.
     pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {

@@ -32,6 +32,13 @@ pub(super) enum Shaped<T> {
     Other,
 }
 
+impl<T> Shaped<T> {
+    /// Returns the object, if it is one.
+    pub(super) fn object(self) -> Option<T> {
+        if let Self::Object(it) = self { Some(it) } else { None }
+    }
+}
+
 /// A bill, and how much of its output was reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Billed {
