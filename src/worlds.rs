@@ -67,8 +67,8 @@ struct Registered {
     of_file: fn(&str, &str) -> Option<Load>,
     /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
     beside: fn(&Load) -> Vec<(String, String)>,
-    /// Returns the paths that override its numbers, as in `--set`, if a load is of it.
-    numbers: fn(&Load) -> Vec<String>,
+    /// Returns the paths that override its numbers, as in `--set`.
+    numbers: fn() -> Vec<String>,
     /// Reads a recording, if the text is of a format of its own.
     read: fn(&str, &str) -> Option<Read>,
     /// Returns the world of a timeline, if it is of one of its own.
@@ -88,7 +88,7 @@ impl Registered {
         make: |_, _| None,
         of_file: |_, _| None,
         beside: |_| Vec::new(),
-        numbers: |_| Vec::new(),
+        numbers: Vec::new,
         read: |_, _| None,
         of_items: |_| None,
         rows: Vec::new,
@@ -136,7 +136,7 @@ pub fn beside(load: &Load) -> Vec<(String, String)> {
 
 /// Returns the paths that override the declared numbers of a load, as in `--set`.
 pub fn numbers(load: &Load) -> Vec<String> {
-    ALL.iter().flat_map(|it| (it.numbers)(load)).collect()
+    ALL.iter().filter(|it| (it.kind)(load).is_some()).flat_map(|it| (it.numbers)()).collect()
 }
 
 /// Reads a recording that is of a world of its own.

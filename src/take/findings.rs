@@ -20,7 +20,9 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
     fn number(&self, name: &str) -> Option<Statistic>;
 
     /// Returns how much more of a number there is than under another policy, trial by trial on the same draws.
-    fn more(&self, name: &str, base: &str) -> Option<Statistic>;
+    fn more(&self, _name: &str, _base: &str) -> Option<Statistic> {
+        None
+    }
 
     /// Returns all of them.
     fn value(&self) -> Value;

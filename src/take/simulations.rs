@@ -1,14 +1,13 @@
 //! The simulations of a load: runs whose requests are bound to be the same share one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
 
 use super::counted::Counted;
 use super::detail::{Detail, Keeper, Wanted};
 use super::play::Folded;
-use super::threads::in_order;
+use super::threads::{in_order, in_order_telling};
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
@@ -224,12 +223,9 @@ impl<'a> Simulations<'a> {
         let runs = self.all.iter().enumerate();
         let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
         let runs: Vec<(usize, &Simulation<'_>, usize)> = runs.collect();
-        let n_done = AtomicUsize::new(0);
-        let played = in_order(runs.len(), |index| {
+        let played = in_order_telling(runs.len(), progress, |index| {
             let (nth, simulation, trial) = runs[index];
-            let ledgers = play(nth, simulation, trial);
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
-            ledgers
+            play(nth, simulation, trial)
         });
         let mut played = played.into_iter();
         Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())

@@ -13,12 +13,8 @@ pub struct Items(pub Arc<Timeline>);
 /// What items read of a policy.
 pub(super) static KIND: Kind = Kind {
     prompt: true,
-    facts: false,
-    sessions: false,
-    service: false,
-    sources: false,
-    is_of_memories: false,
     words: ["reads `stages`, `code` or `process`", "clear_tool_results"],
+    ..Kind::NOTHING
 };
 
 /// Items without planted facts.

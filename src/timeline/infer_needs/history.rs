@@ -85,12 +85,12 @@ impl Call {
 
     /// Returns the arguments of these names.
     pub(super) fn named<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
-        self.arguments.iter().filter(|it| it.is_named(names)).map(|it| it.value.as_str())
+        self.arguments.iter().filter(|it| it.is_named(names)).map(|argument| argument.value.as_str())
     }
 
     /// Returns the arguments of all other names.
     pub(super) fn others<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
-        self.arguments.iter().filter(|it| !it.is_named(names)).map(|it| it.value.as_str())
+        self.arguments.iter().filter(|it| !it.is_named(names)).map(|argument| argument.value.as_str())
     }
 }
 
@@ -104,7 +104,7 @@ impl Argument {
 /// Returns the files that a command names, each as it is written and from where the command runs.
 fn files(form: &ToolForm, input: &str) -> Vec<String> {
     let asked = form.asked(input);
-    let text = |argument| asked.iter().find(|it| it.0 == argument).and_then(|it| it.1.as_str());
+    let text = |argument| asked.iter().find(|it| it.0 == argument).and_then(|found| found.1.as_str());
     let command = text(tool_form::Argument::Command).unwrap_or_default();
     let mut files: Vec<String> = Vec::new();
     for word in words(command).filter(|it| Path::new(it).extension().is_some()) {
@@ -296,7 +296,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
         }
         from.map(|it| &text[it..])
     });
-    runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|it| it.len() > 1)
+    runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|run| run.len() > 1)
 }
 
 #[cfg(test)]

@@ -20,14 +20,12 @@ pub(super) struct Planted(pub(super) Arc<Timeline>);
 pub(super) static KIND: Kind = Kind {
     prompt: true,
     facts: true,
-    sessions: false,
     service: true,
-    sources: false,
-    is_of_memories: false,
     words: [
         "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",
         "context_decay/memory_banks",
     ],
+    ..Kind::NOTHING
 };
 
 impl Planted {

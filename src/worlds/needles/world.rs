@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::conversation::{self, Conversation};
 use super::planted::{self, Planted};
@@ -23,7 +22,7 @@ use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
     self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, TrialLedger, Unpriced,
-    World, in_order, of_run,
+    World, in_order, in_order_telling, of_run,
 };
 use crate::timeline::Timeline;
 use crate::timeline::facts::FactIx;
@@ -58,12 +57,8 @@ impl Trials<'_> {
         self,
         keep: impl Fn(&conversation::Trial, S, Outcome) -> T + Sync,
     ) -> Kept<T> {
-        let n_trials = self.conversation.n_trials();
-        let n_done = AtomicUsize::new(0);
-        Kept(in_order(n_trials, |index| {
-            let kept = play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep);
-            (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
-            kept
+        Kept(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
+            play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
         }))
     }
 }
@@ -156,11 +151,10 @@ impl Sink for Asked {
 pub(super) static KIND: Kind = Kind {
     prompt: true,
     facts: true,
-    sessions: false,
     service: true,
-    sources: false,
     is_of_memories: true,
     words: planted::KIND.words,
+    ..Kind::NOTHING
 };
 
 /// Conversations with planted facts.
@@ -241,8 +235,12 @@ impl Conversation {
         let memory = policy.fact_memory()?;
         let banks = memory.store.declared()?;
         memory.write.extract.iter().find(|it| it.into.is_none())?;
-        let strays: Vec<String> =
-            self.categories().iter().filter(|it| !banks.contains(it)).map(|it| format!("`{it}`")).collect();
+        let strays: Vec<String> = self
+            .categories()
+            .iter()
+            .filter(|it| !banks.contains(it))
+            .map(|stray| format!("`{stray}`"))
+            .collect();
         let strays = match strays.as_slice() {
             [] => return None,
             [only] => only.clone(),
