@@ -6,15 +6,17 @@ mod git;
 mod output;
 mod pictures;
 mod render;
+mod shown;
 mod usage;
 mod verbs;
-mod words;
+mod what;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 
 use verbs::Command;
@@ -52,6 +54,23 @@ fn unopened(command: &Command, error: &Error) -> ExitCode {
         render::error(&catalog, &unwritten);
     }
     refuse(&catalog, error)
+}
+
+/// Makes an error of a problem that is in no file.
+fn wrong(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
+    vec![Diagnostic::at(code, "", message).help(help)].into()
+}
+
+/// Makes an error of a problem with a file, a folder or an option.
+fn wrong_at(
+    code: Code,
+    place: impl AsRef<Path>,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Error {
+    let mut problem = Diagnostic::at(code, "", message).help(help);
+    problem.place.file = place.as_ref().display().to_string();
+    vec![problem].into()
 }
 
 /// Draws what is wrong and returns the exit code for it.

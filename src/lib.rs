@@ -76,6 +76,7 @@
 //! | `bundled` | the bundled policies, scenarios, profiles and suites | with `cli` |
 //! | `html` | HTML reports | with `cli` |
 //! | `templates` | text templates in policies | with `cli` |
+//! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, histories, block traces | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!
 //! The modules behind this page are hidden, not private: the command line, the bindings and this crate's tests reach them, and they change

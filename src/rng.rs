@@ -7,8 +7,9 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-pub(crate) use cpython::Lookahead;
-pub use cpython::{Cpython, StrHash};
+pub use cpython::Cpython;
+#[cfg(feature = "worlds")]
+pub use cpython::{Lookahead, StrHash};
 pub use splitmix::SplitMix64;
 
 /// The source of all draws of a run.

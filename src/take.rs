@@ -28,7 +28,7 @@ pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
 pub use run::{Assumed, LoadFacts, Run, StageFacts};
 pub use simulations::{AtEnds, Key, Keys, Ledgers, Simulations};
 pub use sinks::{Sinks, Take, Taken};
-pub use threads::{in_order, with_threads};
+pub use threads::{in_order, in_order_telling, with_threads};
 pub use world::{Asked, Fixed, Kind, Part, Plays, RowsOf, TrialLedger, Unpriced, Unread, World};
 
 /// What is told, from any thread, while a plan runs: how much is done, of how much.

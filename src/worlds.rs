@@ -1,19 +1,28 @@
 //! The worlds: kinds of load with a play, findings and rows of their own, each in its folder. Nothing outside names one.
 
+#[cfg(feature = "worlds")]
 pub mod aging;
+#[cfg(feature = "worlds")]
 pub mod blocks;
+#[cfg(feature = "worlds")]
 pub mod chats;
+#[cfg(feature = "worlds")]
 pub mod graph;
+#[cfg(feature = "worlds")]
 pub mod histories;
 mod items;
+#[cfg(feature = "worlds")]
 pub mod needles;
+#[cfg(feature = "worlds")]
 mod numbers;
+#[cfg(feature = "worlds")]
 mod replay;
+#[cfg(feature = "worlds")]
 mod similar;
 
 use std::sync::Arc;
 
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::input::Scenario;
 use crate::input::policy::memory::Memory;
 use crate::input::scenario::Load;
@@ -21,10 +30,22 @@ use crate::row::Head;
 use crate::take::{FindingsKind, Kind, World};
 use crate::timeline::Timeline;
 
-pub use items::{Items, kind as kind_of_items};
+pub use items::Items;
 
-/// All worlds but that of ordinary timelines, which every other load is of.
-static ALL: [Registered; 5] = [needles::WORLD, aging::WORLD, chats::WORLD, histories::WORLD, blocks::WORLD];
+/// All worlds; a load is of the first that knows it.
+static ALL: &[Registered] = &[
+    #[cfg(feature = "worlds")]
+    needles::WORLD,
+    #[cfg(feature = "worlds")]
+    aging::WORLD,
+    #[cfg(feature = "worlds")]
+    chats::WORLD,
+    #[cfg(feature = "worlds")]
+    histories::WORLD,
+    #[cfg(feature = "worlds")]
+    blocks::WORLD,
+    items::WORLD,
+];
 
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type Made = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
@@ -46,10 +67,12 @@ struct Registered {
     of_file: fn(&str, &str) -> Option<Load>,
     /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
     beside: fn(&Load) -> Vec<(String, String)>,
-    /// Returns the paths that override its numbers, as in `--set`, if a load is of it.
-    numbers: fn(&Load) -> Vec<String>,
+    /// Returns the paths that override its numbers, as in `--set`.
+    numbers: fn() -> Vec<String>,
     /// Reads a recording, if the text is of a format of its own.
     read: fn(&str, &str) -> Option<Read>,
+    /// Returns the world of a timeline, if it is of one of its own.
+    of_items: fn(&Arc<Timeline>) -> Option<Arc<dyn World>>,
     /// Returns the columns of its rows, under what gives the rows.
     rows: fn() -> Vec<(&'static str, Vec<Head>)>,
     /// What its findings are.
@@ -65,21 +88,30 @@ impl Registered {
         make: |_, _| None,
         of_file: |_, _| None,
         beside: |_| Vec::new(),
-        numbers: |_| Vec::new(),
+        numbers: Vec::new,
         read: |_, _| None,
+        of_items: |_| None,
         rows: Vec::new,
         findings: None,
     };
 }
 
-/// Returns what a load reads of a policy, if it is of a world of its own.
-pub fn kind(load: &Load) -> Option<&'static Kind> {
+/// Returns the kind of a load, if a world knows it.
+fn known(load: &Load) -> Option<&'static Kind> {
     ALL.iter().find_map(|it| (it.kind)(load))
 }
 
-/// Finds what is wrong with a load beyond its own form.
+/// Returns what a load reads of a policy.
+pub fn kind(load: &Load) -> &'static Kind {
+    known(load).unwrap_or(&items::KIND)
+}
+
+/// Finds what is wrong with a load beyond its own form: in a lean build, that its world is left out.
 pub fn check(load: &Load) -> Vec<Diagnostic> {
-    ALL.iter().flat_map(|it| (it.check)(load)).collect()
+    let message = "this build of ctxsim has no conversations, planted facts, chats, ageing or histories";
+    let unknown = || Diagnostic::at(Code::WorldMissing, "load", message).help("enable its feature `worlds`");
+    let lacking = known(load).is_none().then(unknown);
+    ALL.iter().flat_map(|it| (it.check)(load)).chain(lacking).collect()
 }
 
 /// Finds what is wrong with a memory beyond its own form.
@@ -104,7 +136,7 @@ pub fn beside(load: &Load) -> Vec<(String, String)> {
 
 /// Returns the paths that override the declared numbers of a load, as in `--set`.
 pub fn numbers(load: &Load) -> Vec<String> {
-    ALL.iter().flat_map(|it| (it.numbers)(load)).collect()
+    ALL.iter().filter(|it| (it.kind)(load).is_some()).flat_map(|it| (it.numbers)()).collect()
 }
 
 /// Reads a recording that is of a world of its own.
@@ -112,9 +144,10 @@ pub fn read(text: &str, name: &str) -> Option<Read> {
     ALL.iter().find_map(|it| (it.read)(text, name))
 }
 
-/// Returns the world of an ordinary timeline.
-pub fn of_items(timeline: Timeline) -> Arc<dyn World> {
-    Arc::new(Items(Arc::new(timeline)))
+/// Returns the world of a timeline.
+pub fn of_items(timeline: impl Into<Arc<Timeline>>) -> Arc<dyn World> {
+    let timeline = timeline.into();
+    ALL.iter().find_map(|it| (it.of_items)(&timeline)).unwrap_or_else(|| Arc::new(Items(timeline)))
 }
 
 /// Returns the columns of the rows that only some worlds have, under what gives the rows.
@@ -125,4 +158,26 @@ pub fn rows() -> Vec<(&'static str, Vec<Head>)> {
 /// Returns what worlds find beside bills.
 pub fn findings() -> impl Iterator<Item = &'static FindingsKind> + Clone {
     ALL.iter().filter_map(|it| it.findings)
+}
+
+#[cfg(all(test, not(feature = "worlds")))]
+mod tests {
+    use super::*;
+    use crate::input::text::decode::{Format, decode};
+
+    /// Returns what is said of a load beyond its form: the code, and what to do.
+    fn told(load: &str) -> Vec<(Code, Option<String>)> {
+        let load: Load = decode(load, Format::Ron).unwrap();
+        check(&load).into_iter().map(|it| (it.code, it.help)).collect()
+    }
+
+    #[test]
+    fn a_lean_build_plays_items_and_refuses_other_loads_by_the_name_of_the_feature() {
+        assert_eq!(told("random(turns: 3)"), []);
+        assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5)])"), []);
+
+        let refused = [(Code::WorldMissing, Some("enable its feature `worlds`".to_owned()))];
+        assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5, plants: [\"city\"])])"), refused);
+        assert_eq!(told("history(from: recorded([\"sessions\"]))"), refused);
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Code;
 use crate::error::Error;
 use crate::row::{self, Rows};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::output::{self, OutputArgs, Remark};
 use crate::cli::verbs::run::unwritable;
+use crate::cli::{wrong, wrong_at};
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl FormatArg {
 
     /// Returns its usual extension; empty if it has none.
     fn extension(self) -> String {
-        self.known().and_then(|it| it.extensions.first().map(|it| format!(".{it}"))).unwrap_or_default()
+        self.known().and_then(|it| it.extensions.first().map(|usual| format!(".{usual}"))).unwrap_or_default()
     }
 }
 
@@ -127,7 +128,7 @@ impl Formats<'_> {
         let known = self.known.iter().filter_map(|it| it.known());
         let values = known.map(|it| PossibleValue::new(it.name.0).help(it.about));
         PossibleValuesParser::new(values)
-            .try_map(|it| all().map(|it| it.name).find(|known| known.0 == it).ok_or("unknown format"))
+            .try_map(|given| all().map(|it| it.name).find(|known| known.0 == given).ok_or("unknown format"))
     }
 
     /// Returns the format to write.
@@ -149,7 +150,7 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.or(FormatArg::extension)),
             };
-            return Err(vec![Diagnostic::at(Code::OutputFormat, "", message).help(help)].into());
+            return Err(wrong(Code::OutputFormat, message, help));
         }
         output.map_or(Ok(()), output::check)?;
         Ok(format)
@@ -159,24 +160,19 @@ impl Formats<'_> {
     fn of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
-        match all().find(|it| it.extensions.iter().any(|it| found.eq_ignore_ascii_case(it))) {
+        match all().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
             Some(format) => Ok(Some(format.name)),
             None => {
-                let mut problem = Diagnostic::at(
-                    Code::OutputExtension,
-                    "",
-                    format!("`.{found}` is not the extension of an output format"),
-                );
-                problem.place.file = path.display().to_string();
+                let message = format!("`.{found}` is not the extension of an output format");
                 let help = format!("use {}, or add `--format`", self.or(FormatArg::extension));
-                Err(vec![problem.help(help)].into())
+                Err(wrong_at(Code::OutputExtension, path, message, help))
             }
         }
     }
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
     fn or(&self, name: impl Fn(FormatArg) -> String) -> String {
-        let names = self.known.iter().map(|it| name(*it)).filter(|it| !it.is_empty());
+        let names = self.known.iter().map(|format| name(*format)).filter(|it| !it.is_empty());
         let names: Vec<String> = names.map(|it| format!("`{it}`")).collect();
         match names.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

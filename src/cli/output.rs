@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Files, Kind};
 use crate::error::Error;
+use crate::row::json::page;
 use clap::Args;
+use serde::Serialize;
 
 use crate::cli::format::FormatArg;
 use crate::cli::verbs::run::unwritable;
@@ -146,6 +148,11 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns a result as JSON.
+pub(crate) fn json(result: &impl Serialize) -> Result<String, Error> {
+    page(result).map_err(unwritable)
 }
 
 /// Returns the width of the terminal, if the output is one.

@@ -74,7 +74,7 @@ pub(super) struct Gathered {
     folded: Option<Folded>,
     sessions: Vec<Session>,
     losses: Losses,
-    notes: IndexSet<String>,
+    pub(super) notes: IndexSet<String>,
     unpriced: IndexSet<MissingPrice>,
     pub(super) failures: Vec<FailedRun>,
     pub(super) skipped: Vec<Skipped>,
@@ -95,11 +95,6 @@ impl Gathered {
         }
         self.notes.extend(load.notes);
         self.sessions.extend(load.session);
-    }
-
-    /// Notes something of no load by itself.
-    pub(super) fn note(&mut self, note: Option<String>) {
-        self.notes.extend(note);
     }
 
     /// Returns whether no load takes part, or none of the sessions that were asked for.

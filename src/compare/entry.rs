@@ -18,7 +18,6 @@ use crate::input::scenario::{self, RecoveryMode};
 use crate::input::{CacheRules, Policy, Profile, ScenarioFile};
 use crate::take::{Load, World};
 use crate::timeline::import::{Glance, Indexed};
-use crate::worlds;
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
 #[derive(Clone, Debug)]
@@ -139,7 +138,7 @@ impl Entry {
 
     /// Returns whether it may have trials: what a recording needs is not known before it is read.
     pub(super) fn may_have_trials(&self) -> bool {
-        worlds::kind(&self.spec.load).is_some() || self.spec.recovery == RecoveryMode::Sampled
+        !self.spec.load.is_of_items() || self.spec.recovery == RecoveryMode::Sampled
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.

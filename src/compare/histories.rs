@@ -10,7 +10,7 @@ use super::twins::TWIN;
 use crate::catalog::{Catalog, Found, Loaded, Origin};
 use crate::error::Error;
 use crate::input::ScenarioFile;
-use crate::input::scenario::{Assume, HistoryLoad, HistoryUnit};
+use crate::input::scenario::{Assume, HistoryLoad, HistorySource, HistoryUnit, Load};
 use crate::report::Skipped;
 use crate::take::{World, in_order};
 use crate::timeline::import::{self, Indexed};
@@ -52,11 +52,19 @@ pub(super) struct OutOf {
     pub(super) skipped: Skipped,
 }
 
+/// Returns the history that a load is, and where its recordings are.
+pub(super) fn recorded(load: &Load) -> Option<(&HistoryLoad, &[String])> {
+    let Load::History(load) = load else { return None };
+    let HistorySource::Recorded(paths) = &load.from else { return None };
+    Some((load, paths))
+}
+
 /// Reads the recordings that a scenario names, and groups their sessions.
 pub(super) fn worlds(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
-    (load, paths): (&HistoryLoad, &[String]),
+    load: &HistoryLoad,
+    paths: &[String],
 ) -> Result<Vec<Arc<dyn World>>, Error> {
     let Sessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
     let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).collect();

@@ -1,5 +1,6 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
+#[cfg(feature = "worlds")]
 pub mod histories;
 mod job;
 pub mod tickets;
@@ -15,7 +16,6 @@ use super::watch::Watch;
 use super::{Entry, Load, Plan, Told, selection};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::input::scenario;
 use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
 use crate::report::{Report, Session, Skipped};
 use crate::take::{in_order, with_threads};
@@ -71,17 +71,7 @@ impl Plan {
                 Diagnostic::at(Code::PartGuards, "", message).help("leave `--totals` and `--parts` out"),
             );
         }
-        let is_item = |it: &&Entry| {
-            matches!(
-                it.spec.load,
-                scenario::Load::Recorded { .. }
-                    | scenario::Load::Generate(_)
-                    | scenario::Load::Random { .. }
-                    | scenario::Load::Turns(_)
-                    | scenario::Load::Sessions(_)
-            )
-        };
-        if let Some(entry) = self.scenarios.iter().find(|it| !is_item(it)) {
+        if let Some(entry) = self.scenarios.iter().find(|it| !it.spec.load.is_of_items()) {
             problems.push(without_parts(&entry.name));
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
@@ -120,7 +110,7 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
-                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), &one);
+                let made = self.part(entry, &open, chosen.as_ref().map(|it| &it[nth]), &watch, &one);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
                         if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>

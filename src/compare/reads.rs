@@ -1,34 +1,24 @@
 //! What each kind of load reads of a policy: a policy of which it reads nothing is refused, with loads that would.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
 use super::Entry;
-use crate::catalog::Origin;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::{counted, listed};
 use crate::input::Policy;
-use crate::input::scenario::{self, Turn};
 use crate::report::{Skipped, distinct};
 use crate::take::{Kind, Load, Unread};
 use crate::worlds;
 
 /// Returns the kind of a scenario before its recording is read; a recording may still be of another one.
 pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
-    if let Origin::Built(built) = &entry.loaded.origin {
-        return worlds::kind_of_items(built.timeline.facts.is_some());
+    if let Some(timeline) = entry.loaded.origin.timeline() {
+        return worlds::of_items(Arc::clone(timeline)).kind();
     }
-    let plants = |turns: &[Turn]| {
-        turns.iter().any(|it| !it.plants.is_empty() || it.calls.iter().any(|it| it.told().next().is_some()))
-    };
-    let load = &entry.spec.load;
-    let has_facts = || match load {
-        scenario::Load::Turns(turns) => plants(turns),
-        scenario::Load::Sessions(all) => all.iter().any(|it| plants(&it.turns)),
-        scenario::Load::Generate(made) => plants(&made.patterns),
-        _ => false,
-    };
-    worlds::kind(load).unwrap_or_else(|| worlds::kind_of_items(has_facts()))
+    worlds::kind(&entry.spec.load)
 }
 
 /// Reports policies that cannot be played on loads of a kind.
@@ -85,7 +75,7 @@ impl Load {
 pub(super) fn check(entries: Vec<Entry>, problems: &mut Vec<Diagnostic>) -> (Vec<Entry>, Vec<Skipped>) {
     let why = |entry: &Entry| {
         let kind = kind_of(entry);
-        let one = |it: &std::sync::Arc<Policy>| Some((kind, kind.reads(it).err()?, it.name.clone()));
+        let one = |it: &Arc<Policy>| Some((kind, kind.reads(it).err()?, it.name.clone()));
         entry.policies.iter().filter_map(one).collect::<Vec<_>>()
     };
     let found: Vec<_> = entries.iter().map(why).collect();

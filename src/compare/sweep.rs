@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Remembered, Tally};
 use crate::report::sweep::{Numbers, SweepPoint};
-use crate::take::{FailedRuns, Run, in_order, with_threads};
+use crate::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
 
 /// The most variants of a load that are compiled and played together.
 const TOGETHER: usize = 64;
@@ -128,11 +128,8 @@ impl Load {
             return vec![self.runs(progress)];
         }
         let parts: Vec<_> = self.policies.chunks(TOGETHER).collect();
-        let n_done = AtomicUsize::new(0);
-        in_order(parts.len(), |nth| {
-            let runs = Self { policies: parts[nth].to_vec(), ..self.clone() }.runs(&|_, _| {});
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, parts.len());
-            runs
+        in_order_telling(parts.len(), progress, |nth| {
+            Self { policies: parts[nth].to_vec(), ..self.clone() }.runs(&|_, _| {})
         })
     }
 }

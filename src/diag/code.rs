@@ -629,6 +629,8 @@ pub enum Code {
     WindowOfSingleUnits,
     /// A price window has tiers.
     WindowTiers,
+    /// A build leaves out the world of a load.
+    WorldMissing,
     /// A value is of another type than its field.
     WrongType,
 }

@@ -1,7 +1,6 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
 use super::Run;
-use super::fault::Fault;
 use crate::cache::RequestView;
 use crate::input::policy::Changes;
 use crate::ledger::{CacheUse, Expected, FailureKind, RequestRow, Role, Sink};
@@ -65,7 +64,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             settings: self.settings,
         };
         let usage = self.cache.submit(&view);
-        let mut usage = self.checked(usage, shown, (turn_ix, step));
+        let mut usage = self.checked(usage, shown, turn_ix, step);
         let left = self.left(step, usage.read);
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
@@ -89,7 +88,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             seen.look(&self.prompt);
         }
         if let Some(what) = self.memory_run.fault() {
-            self.fail((turn_ix, step), Fault::Code(what));
+            self.fail(turn_ix, step, what);
         }
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
@@ -101,7 +100,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let violations =
             u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
-        if violations == 0 && self.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
+        if violations == 0 && self.outcome.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
             return Ok(());
         }
         Err(match (reply.asks, self.n_asking) {
@@ -122,7 +121,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
                 let (ttl, settings) = (self.ttl, self.settings);
                 let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
                 let usage = self.cache.submit(&RequestView { ttl, settings, ..view });
-                self.checked(usage, tokens, (self.prompt.active_turn(), step));
+                self.checked(usage, tokens, self.prompt.active_turn(), step);
             }
         }
     }
@@ -157,17 +156,14 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
 
     /// Returns what a cache says of a prompt, if that adds up to it.
     #[inline(always)]
-    fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, turn_ix: TurnIx, step: StepIx) -> CacheUse {
         let CacheUse { read, write: [short, long], uncached, .. } = usage;
         let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
-        if sum == Some(prompt) { usage } else { self.refuse_use(&usage, prompt, at) }
-    }
-
-    /// Ends the run at a cache that does not divide a prompt.
-    #[cold]
-    fn refuse_use(&mut self, usage: &CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
-        let said = self.cache.fault().map(|it| Fault::Code(it.to_owned()));
-        self.fail(at, said.unwrap_or(Fault::Cache { prompt, usage: *usage }));
+        if sum == Some(prompt) {
+            return usage;
+        }
+        let said = self.cache.fault().map(str::to_owned);
+        self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
@@ -238,7 +234,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         }
         let chain = self.chain.fork(&mut self.prompt, self.log.identities());
         let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
-        self.checked(usage, prompt, (turn_ix, step));
+        self.checked(usage, prompt, turn_ix, step);
     }
 
     /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
@@ -247,7 +243,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
-        let usage = self.checked(usage, request.prompt, (turn_ix, step));
+        let usage = self.checked(usage, request.prompt, turn_ix, step);
         let role = match request.purpose {
             Purpose::Summary => Role::Summariser,
             Purpose::KeepAlive => {
@@ -288,4 +284,13 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.numbered = (step, n + 1);
         n
     }
+}
+
+/// Says that a cache divided a prompt into parts that are not the prompt.
+fn no_division(usage: &CacheUse, prompt: Tokens) -> String {
+    let CacheUse { read, write: [short, long], uncached, .. } = usage;
+    let written = short.saturating_add(*long);
+    format!(
+        "the cache reads {read} tokens, writes {written} and leaves {uncached} uncached, which does not add up to the prompt of {prompt}"
+    )
 }

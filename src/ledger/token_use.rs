@@ -32,6 +32,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for TokenUse<T> {
     }
 }
 
+impl<T: Copy> TokenUse<T> {
+    /// Returns what each kind of token becomes.
+    pub fn map<U>(self, one: impl Fn(T) -> U) -> TokenUse<U> {
+        let Self { read, write, uncached, output } = self;
+        TokenUse { read: one(read), write: write.map(&one), uncached: one(uncached), output: one(output) }
+    }
+
+    /// Returns what each kind of token becomes together with that of another bill.
+    pub fn zip<U>(self, other: Self, both: impl Fn(T, T) -> U) -> TokenUse<U> {
+        TokenUse {
+            read: both(self.read, other.read),
+            write: [0, 1].map(|it| both(self.write[it], other.write[it])),
+            uncached: both(self.uncached, other.uncached),
+            output: both(self.output, other.output),
+        }
+    }
+}
+
 impl<T: Copy + Add<Output = T>> TokenUse<T> {
     /// Returns the tokens of the prompts.
     #[inline]
@@ -55,11 +73,6 @@ impl<T: Copy + Sub<Output = T>> Sub for TokenUse<T> {
     type Output = Self;
 
     fn sub(self, less: Self) -> Self {
-        Self {
-            read: self.read - less.read,
-            write: [self.write[0] - less.write[0], self.write[1] - less.write[1]],
-            uncached: self.uncached - less.uncached,
-            output: self.output - less.output,
-        }
+        self.zip(less, Sub::sub)
     }
 }

@@ -1,6 +1,7 @@
 //! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
 
 mod checked;
+#[cfg(feature = "worlds")]
 mod history;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::take::{Assumed, StageFacts};
 use crate::timeline::import::Loss;
 
 pub use checked::Whole;
+#[cfg(feature = "worlds")]
 pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
 
 /// What all parts of a job have in common, by the kind of job.

@@ -11,7 +11,6 @@ use super::trust::Trust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
 use crate::measure::{Tally, is_open};
-use crate::worlds::needles::Retention;
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
 pub const MIN_EVIDENCE: f64 = 0.9;
@@ -126,7 +125,7 @@ impl Report {
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
     pub fn note_on_summaries(&self) -> Option<String> {
         let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|it| &it.lines);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let of = |it: &Line| {
             let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
@@ -145,10 +144,10 @@ impl Report {
     pub fn notes_on_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
-            let Some(facts) = run.found::<Retention>() else { continue };
+            let Some([found, of]) = run.findings.as_ref().and_then(|it| it.facts_left()) else { continue };
             let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
-            of_policy[0] += facts.needles_found;
-            of_policy[1] += facts.needles_total;
+            of_policy[0] += found;
+            of_policy[1] += of;
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
@@ -204,7 +203,7 @@ impl Verdict {
                 apply: it.apply.as_deref().cloned(),
             }
         };
-        let cheapest = known.iter().map(|it| it.1).find(|it| is_first(it) || keeps(it));
+        let cheapest = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
         let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
         Self {

@@ -2,17 +2,17 @@
 //!
 //! Sequential by nature: a draw depends on all earlier draws. Checked against CPython 3.11.
 
+#[cfg(feature = "worlds")]
 mod ahead;
+#[cfg(feature = "worlds")]
 mod hash;
-mod runs;
 mod seed;
 mod twist;
 
 use std::fmt;
 
-pub(crate) use ahead::Lookahead;
-use ahead::Upcoming;
-pub use hash::StrHash;
+#[cfg(feature = "worlds")]
+pub use {ahead::Lookahead, hash::StrHash};
 
 /// Words of one turn of the twister.
 const BLOCK: usize = 624;
@@ -59,22 +59,6 @@ impl Cpython {
         let word = self.words[self.at];
         self.at += 1;
         temper(word)
-    }
-
-    /// Looks at the next words, to draw from them before it is known how many that takes.
-    #[inline]
-    pub(crate) fn upcoming(&mut self) -> Upcoming<'_> {
-        if self.at > BLOCK {
-            self.refill();
-        }
-        Upcoming(&self.words[self.at..self.at + AHEAD])
-    }
-
-    /// Draws so many words that were looked at.
-    #[inline]
-    pub(crate) fn skip(&mut self, n_words: usize) {
-        debug_assert!(n_words <= AHEAD, "only what was looked at can be skipped");
-        self.at += n_words;
     }
 
     /// Draws `random()`: a number from 0 to below 1.

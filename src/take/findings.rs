@@ -20,7 +20,9 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
     fn number(&self, name: &str) -> Option<Statistic>;
 
     /// Returns how much more of a number there is than under another policy, trial by trial on the same draws.
-    fn more(&self, name: &str, base: &str) -> Option<Statistic>;
+    fn more(&self, _name: &str, _base: &str) -> Option<Statistic> {
+        None
+    }
 
     /// Returns all of them.
     fn value(&self) -> Value;
@@ -32,6 +34,11 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
 
     /// Returns the share that stands in the place of kept evidence, if one does.
     fn evidence(&self) -> Option<f64> {
+        None
+    }
+
+    /// Returns how many planted facts are left, and of how many, if facts are planted.
+    fn facts_left(&self) -> Option<[u64; 2]> {
         None
     }
 

@@ -1,14 +1,13 @@
 //! The simulations of a load: runs whose requests are bound to be the same share one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexSet;
 
 use super::counted::Counted;
 use super::detail::{Detail, Keeper, Wanted};
 use super::play::Folded;
-use super::threads::in_order;
+use super::threads::{in_order, in_order_telling};
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
@@ -17,7 +16,7 @@ use crate::hindsight;
 use crate::input::policy::Code;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
-use crate::ledger::{Outcome, Sink, Sums};
+use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::price::PriceRows;
 use crate::quantity::saturated;
 use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
@@ -224,12 +223,9 @@ impl<'a> Simulations<'a> {
         let runs = self.all.iter().enumerate();
         let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
         let runs: Vec<(usize, &Simulation<'_>, usize)> = runs.collect();
-        let n_done = AtomicUsize::new(0);
-        let played = in_order(runs.len(), |index| {
+        let played = in_order_telling(runs.len(), progress, |index| {
             let (nth, simulation, trial) = runs[index];
-            let ledgers = play(nth, simulation, trial);
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
-            ledgers
+            play(nth, simulation, trial)
         });
         let mut played = played.into_iter();
         Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
@@ -244,11 +240,14 @@ impl<'a> Simulations<'a> {
             if trial > 0 || !wanted.asks(nth) {
                 return self.folded_trial(simulation, trial).into_iter().map(plain).collect();
             }
-            let keeper = |ledger| Keeper::new(!self.keys.is_flat, wanted.rows.contains(&(nth, ledger)));
+            let keeper = |ledger| -> Keeper {
+                let rows = wanted.rows.contains(&(nth, ledger)).then(Rows::default);
+                (Sums::default(), ((!self.keys.is_flat).then(PriceRows::default), rows))
+            };
             let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
             let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
             let kept = keepers.into_iter().zip(outcomes);
-            kept.map(|(it, outcome)| it.into_detail(outcome, Arc::clone(&breaks))).collect()
+            kept.map(|(it, outcome)| Detail::new(it, outcome, Arc::clone(&breaks))).collect()
         })
     }
 
@@ -297,8 +296,14 @@ impl<'a> Simulations<'a> {
         if recovery.terms().is_none_or(|it| it.ends != Ends::default()) {
             return Vec::new();
         }
-        let seeds = (0..timeline.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));
-        seeds.map(|seed| it.sample(timeline, compiled, recovery, seed, S::default())).collect()
+        let trials = 0..timeline.refetch.played_trials();
+        let drawn = trials.map(|n| {
+            let play = engine::Simulation::compiled(timeline, compiled, it.cache).recovering(&[recovery]);
+            let mut sink = S::default();
+            let outcome = play.drawn(it.seed.child("recovery trial", n)).run(&mut sink);
+            (sink, outcome)
+        });
+        drawn.collect()
     }
 
     /// Returns where a run finds its ledger; loads that memories play have none.
@@ -327,13 +332,6 @@ impl<L> Ledgers<L> {
         let place = simulations.place(cell)?;
         let ledgers = self.of_simulation(place.simulation);
         place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
-    }
-
-    /// Makes something else of each.
-    pub fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
-        let of_trial = |it: Vec<L>| it.into_iter().map(&make).collect();
-        let of_simulation = |it: Vec<Vec<L>>| it.into_iter().map(of_trial).collect();
-        Ledgers(self.0.into_iter().map(of_simulation).collect())
     }
 }
 
@@ -428,20 +426,6 @@ impl Simulation<'_> {
         })
     }
 
-    /// Draws the needs; what is fetched is in the prompts, so each recovery is a run of its own.
-    fn sample<S: Sink>(
-        &self,
-        timeline: &Timeline,
-        compiled: &CompiledPolicy<'_>,
-        recovery: CompiledRecovery,
-        seed: Seed,
-        mut sink: S,
-    ) -> (S, Outcome) {
-        let (limits, cache) = (self.limits, self.cache);
-        let outcome = engine::simulate_sampled(timeline, compiled, recovery, limits, cache, seed, &mut sink);
-        (sink, outcome)
-    }
-
     /// Returns what a trial is drawn from: the first from the seed itself.
     fn seed_of(&self, trial: usize) -> Seed {
         match u64::try_from(trial) {
@@ -471,23 +455,20 @@ impl Simulation<'_> {
         breaks: bool,
         sinks: &mut [S],
     ) -> (Vec<Outcome>, Arc<[Found]>) {
-        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
         let Play::Items(timeline, compiled) = &self.play else {
             return (self.play(trial, sinks), Arc::default());
         };
+        let seen = || engine::Simulation::compiled(timeline, compiled, self.cache);
         match (breaks && trial == 0, self.is_drawn) {
             (false, _) => (self.play(trial, sinks), Arc::default()),
             (true, false) => {
-                let (outcome, found) =
-                    breaks::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
-                (vec![outcome; recoveries.len()], found.into())
+                let (outcome, found) = breaks::found(seen().recovering(&self.recoveries), sinks);
+                (vec![outcome; self.recoveries.len()], found.into())
             }
             // Prefixes are compared where nothing is drawn, so that draws change nothing.
             (true, true) => {
                 let mut sums = [Sums::default()];
-                let declared = &recoveries[..1];
-                let (_, found) =
-                    breaks::simulate_each(timeline, compiled, declared, limits, cache, &mut sums);
+                let (_, found) = breaks::found(seen().recovering(&self.recoveries[..1]), &mut sums);
                 (self.play(trial, sinks), found.into())
             }
         }
@@ -503,19 +484,21 @@ impl Simulation<'_> {
 
     /// Plays one trial into a sink for each ledger.
     fn play<S: Sink>(&self, trial: usize, sinks: &mut [S]) -> Vec<Outcome> {
-        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
+        let Self { limits, cache, recoveries, .. } = self;
         match &self.play {
+            // What is fetched is in the prompts, so each recovery is a run of its own.
             Play::Items(timeline, compiled) if self.is_drawn => {
-                let seed = self.seed_of(trial);
                 let ledgers = recoveries.iter().zip(sinks);
-                let sampled = ledgers.map(|(recovery, sink)| {
-                    engine::simulate_sampled(timeline, compiled, *recovery, limits, cache, seed, sink)
+                let drawn = ledgers.map(|(recovery, sink)| {
+                    let play =
+                        engine::Simulation::compiled(timeline, compiled, cache).recovering(&[*recovery]);
+                    play.drawn(self.seed_of(trial)).run(sink)
                 });
-                sampled.collect()
+                drawn.collect()
             }
             Play::Items(timeline, compiled) => {
-                let outcome = engine::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
-                vec![outcome; recoveries.len()]
+                let play = engine::Simulation::compiled(timeline, compiled, cache).recovering(recoveries);
+                vec![play.run_each(sinks); recoveries.len()]
             }
             Play::Fixed(requests) => sinks.iter_mut().map(|it| requests.replay(limits, cache, it)).collect(),
         }

@@ -3,8 +3,11 @@
 //! What hands the work out is compiled once, not once for each kind of work.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
+
+use super::Progress;
 
 /// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores.
 pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
@@ -28,6 +31,20 @@ pub fn in_order<T: Send>(n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Ve
         }
     });
     done.into_iter().filter_map(|it| it.into_inner().ok().flatten()).collect()
+}
+
+/// The same, telling how many of them are done.
+pub fn in_order_telling<T: Send>(
+    n: usize,
+    progress: Progress<'_>,
+    one: impl Fn(usize) -> T + Sync + Send,
+) -> Vec<T> {
+    let n_done = AtomicUsize::new(0);
+    in_order(n, |nth| {
+        let done = one(nth);
+        progress(n_done.fetch_add(1, Relaxed) + 1, n);
+        done
+    })
 }
 
 /// Calls something with each number below `n`, on whatever threads are free.

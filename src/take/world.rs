@@ -273,6 +273,17 @@ impl Part {
 }
 
 impl Kind {
+    /// Nothing is read.
+    pub const NOTHING: Self = Self {
+        prompt: false,
+        facts: false,
+        sessions: false,
+        service: false,
+        sources: false,
+        is_of_memories: false,
+        words: [""; 2],
+    };
+
     /// Checks that it reads something of a policy, unless the policy sets nothing.
     ///
     /// # Errors

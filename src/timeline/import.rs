@@ -320,9 +320,10 @@ fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
     let mut seen = IndexSet::new();
     let before = transcripts.len();
     transcripts.retain(|it| {
-        let times: Vec<_> = it.exchanges.iter().map(|it| (it.at_ms, it.usage.map(|it| it.prompt))).collect();
+        let times: Vec<_> =
+            it.exchanges.iter().map(|it| (it.at_ms, it.usage.map(|usage| usage.prompt))).collect();
         // A session without a name of its own is called by its number.
-        let name = Some(&it.name).filter(|it| !it.bytes().all(|it| it.is_ascii_digit())).cloned();
+        let name = Some(&it.name).filter(|it| !it.bytes().all(|byte| byte.is_ascii_digit())).cloned();
         seen.insert((name, it.draws(), times))
     });
     for _ in transcripts.len()..before {

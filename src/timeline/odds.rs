@@ -37,6 +37,6 @@ pub struct Foreseen {
 impl Odds {
     /// Returns the rewrite before a step, if one is taken to have happened.
     pub fn rewrite(&self, step: StepIx) -> Option<&Foreseen> {
-        self.rewrites.binary_search_by_key(&step, |it| it.step).ok().map(|it| &self.rewrites[it])
+        self.rewrites.binary_search_by_key(&step, |it| it.step).ok().map(|at| &self.rewrites[at])
     }
 }

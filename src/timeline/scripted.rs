@@ -122,7 +122,7 @@ impl Writer {
         let answer_item = NewItem::plain(Kind::Assistant, shown);
         self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
         if spec.repeats {
-            let results = made.iter().flat_map(|it| it.told()).map(|it| it.0);
+            let results = made.iter().flat_map(|it| it.told()).map(|told| told.0);
             results.chain(spec.plants.iter().cloned()).for_each(|it| self.builder.repeat(&it));
         }
         self.wait([&spec.response_ms, &spec.gap_ms], (turn, 0));

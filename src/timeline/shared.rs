@@ -22,7 +22,7 @@ pub struct Shared {
 impl Shared {
     /// Returns when another session last sent it before the first request, in milliseconds before that, if one is known.
     pub fn sent_before_ms(&self) -> Option<i64> {
-        self.sent.first().filter(|it| it.0 == 0).map(|it| it.1.saturating_neg())
+        self.sent.first().filter(|it| it.0 == 0).map(|first| first.1.saturating_neg())
     }
 
     /// Says what others share, of so many tokens, in a sentence.

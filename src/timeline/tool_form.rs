@@ -241,7 +241,7 @@ fn fields(input: &str) -> Map<String, Value> {
 
 /// Returns the first of some arguments that says anything.
 fn value<'f>(fields: &'f Map<String, Value>, names: &Names) -> Option<&'f Value> {
-    names.iter().find_map(|it| fields.get(it)).filter(|it| !it.is_null())
+    names.iter().find_map(|it| fields.get(it)).filter(|value| !value.is_null())
 }
 
 /// Returns a command as one text: the words of a list, or the script that they pass to a shell.

@@ -223,7 +223,8 @@ impl Graph {
     /// Returns a running total at a session, its own changes included.
     pub fn total(&self, accumulator: usize, session: u32) -> i64 {
         let it = &self.accumulators[accumulator];
-        it.initial + it.deltas.iter().filter(|it| it.session <= session).map(|it| it.amount).sum::<i64>()
+        it.initial
+            + it.deltas.iter().filter(|it| it.session <= session).map(|delta| delta.amount).sum::<i64>()
     }
 
     /// Checks a graph that was built by hand.

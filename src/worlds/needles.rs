@@ -2,7 +2,7 @@
 
 pub mod conversation;
 mod found;
-pub mod planted;
+mod planted;
 pub mod probe;
 mod published;
 mod retention;

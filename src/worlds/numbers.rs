@@ -6,13 +6,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::diag::{Code, Diagnostic, Problems, nearest};
+use crate::input::text::decode::{Format, decode};
 
 /// The largest value of a number.
 const MOST: f64 = 1_000_000.0;
 
 /// What a model's numbers are called, and which values they can have.
 pub(super) struct Naming {
-    /// The file that declares them.
+    /// The files of the model, by path.
+    pub files: &'static [(&'static str, &'static str)],
+    /// The one of them that declares the numbers.
     pub file: &'static str,
     /// The name of one of them.
     pub example: &'static str,
@@ -23,6 +26,22 @@ pub(super) struct Naming {
 }
 
 impl Naming {
+    /// Reads the numbers as they are declared.
+    pub(super) fn read<T: DeserializeOwned + Default>(&self) -> T {
+        let file = self.files.iter().find(|it| it.0 == self.file);
+        file.and_then(|it| decode(it.1, Format::Toml).ok()).unwrap_or_default()
+    }
+
+    /// Reports undeclared numbers of a load, whose changes stand in a field of it, and invalid values.
+    pub(super) fn check<T: Serialize + DeserializeOwned + Default>(
+        &self,
+        numbers: &T,
+        field: &str,
+        changes: &IndexMap<String, f64>,
+    ) -> Vec<Diagnostic> {
+        within(field, self.with(numbers, changes).err().unwrap_or_default()).collect()
+    }
+
     /// Returns the numbers with some of them changed.
     ///
     /// # Errors
@@ -108,6 +127,26 @@ impl Naming {
             *place = Value::from(value);
         }
     }
+}
+
+/// Adds the field that problems are in.
+pub(super) fn within(field: &str, problems: Vec<Diagnostic>) -> impl Iterator<Item = Diagnostic> {
+    problems.into_iter().map(move |mut it| {
+        it.place.field = format!("{field}.{}", it.place.field);
+        it
+    })
+}
+
+/// Reports a name that nothing declares.
+pub(super) fn named(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
+    if known.contains(&name) {
+        return;
+    }
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write one of `{}`", known.join("`, `")),
+    };
+    problems.push(Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
 }
 
 fn tree<T: Serialize>(numbers: &T) -> Value {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ctxsim::cache::Fate;
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::text::decode::decode;
@@ -294,7 +294,7 @@ fn an_explanation_adds_up_to_its_row_of_the_run() {
         let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
         let profile = Profile { cache: rules, limits: Limits::NONE, ..profile(INTERVAL) };
         let mut rows = Rows::default();
-        simulate(&timeline, &policy, &profile.limits, &profile.cache, &mut rows);
+        Simulation::new(&timeline, &policy, &profile.limits, &profile.cache).run(&mut rows);
         let all = rows.requests.len();
         for n in (1..=all).rev().take(3).chain([1, all / 2]).filter(|it| (1..=all).contains(it)) {
             let it = explain(&timeline, &policy, &profile, n).unwrap();

@@ -6,7 +6,7 @@ use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::hindsight::under;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{Format, Policy, Profile, ProfileFile};
@@ -209,7 +209,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
         }
         let played = |policy: &Policy| {
             let mut sums = Sums::default();
-            simulate(&trace.timeline, policy, &profile.limits, &profile.cache, &mut sums);
+            Simulation::new(&trace.timeline, policy, &profile.limits, &profile.cache).run(&mut sums);
             assert_eq!(sums.needs.weight, sums.needs.met, "trace {nth}: every needed item is kept");
             sums.main.tokens
         };
@@ -250,7 +250,7 @@ fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_t
         for policy in &policies {
             let mut sums = Sums::default();
             let policy = under(policy, &trace.timeline, &profile, &profile.limits);
-            simulate(&trace.timeline, &policy, &profile.limits, &profile.cache, &mut sums);
+            Simulation::new(&trace.timeline, &policy, &profile.limits, &profile.cache).run(&mut sums);
             if sums.needs.weight > sums.needs.met {
                 continue;
             }

@@ -5,9 +5,11 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::catalog::Files;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Code;
 use crate::error::Error;
 use crate::input::Format;
+
+use crate::cli::wrong_at;
 
 /// The sentence in the first line of every file whose format has comments; in HTML it follows the document type.
 const REMARK: &str = "Written by ctxsim.";
@@ -57,13 +59,13 @@ impl Kept<'_> {
     pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         // Devices and pipes keep nothing, and may have no end.
         let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
-        let refused = |code, message, help| {
-            let mut problem = Diagnostic::at(code, "", message).help(help);
-            problem.place.file = path.display().to_string();
-            Err(vec![problem].into())
-        };
         if self.inputs.contains(path) {
-            return refused(Code::OutputInput, "this file is one of the inputs", "name another file");
+            return Err(wrong_at(
+                Code::OutputInput,
+                path,
+                "this file is one of the inputs",
+                "name another file",
+            ));
         }
         let is_kept = self.force
             || there.len() == 0
@@ -73,7 +75,7 @@ impl Kept<'_> {
             return Ok(());
         }
         let help = "name another file, or add `--force` to replace this one";
-        refused(Code::OutputExists, "this file exists, and ctxsim did not write it", help)
+        Err(wrong_at(Code::OutputExists, path, "this file exists, and ctxsim did not write it", help))
     }
 }
 

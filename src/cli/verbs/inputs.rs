@@ -13,7 +13,7 @@ use crate::timeline::import;
 
 use crate::cli::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::cli::output::{self, Remark};
-use crate::cli::render;
+use crate::cli::{render, wrong, wrong_at};
 
 /// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
@@ -57,9 +57,8 @@ fn list_formats(filter: &str) -> Result<(), Error> {
     let all = import::formats();
     let found: Vec<_> = all.iter().filter(has).collect();
     if found.is_empty() {
-        let problem =
-            Diagnostic::at(Code::NothingListed, "", format!("no format has `{filter}` in its description"));
-        return Err(vec![problem.help("remove `--filter` to list everything")].into());
+        let message = format!("no format has `{filter}` in its description");
+        return Err(wrong(Code::NothingListed, message, "remove `--filter` to list everything"));
     }
     let mut text = format!("formats ({})\n", found.len());
     for format in found {
@@ -97,7 +96,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
     };
     let message = format!("no {nouns} has `{filter}` in its name or description");
     let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
-    let of_others = others.map(|it| (it, filtered(catalog, it, filter).len())).filter(|it| it.1 > 0);
+    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
     let of_others: Vec<String> = of_others
         .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
         .collect();
@@ -136,16 +135,8 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (false, _) => compare::show(catalog, kind, &args.name)?,
         (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
         (true, _) => {
-            let problem = Diagnostic::at(
-                Code::Usage,
-                "",
-                format!(
-                    "only policies have bases: `--merged` does not apply to \
-                    a {}",
-                    kind.noun()
-                ),
-            );
-            return Err(vec![problem.help("remove `--merged`")].into());
+            let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
+            return Err(wrong(Code::Usage, message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
@@ -160,7 +151,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     };
     if let Some(path) = args.output.file() {
         if Format::of(path) != Some(format) {
-            return Err(vec![other_extension(path, args.to)].into());
+            return Err(other_extension(path, args.to));
         }
         output::check(path)?;
     }
@@ -171,22 +162,19 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
 }
 
 /// Reports a file extension that does not match the format written.
-fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
+fn other_extension(path: &Path, to: InputFormatArg) -> Error {
     let (name, extension) = match to {
         InputFormatArg::Ron => ("RON", "ron"),
         InputFormatArg::Toml => ("TOML", "toml"),
     };
-    let mut problem =
-        Diagnostic::at(Code::OutputExtension, "", format!("a {name} file ends in `.{extension}`"));
-    problem.place.file = path.display().to_string();
-    problem.help(format!("name it `{}`", path.with_extension(extension).display()))
+    let help = format!("name it `{}`", path.with_extension(extension).display());
+    wrong_at(Code::OutputExtension, path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let mut n_checked = 0_usize;
-    let mut n_programs = 0_usize;
+    let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
     let mut take = |result: Result<Checked, Error>| {
         n_checked += 1;
         match result {
@@ -199,18 +187,18 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         }
     };
     if args.paths.is_empty() {
-        check_all(catalog, args.allow_process, &mut take);
+        check_all(catalog, None, args.allow_process, &mut take);
     }
     for path in &args.paths {
         let has_inputs = Kind::ALL.iter().any(|it| path.join(it.folder()).is_dir());
         if has_inputs {
             match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
-                Ok(catalog) => check_below(&catalog, path, args.allow_process, &mut take),
+                Ok(catalog) => check_all(&catalog, Some(path), args.allow_process, &mut take),
                 Err(error) => take(Err(error)),
             }
         } else if path.is_dir() {
             match input_files(path) {
-                Ok(files) if files.is_empty() => take(Err(vec![no_inputs(path)].into())),
+                Ok(files) if files.is_empty() => take(Err(no_inputs(path))),
                 Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
                 Err(error) => take(Err(error)),
             }
@@ -243,31 +231,22 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
 }
 
 /// Reports a folder without inputs.
-fn no_inputs(folder: &Path) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no inputs");
-    problem.place.file = folder.display().to_string();
-    problem.help("inputs end in `.ron` or `.toml`; name recordings one by one")
+fn no_inputs(folder: &Path) -> Error {
+    let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
+    wrong_at(Code::FolderEmpty, folder, "the folder contains no inputs", help)
 }
 
-/// Checks everything that a catalog names.
-fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<Checked, Error>)) {
-    for kind in Kind::ALL {
-        for name in catalog.names(kind) {
-            take(check_one(catalog, kind, name, starts));
-        }
-    }
-}
-
-/// Checks what a catalog names below a folder.
-fn check_below(
+/// Checks what a catalog names, of all inputs or of those below a folder.
+fn check_all(
     catalog: &Catalog,
-    folder: &Path,
+    folder: Option<&Path>,
     starts: bool,
     take: &mut impl FnMut(Result<Checked, Error>),
 ) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
-            if catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder)) {
+            let is_in = |folder| catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder));
+            if folder.is_none_or(is_in) {
                 take(check_one(catalog, kind, name, starts));
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Files, price_list_files};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Code;
 use crate::error::Error;
 use crate::grid::numbers::{NONE, counted};
 use crate::input::Format;
@@ -19,6 +19,7 @@ use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::cli::output::{self, ForceArgs, Kept, Remark};
+use crate::cli::{wrong, wrong_at};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -111,11 +112,11 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        summarize(found.list, (n_placed, &unplaced), &lacks, args.details, &mut text);
+        text += &summary(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
-        return Err(vec![nothing_placed(first_unplaced)].into());
+        return Err(nothing_placed(first_unplaced));
     }
     match &args.output {
         Some(folder) => write(folder, profiles.values(), args.force.kept(&inputs))?,
@@ -129,9 +130,8 @@ fn check_day(text: &str) -> Result<(), Error> {
     if calendar::day(text).is_some() {
         return Ok(());
     }
-    let mut problem = Diagnostic::at(Code::DateFormat, "", format!("`{text}` is not a date (YYYY-MM-DD)"));
-    "--as-of".clone_into(&mut problem.place.file);
-    Err(vec![problem.help("write it like \"2026-10-07\"")].into())
+    let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+    Err(wrong_at(Code::DateFormat, "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
@@ -149,13 +149,8 @@ impl Lacks {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn summarize(
-    list: &str,
-    (n_placed, unplaced): (usize, &[Unplaced]),
-    lacks: &Lacks,
-    is_detailed: bool,
-    text: &mut String,
-) {
+fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is_detailed: bool) -> String {
+    let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
         by_code.entry(one.code).or_default().push(one);
@@ -181,15 +176,16 @@ fn summarize(
     if !is_detailed && !unplaced.is_empty() {
         text.push_str("  Add `--details` to list every entry.\n");
     }
+    text
 }
 
 /// Reports that lists yield no profile, with the reason for the first entry.
-fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
-    let problem = Diagnostic::at(Code::PriceListEmpty, "", "no entry in these lists yields a profile");
-    problem.help(match first {
+fn nothing_placed(first: Option<Unplaced>) -> Error {
+    let help = match first {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
-    })
+    };
+    wrong(Code::PriceListEmpty, "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
@@ -212,8 +208,8 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths, &Files::default())?;
     if lists.len() < 2 {
-        let problem = Diagnostic::at(Code::PriceLists, "", "give at least two price lists");
-        return Err(vec![problem.help("name files or folders of at least two lists")].into());
+        let help = "name files or folders of at least two lists";
+        return Err(wrong(Code::PriceLists, "give at least two price lists", help));
     }
     let (n_models, rows) = compare(&lists, args.as_of.as_deref());
     let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
@@ -256,9 +252,9 @@ fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<Found>, Error> {
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no price lists");
-            problem.place.file = path.display().to_string();
-            return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
+            let (message, help) =
+                ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
+            return Err(wrong_at(Code::FolderEmpty, path, message, help));
         }
         for path in inner {
             inputs.note(&path);

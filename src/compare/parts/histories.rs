@@ -11,7 +11,7 @@ use super::Making;
 use super::job::content;
 use crate::compare::assembled::{Came, Gathered};
 use crate::compare::found::Found;
-use crate::compare::histories::{Recording, Recordings, Sessions, grouped};
+use crate::compare::histories::{Recording, Recordings, Sessions, grouped, recorded};
 use crate::compare::watch::Watch;
 use crate::compare::{Entry, Plan, Told, selection};
 use crate::diag::{Code, Diagnostic};
@@ -54,7 +54,7 @@ impl Plan {
     /// It has another scenario, a folder cannot be read, or there is no recording.
     pub fn histories(&self, threads: Option<usize>) -> Result<Histories<'_>, Error> {
         let found = match self.scenarios.as_slice() {
-            [entry] => recorded(entry).map(|it| (entry, it)),
+            [entry] => recorded(&entry.spec.load).map(|it| (entry, it)),
             _ => None,
         };
         let Some((entry, (load, paths))) = found else {
@@ -69,13 +69,6 @@ impl Plan {
         let groups = recordings.groups().into_iter().map(str::to_owned).collect();
         Ok(Histories { plan: self, entry, load, recordings, groups })
     }
-}
-
-/// Returns the history of a scenario, and where its recordings are.
-fn recorded(entry: &Entry) -> Option<(&HistoryLoad, &[String])> {
-    let Form::History(load) = &entry.spec.load else { return None };
-    let HistorySource::Recorded(paths) = &load.from else { return None };
-    Some((load, paths))
 }
 
 impl Histories<'_> {
@@ -212,7 +205,7 @@ pub fn whole(order: &[usize], read: impl Fn(usize) -> Result<HistoryPart, Error>
     skipped.sort_by_key(|it| it.place);
     let skipped: Vec<Skipped> = skipped.into_iter().map(Skipped::from).collect();
     let mut gathered = Gathered::default();
-    gathered.note(Skipped::note(&skipped));
+    gathered.notes.extend(Skipped::note(&skipped));
     // What is read and has no run is of a model that no profile stands for, as its first note says.
     let unplayed = loads.first().and_then(|it: &OfHistory| it.notes.first().cloned());
     for OfHistory { name, runs, notes, unpriced } in loads {

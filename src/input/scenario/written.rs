@@ -174,6 +174,33 @@ pub enum Load {
 }
 
 impl Load {
+    /// Returns whether it is of items, one after another, rather than of a world of its own.
+    pub fn is_of_items(&self) -> bool {
+        matches!(
+            self,
+            Self::Turns(_)
+                | Self::Sessions(_)
+                | Self::Generate(_)
+                | Self::Random { .. }
+                | Self::Recorded { .. }
+        )
+    }
+
+    /// Returns whether facts are planted in its items.
+    pub fn plants_facts(&self) -> bool {
+        let plants = |turns: &[Turn]| {
+            turns
+                .iter()
+                .any(|it| !it.plants.is_empty() || it.calls.iter().any(|call| call.told().next().is_some()))
+        };
+        match self {
+            Self::Turns(turns) => plants(turns),
+            Self::Sessions(all) => all.iter().any(|it| plants(&it.turns)),
+            Self::Generate(made) => plants(&made.patterns),
+            _ => false,
+        }
+    }
+
     /// Returns the files and folders that it reads, relative to the scenario's folder.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let of_history = match self {

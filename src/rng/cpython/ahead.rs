@@ -4,8 +4,10 @@
 //! the previous one. Here the words below each bar are found at once, as one bit each, and a draw is a step
 //! from bit to bit. Draws that are never used are not computed.
 
-use super::runs::Letters;
-use super::{AHEAD, HIGH, temper, temper_high};
+mod runs;
+
+use super::{AHEAD, BLOCK, Cpython, HIGH, temper, temper_high};
+use runs::Letters;
 
 /// The number of words a lookahead sees.
 const SEEN: usize = u64::BITS as usize;
@@ -15,12 +17,30 @@ const SEEN: usize = u64::BITS as usize;
 pub(crate) struct Upcoming<'w>(pub(super) &'w [u32]);
 
 /// Draws on the first words that come next; once these are too few, nothing that is drawn means anything.
-pub(crate) struct Lookahead {
+pub struct Lookahead {
     words: [u32; SEEN],
     /// For each bit of a word's highest byte, the lowest first: the words that have it.
     planes: [u64; 8],
     /// The words that are not drawn yet; none, once they were too few.
     left: u64,
+}
+
+impl Cpython {
+    /// Looks at the next words, to draw from them before it is known how many that takes.
+    #[inline]
+    pub(crate) fn upcoming(&mut self) -> Upcoming<'_> {
+        if self.at > BLOCK {
+            self.refill();
+        }
+        Upcoming(&self.words[self.at..self.at + AHEAD])
+    }
+
+    /// Draws so many words that were looked at.
+    #[inline]
+    pub(crate) fn skip(&mut self, n_words: usize) {
+        debug_assert!(n_words <= AHEAD, "only what was looked at can be skipped");
+        self.at += n_words;
+    }
 }
 
 impl<'w> Upcoming<'w> {

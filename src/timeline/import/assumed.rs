@@ -273,7 +273,8 @@ fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> 
             allotment.n_shrunk, allotment.excess_max
         ));
     }
-    let models = transcript.exchanges.iter().map(|it| transcript.model_of(it)).filter(|it| !it.is_empty());
+    let models =
+        transcript.exchanges.iter().map(|it| transcript.model_of(it)).filter(|model| !model.is_empty());
     let models: Vec<&str> = models.collect();
     let n_switches = models.windows(2).filter(|it| it[0] != it[1]).count();
     if n_switches > 0 {

@@ -12,6 +12,7 @@ use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Cause, Named, Part, Transcript};
 use super::usage::{Bill, Shaped};
+use super::values::CallRecord;
 use crate::timeline::Kind;
 
 /// What this format is.
@@ -140,10 +141,8 @@ impl Trajectory {
         let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
         let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
         let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
-        for call in step.tool_calls.into_iter().flatten() {
-            let Shaped::Object(call) = call else { continue };
-            parts.push(call.into_named());
-        }
+        let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
+        parts.extend(calls.map(CallRecord::into_named));
         let (usage, cost) = MetricsRecord::billed(step.metrics, Bill::new(line, "metrics", losses));
         self.n_replies += 1;
         let model =
@@ -158,8 +157,7 @@ impl Trajectory {
             ..Reply::default()
         });
         let Shaped::Object(observation) = step.observation else { return };
-        for result in observation.results.into_iter().flatten() {
-            let Shaped::Object(result) = result else { continue };
+        for result in observation.results.into_iter().flatten().filter_map(Shaped::object) {
             let part = Part::of(Kind::ToolResult, result.content.to_content());
             match result.source_call_id.0.as_ref() {
                 // What a terminal shows answers the reply as a whole.

@@ -86,10 +86,26 @@ impl From<Measured> for Content {
     }
 }
 
-/// Takes whatever a visitor has no use for.
+/// Takes whatever a visitor has no use for: it is read over, and a value stands in its place.
 macro_rules! ignores_the_rest {
-    ($value:expr; $($visit:ident: $type:ty),*) => {
-        $(fn $visit<E: de::Error>(self, _: $type) -> Result<Self::Value, E> { Ok($value) })*
+    ($value:expr; $($visit:ident$(: $type:ty)?),*) => {
+        $(ignores_the_rest!(@$visit $($type)?, $value);)*
+    };
+    (@visit_unit, $value:expr) => {
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> { Ok($value) }
+    };
+    (@visit_seq, $value:expr) => {
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            skip_list(list).map(|()| $value)
+        }
+    };
+    (@visit_map, $value:expr) => {
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            skip_map(map).map(|()| $value)
+        }
+    };
+    (@$visit:ident $type:ty, $value:expr) => {
+        fn $visit<E: de::Error>(self, _: $type) -> Result<Self::Value, E> { Ok($value) }
     };
 }
 

@@ -155,8 +155,10 @@ impl Session {
             "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
             "session.usage_checkpoint" => {
                 let states = data.model_cache_state.unwrap_or_default();
-                let lifetimes =
-                    states.iter().filter_map(|it| it.cache_ttl_seconds.known()).filter(|it| *it > 0);
+                let lifetimes = states
+                    .iter()
+                    .filter_map(|it| it.cache_ttl_seconds.known())
+                    .filter(|seconds| *seconds > 0);
                 self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
@@ -408,31 +410,20 @@ fn compaction_bill(
 ) -> Option<(Usage, String)> {
     let mut bill = Bill::new(line, "data.compactionTokensUsed", losses);
     let record = bill.record(used);
-    let input = bill.required("inputTokens", record.input_tokens);
+    let prompt = bill.required("inputTokens", record.input_tokens);
     let output = bill.count("outputTokens", record.output_tokens);
-    let (mut read, mut written) = (
-        bill.count("cacheReadTokens", record.cache_read_tokens),
-        bill.count("cacheWriteTokens", record.cache_write_tokens),
-    );
-    if let Shaped::Object(seller) = &record.copilot_usage {
-        for detail in &seller.token_details {
-            match detail.token_type.0.as_ref() {
-                "cache_read" => read = bill.count("copilotUsage.tokenDetails", detail.token_count),
-                "cache_write" => written = bill.count("copilotUsage.tokenDetails", detail.token_count),
-                _ => {}
-            }
+    let mut cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
+    let mut cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
+    for detail in record.copilot_usage.object().into_iter().flat_map(|it| it.token_details) {
+        match detail.token_type.0.as_ref() {
+            "cache_read" => cache_read = bill.count("copilotUsage.tokenDetails", detail.token_count),
+            "cache_write" => cache_write = bill.count("copilotUsage.tokenDetails", detail.token_count),
+            _ => {}
         }
     }
-    let unread = bill.less(input, "cacheReadTokens", read);
-    let uncached = bill.less(unread, "cacheWriteTokens", written);
-    let usage = Usage {
-        prompt: input,
-        cache_read: read,
-        cache_write: written,
-        cache_write_long: None,
-        uncached,
-        output,
-    };
+    let unread = bill.less(prompt, "cacheReadTokens", cache_read);
+    let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
     bill.finish(usage).map(|it| (it, record.model.0.into_owned()))
 }
 

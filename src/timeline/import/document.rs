@@ -89,7 +89,7 @@ impl Outline {
 
     /// Returns the beginning of the first value on a path; a text without its quotes.
     pub(super) fn get(&self, path: &str) -> Option<&str> {
-        self.0.iter().find(|it| it.0 == path).map(|it| it.1.as_str())
+        self.0.iter().find(|it| it.0 == path).map(|piece| piece.1.as_str())
     }
 }
 

@@ -4,7 +4,7 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{Data, Header, Message, Record, Tools};
+use self::record::{Data, Header, Record, Tools};
 use super::assemble::{Assembler, Reply};
 use super::format::{Checked, Format};
 use super::json;
@@ -184,10 +184,7 @@ impl Session {
         is_seed: bool,
         losses: &mut Losses,
     ) {
-        let message = match data.message {
-            Shaped::Object(message) => message,
-            _ => Message::default(),
-        };
+        let message = data.message.object().unwrap_or_default();
         if let Shaped::Object(source) = &message.source {
             source.model.replace(&mut self.model);
         }
@@ -233,10 +230,7 @@ impl Session {
     }
 
     fn answered(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, call: &str, losses: &mut Losses) {
-        let message = match data.message {
-            Shaped::Object(message) => message,
-            _ => Message::default(),
-        };
+        let message = data.message.object().unwrap_or_default();
         let named = match &message.source {
             Shaped::Object(source) if !source.call_id.0.is_empty() => source.call_id.0.as_ref(),
             _ => call,
@@ -258,11 +252,8 @@ impl Session {
     /// Takes a compaction: which events go, and the bill of the summary.
     fn compacted(&mut self, line: usize, data: Data<'_>, losses: &mut Losses) {
         self.close();
-        let end = match data.shadowed_range {
-            Shaped::Object(range) => range.end.and_then(Count::known),
-            _ => None,
-        };
-        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|it| it.1);
+        let end = data.shadowed_range.object().and_then(|it| it.end?.known());
+        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|found| found.1);
         self.assembler.compacted(or_unlimited(stays), Cause::Harness);
         if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
             self.assembler.summarised(line, bill);

@@ -12,7 +12,7 @@ use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Named, Part, Transcript};
+use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{Bill, Billed, Shaped};
 use crate::timeline::Kind;
 
@@ -80,16 +80,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         }
     }
     chats.retain(|it| !it.messages.is_empty());
-    let several = chats.len() > 1;
-    let transcripts = chats.into_iter().zip(1_usize..).map(|(chat, number)| {
-        let name = match (several, chat.id.is_empty()) {
-            (false, _) => String::new(),
-            (true, true) => number.to_string(),
-            (true, false) => chat.id.clone(),
-        };
-        Transcript { name, ..chat.finish(losses) }
-    });
-    transcripts.collect()
+    named_apart(chats.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
 }
 
 /// Takes a line: a message, a change, or the beginning of another chat.

@@ -134,7 +134,7 @@ struct Versions {
 impl Versions {
     fn include(&self, version: Version) -> bool {
         let bound = |text: &Option<String>| text.as_deref().map(Version::parse);
-        bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|it| version <= it)
+        bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|last| version <= last)
     }
 }
 
@@ -261,7 +261,7 @@ impl Rules {
         let fall = rules.front.as_ref()?.fall_share;
         let tokens_max = rules.leads.iter().find(|it| it.versions.include(version))?.tokens_max;
         let is_front = |it: &Tokens| (1..=tokens_max).contains(it);
-        let first = usages.first().map(|it| it.cache_read).filter(|it| is_front(it));
+        let first = usages.first().map(|it| it.cache_read).filter(|read| is_front(read));
         let fell = usages.windows(2).filter_map(|it| {
             let cached = it[0].cache_read.saturating_add(it[0].cache_write);
             Some(it[1].cache_read).filter(|read| *read < fall.of(cached) && is_front(read))
@@ -269,14 +269,14 @@ impl Rules {
         first.or_else(|| {
             let mut counts: IndexMap<Tokens, usize> = IndexMap::new();
             fell.for_each(|it| *counts.entry(it).or_default() += 1);
-            counts.into_iter().max_by_key(|it| (it.1, Reverse(it.0))).map(|it| it.0)
+            counts.into_iter().max_by_key(|it| (it.1, Reverse(it.0))).map(|count| count.0)
         })
     }
 
     /// Returns how long a version of a harness asks entries to live, in milliseconds.
     pub(super) fn life_ms(harness: &str, version: Version) -> Option<u64> {
         let rules = Self::of(harness)?;
-        rules.lifetimes.iter().find(|it| it.versions.include(version)).map(|it| it.ttl.0)
+        rules.lifetimes.iter().find(|it| it.versions.include(version)).map(|found| found.ttl.0)
     }
 
     /// Returns how long a version asks entries to live, and in how many cases that was seen.
@@ -311,9 +311,11 @@ mod tests {
         let rules = all.values();
         let seen = rules.flat_map(|it| {
             let lifetimes = it.lifetimes.iter().map(|it| it.seen);
-            lifetimes.chain(it.leads.iter().map(|it| it.seen)).chain(it.rewrites.iter().map(|it| it.seen))
+            lifetimes
+                .chain(it.leads.iter().map(|it| it.seen))
+                .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
         });
-        let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|it| it.seen));
+        let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));
         assert!(seen.into_iter().chain(windows).all(|Seen(held, of)| (5..=of).contains(&held)));
         assert!(all.contains_key("claude-code"));
     }

@@ -202,7 +202,7 @@ impl<'s> Group<'s> {
     fn last(&self, nth: usize, after_ms: i64, until_ms: i64) -> Option<i64> {
         let end = self.answered.partition_point(|it| it.0 <= until_ms);
         let others = self.answered[..end].iter().rev().take_while(|it| it.0 > after_ms);
-        others.filter(|it| self.is_other(nth, it.1)).map(|it| it.0).next()
+        others.filter(|it| self.is_other(nth, it.1)).map(|other| other.0).next()
     }
 
     /// Returns the size that most others show: of several that are as frequent, the one that is nearest in time, then the smallest.

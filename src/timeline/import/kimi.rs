@@ -80,8 +80,9 @@ impl Session {
             ("metadata", _) => {}
             ("", Some(message)) => {
                 let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
-                let at_ms =
-                    seconds.filter(|it| (0.0..1e11).contains(it)).map(|it| (it * 1_000.0).round() as i64);
+                let at_ms = seconds
+                    .filter(|it| (0.0..1e11).contains(it))
+                    .map(|seconds| (seconds * 1_000.0).round() as i64);
                 self.order.next(line, at_ms, losses);
                 self.older(line, at_ms, "", message.get(), losses);
             }
@@ -226,13 +227,10 @@ impl Lane {
 
     fn result(&mut self, line: usize, at_ms: Option<i64>, call: &str, value: Shaped<ReturnValue<'_>>) {
         self.open.call_is_complete();
-        let content = match value {
-            Shaped::Object(value) => {
-                Content::join([value.output.to_content(), value.message.unwrap_or_default()].into_iter())
-            }
-            _ => Content::default(),
-        };
-        let part = Part::of(Kind::ToolResult, content);
+        let shown = value
+            .object()
+            .map(|it| Content::join([it.output.to_content(), it.message.unwrap_or_default()].into_iter()));
+        let part = Part::of(Kind::ToolResult, shown.unwrap_or_default());
         self.open.results.push((line, at_ms, call.to_owned(), part));
     }
 

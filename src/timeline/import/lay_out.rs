@@ -169,7 +169,7 @@ impl Transcript {
         let stands_in = self.exchanges[exchange].user().iter().zip(user).filter(|it| it.0.stands_in);
         let sizes: Vec<(Kind, Tokens)> =
             stands_in.map(|(part, item)| (part.kind, Tokens::from(item.sizes.raw))).collect();
-        let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|it| it.1).sum();
+        let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|size| size.1).sum();
         // Some harnesses say the summary like a user, in front of what they attach again.
         let shown = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
         let tokens = self.exchanges[exchange].summarised.last().map_or(shown, |it| it.output);
@@ -183,7 +183,8 @@ impl Transcript {
     /// Notes where the harness compacted the history, and from where on that is undone.
     fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
         let Some(recorded) = &mut timeline.recorded else { return };
-        let newest = self.exchanges.iter().map(|it| it.version).max().filter(|it| *it != Version::default());
+        let newest =
+            self.exchanges.iter().map(|it| it.version).max().filter(|version| *version != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
         recorded.newer_than = newest.and_then(|it| Rules::newer_than(self.harness, it));
         recorded.harness_limits =

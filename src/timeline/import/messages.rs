@@ -15,7 +15,7 @@ use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::{Losses, member};
-use super::transcript::Transcript;
+use super::transcript::{Transcript, named_apart};
 
 /// What this format is.
 pub(super) const FORMAT: Format = Format {
@@ -70,13 +70,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
     let mut log =
         Log { walk: Walk::new(&text), sessions: Vec::new(), by_history: IndexMap::new(), loose: None };
     log.read(losses);
-    let several = log.sessions.len() > 1;
-    let sessions = log.sessions.into_iter().zip(1_usize..);
-    let transcripts = sessions.map(|(session, number)| {
-        let name = if several { number.to_string() } else { String::new() };
-        Transcript { name, ..session.finish(losses) }
-    });
-    transcripts.collect()
+    named_apart(log.sessions.into_iter().map(|it| (String::new(), it.finish(losses))).collect())
 }
 
 /// The walk along a log.
@@ -155,7 +149,7 @@ impl<'t> Log<'t> {
         let broken = self.entries(&mut entries);
         let (first, second) = entries.split_at(entries.len() / 2);
         if let [one, ..] = second
-            && first.iter().map(|it| it.value).eq(second.iter().map(|it| it.value))
+            && first.iter().map(|it| it.value).eq(second.iter().map(|other| other.value))
         {
             losses.add(one.line, "values of the first half of the file, which stand again and count again");
         }

@@ -4,9 +4,7 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{
-    AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TimeRecord, TokensRecord,
-};
+use self::record::{AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TokensRecord};
 use super::assemble::{Assembler, Reply, Summary};
 use super::content::{Content, Measured};
 use super::document::{self, Outline, Piece};
@@ -14,7 +12,7 @@ use super::format::{Checked, Format};
 use super::json;
 use super::lines::Lines;
 use super::losses::Losses;
-use super::transcript::{Cause, Named, Part, Transcript};
+use super::transcript::{Cause, Named, Part, Transcript, named_apart};
 use super::usage::{Billed, Shaped};
 use super::values::{Count, IMAGE_CHARACTERS};
 use crate::input::TtlClass;
@@ -59,16 +57,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         }
     });
     sessions.retain(|it| !it.messages.is_empty());
-    let several = sessions.len() > 1;
-    let transcripts = sessions.into_iter().zip(1_usize..).map(|(session, number)| {
-        let name = match (several, session.id.is_empty()) {
-            (false, _) => String::new(),
-            (true, true) => number.to_string(),
-            (true, false) => session.id.clone(),
-        };
-        Transcript { name, ..session.finish(losses) }
-    });
-    transcripts.collect()
+    named_apart(sessions.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
 }
 
 /// An export.
@@ -155,7 +144,8 @@ impl Session {
             by_id.insert(key, message);
         }
         self.messages = by_id.into_values().collect();
-        if !self.messages.is_sorted_by_key(|it| it.at_ms) && self.messages.iter().all(|it| it.at_ms.is_some())
+        if !self.messages.is_sorted_by_key(|it| it.at_ms)
+            && self.messages.iter().all(|message| message.at_ms.is_some())
         {
             for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
                 losses.add(pair[1].line, "messages after later ones; they are ordered by time");
@@ -242,7 +232,7 @@ impl Walk {
         losses: &mut Losses,
     ) {
         losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
-        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind != Kind::Reasoning);
+        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
         let parts = spoken.chain(results.into_iter().map(|it| it.part));
         for part in parts.filter(|it| it.characters > 0) {
             self.assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
@@ -251,7 +241,8 @@ impl Walk {
 
     /// Takes what stands in place of the history.
     fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: Answer, losses: &mut Losses) {
-        let summary = answer.reply.parts.into_iter().map(|it| it.part).find(|it| it.kind == Kind::Assistant);
+        let summary =
+            answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
             return losses.add(line, "compactions that were not finished");
         };
@@ -268,7 +259,8 @@ impl Walk {
     /// Takes the results out of the prompts that the harness had cleared by then.
     fn clear(&mut self, at_ms: Option<i64>) {
         let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
-        let calls: Vec<String> = self.to_clear.extract_if(.., |it| due(it)).map(|it| it.1).collect();
+        let calls: Vec<String> =
+            self.to_clear.extract_if(.., |it| due(it)).map(|cleared| cleared.1).collect();
         if !calls.is_empty() {
             self.assembler.cleared(&calls);
         }
@@ -286,13 +278,8 @@ fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Optio
         losses.add(line, "messages without `info`");
         return None;
     };
-    let parts: Vec<PartRecord<'_>> = record
-        .parts
-        .into_iter()
-        .flatten()
-        .filter_map(|it| if let Shaped::Object(it) = it { Some(it) } else { None })
-        .collect();
-    let time = TimeRecord::of(about.time);
+    let parts: Vec<PartRecord<'_>> = record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
+    let time = about.time.object().unwrap_or_default();
     let (at_ms, end_ms) =
         (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
     let id = about.id.0.as_ref().to_owned();
@@ -391,7 +378,7 @@ fn spoken(
             };
             let mut result = Part::of(Kind::ToolResult, content);
             part.tool.0.as_ref().clone_into(&mut result.tool);
-            let cleared_ms = TimeRecord::of(time).compacted.and_then(Count::milliseconds);
+            let cleared_ms = time.object().and_then(|it| it.compacted?.milliseconds());
             results.push(Outcome { call: part.call.0.into_owned(), part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.

@@ -52,7 +52,7 @@ pub(super) fn detect(head: &str) -> bool {
             .take(LINES_MAX)
             .any(|it| MARKS.iter().any(|mark| it.trim_start_matches(['{', ' ']).starts_with(mark)))
     };
-    values.any(|it| json::first::<Marks>(it).is_some_and(|it| it.are_there())) || is_cut()
+    values.any(|it| json::first::<Marks>(it).is_some_and(|marks| marks.are_there())) || is_cut()
 }
 
 /// Reads the requests, one session per agent of a conversation.

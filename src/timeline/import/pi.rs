@@ -213,7 +213,7 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
 
 /// Makes a summary of the reply of the request that wrote it.
 fn summary_of(reply: Reply) -> Summary {
-    let said = reply.parts.into_iter().map(|it| it.part).filter(|it| it.kind == Kind::Assistant);
+    let said = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind == Kind::Assistant);
     Summary { bill: reply.usage, ..Summary::new(said.map(|it| it.with_kind(Kind::Summary)).collect()) }
 }
 

@@ -26,7 +26,7 @@ fn home(folder: &str) -> &str {
         return "/root";
     }
     // A drive may stand in front, as in `C:/Users/ann`.
-    let from = folder.find(':').filter(|it| *it == 1).map_or(0, |it| it + 1);
+    let from = folder.find(':').filter(|it| *it == 1).map_or(0, |at| at + 1);
     let Some(root) = ["/Users/", "/home/"].iter().find(|it| folder[from..].starts_with(**it)) else {
         return "";
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::content::ignores_the_rest;
+use super::content::{ignores_the_rest, skip_list};
 use crate::diag::Diagnostic;
 
 /// A log that cannot be read.
@@ -151,7 +151,7 @@ impl Refused {
 /// Returns why a file with this front is refused, if it is a database.
 pub(super) fn database(head: &str) -> Option<Diagnostic> {
     let mut known = DATABASES.iter().filter(|_| head.starts_with(DATABASE));
-    known.find(|it| head.contains(it.0)).map(|it| it.1.problem())
+    known.find(|it| head.contains(it.0)).map(|found| found.1.problem())
 }
 
 /// Returns why a recording with this front is refused, if it is of an agent whose logs cannot be read.
@@ -247,13 +247,8 @@ impl<'de> Visitor<'de> for Reading<'_> {
                 break;
             }
         }
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
+        skip_list(list)
     }
 
-    ignores_the_rest!((); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
-
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
+    ignores_the_rest!((); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_unit);
 }

@@ -402,7 +402,8 @@ impl State {
 /// Splits a total: parts that were counted get what they take, the others share the rest; all share, when nothing fits.
 fn divide(total: Tokens, parts: &[Open]) -> Vec<Tokens> {
     let counted = counted(parts);
-    let others: Vec<u64> = parts.iter().filter(|it| it.counted.is_none()).map(|it| it.characters).collect();
+    let others: Vec<u64> =
+        parts.iter().filter(|it| it.counted.is_none()).map(|part| part.characters).collect();
     match total.checked_sub(counted) {
         Some(rest) if !others.is_empty() => {
             let mut shares = apportion(rest, &others).into_iter();

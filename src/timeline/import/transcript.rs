@@ -154,6 +154,16 @@ pub(super) struct Part {
     pub(super) text: Option<Arc<str>>,
 }
 
+/// Names the sessions of a file apart, by what each is called or else by its number; one that is alone needs no name.
+pub(super) fn named_apart(sessions: Vec<(String, Transcript)>) -> Vec<Transcript> {
+    let several = sessions.len() > 1;
+    let named = sessions.into_iter().zip(1_usize..).map(|((id, session), number)| {
+        let id = if id.is_empty() { number.to_string() } else { id };
+        Transcript { name: if several { id } else { String::new() }, ..session }
+    });
+    named.collect()
+}
+
 impl Transcript {
     /// Returns the model of a request: one that was not billed names none, where others were.
     pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
@@ -179,7 +189,7 @@ impl Transcript {
 
     /// Returns whether any request wrote to the cache for a price, which takes breakpoints.
     pub(super) fn has_writes(&self) -> bool {
-        self.exchanges.iter().filter_map(|it| it.usage).any(|it| it.cache_write > 0)
+        self.exchanges.iter().filter_map(|it| it.usage).any(|usage| usage.cache_write > 0)
     }
 
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
@@ -237,7 +247,7 @@ impl Named {
 
     /// What a model said or thought, if it is anything.
     pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
-        content.filter(|it| it.measured.characters > 0).map(|it| Self::plain(Part::of(kind, it)))
+        content.filter(|it| it.measured.characters > 0).map(|content| Self::plain(Part::of(kind, content)))
     }
 
     /// A call of a tool with its arguments.

@@ -96,7 +96,7 @@ impl Transcript {
     /// Returns the smallest billed prompt at which that happened, less a share.
     pub(super) fn compacted_at(&self, margin: Decimal) -> Tokens {
         let prompt =
-            |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|it| it.prompt);
+            |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|usage| usage.prompt);
         let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
         smallest.saturating_sub(margin.of(smallest))
     }
@@ -118,7 +118,7 @@ impl Transcript {
             n_asked: self
                 .exchanges
                 .iter()
-                .filter(|it| it.compacts.is_some_and(|it| it.cause != Cause::Harness))
+                .filter(|it| it.compacts.is_some_and(|compaction| compaction.cause != Cause::Harness))
                 .count(),
             gone: (0..stays.len()).filter(|it| !stays[*it]).collect(),
             first: compacted.iter().copied().chain(cleared.iter().map(|it| it.0)).min(),

@@ -32,6 +32,13 @@ pub(super) enum Shaped<T> {
     Other,
 }
 
+impl<T> Shaped<T> {
+    /// Returns the object, if it is one.
+    pub(super) fn object(self) -> Option<T> {
+        if let Self::Object(it) = self { Some(it) } else { None }
+    }
+}
+
 /// A bill, and how much of its output was reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Billed {
@@ -176,13 +183,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapedVisitor<T> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Shaped::Object)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list).map(|()| Shaped::Other)
-    }
-
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
         Ok(Shaped::Absent)
     }
 
-    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_seq);
 }

@@ -85,7 +85,7 @@ impl CallRecord<'_> {
     /// Returns it as a part of a reply.
     pub(super) fn into_named(self) -> Named {
         let [id, name] = [[self.id, self.tool_call_id], [self.name, self.function]]
-            .map(|it| it.into_iter().find(|it| !it.0.is_empty()).unwrap_or_default());
+            .map(|it| it.into_iter().find(|text| !text.0.is_empty()).unwrap_or_default());
         Named::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
     }
 }
@@ -175,19 +175,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Cow::Owned(text.to_owned()))
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Cow::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list).map(|()| Cow::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        skip_map(map).map(|()| Cow::default())
-    }
-
-    ignores_the_rest!(Cow::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
+    ignores_the_rest!(Cow::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_unit, visit_seq, visit_map);
 }
 
 impl<'de> Deserialize<'de> for Count {
@@ -221,15 +209,7 @@ impl<'de> Visitor<'de> for CountVisitor {
         Ok(Ok(0))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        skip_list(list).map(|()| Err("not a number"))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        skip_map(map).map(|()| Err("not a number"))
-    }
-
-    ignores_the_rest!(Err("not a number"); visit_bool: bool, visit_str: &str);
+    ignores_the_rest!(Err("not a number"); visit_bool: bool, visit_str: &str, visit_seq, visit_map);
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for MessageContent<'a> {
@@ -291,17 +271,5 @@ impl<'de> Visitor<'de> for FlagVisitor {
         Ok(value)
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<bool, A::Error> {
-        skip_list(list).map(|()| false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<bool, A::Error> {
-        skip_map(map).map(|()| false)
-    }
-
-    ignores_the_rest!(false; visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    ignores_the_rest!(false; visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_unit, visit_seq, visit_map);
 }

@@ -6,20 +6,19 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::generate;
-use crate::diag::{Diagnostic, Problems, nearest};
+use crate::diag::{Diagnostic, Problems};
 use crate::input::scenario::{AgingLoad, Happening};
 use crate::input::text::decode::{Format, decode};
-use crate::worlds::numbers::Naming;
+use crate::worlds::numbers::{Naming, named, within};
 
 /// The files of `assumptions/aging`, by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/aging_numbers.rs"));
 /// The folder of the models.
 pub const MODELS: &str = "assumptions/aging/models/";
-/// The file of the numbers.
-const NUMBERS: &str = "assumptions/aging/numbers.toml";
 /// What the numbers are called: by their own names alone, so that a name outlives what its number rests on.
 const NAMING: Naming = Naming {
-    file: NUMBERS,
+    files: FILES,
+    file: "assumptions/aging/numbers.toml",
     example: "extract",
     unnamed: &["fitted", "counted", "code", "assumed"],
     is_probability,
@@ -172,9 +171,8 @@ pub struct Model {
 impl Numbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static NUMBERS_READ: OnceLock<Numbers> = OnceLock::new();
-        NUMBERS_READ
-            .get_or_init(|| file(NUMBERS).and_then(|it| decode(it, Format::Toml).ok()).unwrap_or_default())
+        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        NUMBERS.get_or_init(|| NAMING.read())
     }
 
     /// Returns them with some of them changed.
@@ -279,18 +277,6 @@ fn check_share(field: &str, value: f64, problems: &mut Problems) {
     }
 }
 
-/// Adds the field that problems are in.
-fn within(field: &str, problems: Vec<Diagnostic>) -> impl Iterator<Item = Diagnostic> {
-    problems.into_iter().map(move |mut it| {
-        it.place.field = format!("{field}.{}", it.place.field);
-        it
-    })
-}
-
-fn file(path: &str) -> Option<&'static str> {
-    FILES.iter().find(|(it, _)| *it == path).map(|it| it.1)
-}
-
 /// Reports generators, models and prompts of a load that nothing declares.
 pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
@@ -317,18 +303,6 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
 /// Returns what the declared prompts are called.
 pub(super) fn prompts() -> Vec<&'static str> {
     Numbers::declared().prompts.keys().map(String::as_str).collect()
-}
-
-/// Reports a name that nothing declares.
-pub(super) fn named(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
-    if known.contains(&name) {
-        return;
-    }
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of `{}`", known.join("`, `")),
-    };
-    problems.push(crate::diag::Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
 }
 
 #[cfg(test)]

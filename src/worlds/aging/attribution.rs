@@ -93,7 +93,7 @@ impl Attribution {
             total_error: used + write + read,
             use_share: Some(used / (used + write + read)).filter(|it| it.is_finite()),
             candidate: largest.map(|it| it.0),
-            anomalies: sessions.iter().filter(|it| it.is_anomaly()).map(|it| it.session).collect(),
+            anomalies: sessions.iter().filter(|it| it.is_anomaly()).map(|anomaly| anomaly.session).collect(),
             discontinuities: discontinuities(sessions),
         })
     }

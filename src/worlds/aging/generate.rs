@@ -34,7 +34,7 @@ pub const GENERATORS: [(&str, Generator); 7] = [
 
 /// Generates a stream with a bundled generator; without sessions if there is no such generator.
 pub fn stream(load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
-    let generator = GENERATORS.iter().find(|it| it.0 == load.generator).map(|it| it.1);
+    let generator = GENERATORS.iter().find(|it| it.0 == load.generator).map(|found| found.1);
     stream_by(generator.unwrap_or(|_| {}), load, seed, numbers)
 }
 

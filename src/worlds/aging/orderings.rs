@@ -1,10 +1,8 @@
 //! Which memory keeps more when one declared number after the other lies at the ends of its interval: conclusions that hang on a number.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
 use crate::measure::Statistic;
 use crate::row::{Rows, Value, columns};
-use crate::take::{Load, Progress, in_order};
+use crate::take::{Load, Progress, in_order_telling};
 use crate::worlds::aging::Aging;
 
 /// What memories are compared by, and whether more of it is better.
@@ -60,23 +58,12 @@ columns! { AgedOrdering;
 
 /// Reads a verdict off a difference.
 fn verdict(difference: &Statistic, more_is_better: bool) -> &'static str {
-    match difference.ci95 {
-        Some([low, _]) if low > 0.0 => {
-            if more_is_better {
-                "better"
-            } else {
-                "worse"
-            }
-        }
-        Some([_, high]) if high < 0.0 => {
-            if more_is_better {
-                "worse"
-            } else {
-                "better"
-            }
-        }
-        _ => "open",
-    }
+    let is_more = match difference.ci95 {
+        Some([low, _]) if low > 0.0 => true,
+        Some([_, high]) if high < 0.0 => false,
+        _ => return "open",
+    };
+    if is_more == more_is_better { "better" } else { "worse" }
 }
 
 impl Aging {
@@ -92,12 +79,7 @@ impl Aging {
             .iter()
             .flat_map(|(name, ends)| ends.iter().map(|end| (name.as_str(), *end)))
             .collect();
-        let n_done = AtomicUsize::new(0);
-        let all = in_order(ends.len(), |at| {
-            let found = self.compared(load, ends[at]);
-            progress(n_done.fetch_add(1, Relaxed) + 1, ends.len());
-            found
-        });
+        let all = in_order_telling(ends.len(), progress, |at| self.compared(load, ends[at]));
         let judged = |one: AgedOrdering| {
             let is_same = |it: &&AgedOrdering| it.policy == one.policy && it.compared == one.compared;
             let flips = base.iter().find(is_same).is_some_and(|it| it.verdict != one.verdict);

@@ -172,14 +172,14 @@ impl<'a> Player<'a> {
         let places = || 0..ix(facts.len());
         let draws = stream.seed.stream("aging chance hit", 0);
         let said_in = |it: FactIx| facts[it as usize].session;
-        let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|it| {
-            let fact = &facts[it as usize];
+        let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|place| {
+            let fact = &facts[place as usize];
             Tracked {
-                fact: it,
+                fact: place,
                 session: fact.session,
                 replaced: fact.replaced_by.map_or(u32::MAX, said_in),
                 subject_of: (fact.says == Says::Subject).then_some(fact.record),
-                is_hit: draws.unit_of(it.into(), 0) < numbers.counted.chance_hit,
+                is_hit: draws.unit_of(place.into(), 0) < numbers.counted.chance_hit,
             }
         });
         let retracted = places().filter(|it| facts[*it as usize].invalidated_at.is_some());

@@ -9,6 +9,7 @@ use crate::input::policy::memory::Part;
 use crate::input::policy::memory::{
     Compaction, Controller, SessionMemory, SessionRead, SessionStore, SessionWrite, Totals,
 };
+use crate::worlds::numbers;
 
 /// A memory as it works.
 #[derive(Clone, Debug)]
@@ -87,11 +88,11 @@ impl Rules {
         let prompts = assumed::prompts();
         if let Some(compaction) = spec.store.compaction() {
             let field = format!("memory.sessions.store.{}.prompt", spec.store.name());
-            problems.within(field, |to| assumed::named("prompt", &compaction.prompt, &prompts, to));
+            problems.within(field, |to| numbers::named("prompt", &compaction.prompt, &prompts, to));
         }
         if let Some(controller) = &spec.controller {
             problems.within("memory.sessions.controller.prompt", |to| {
-                assumed::named("prompt", &controller.prompt, &prompts, to);
+                numbers::named("prompt", &controller.prompt, &prompts, to);
             });
         }
         problems.into_result(()).err().unwrap_or_default()

@@ -86,7 +86,8 @@ fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
         }
         Ask::Total { accumulator, at } => {
             let deltas = &graph.accumulators[*accumulator as usize].deltas;
-            let due: Vec<FactIx> = deltas.iter().filter(|it| it.session <= *at).map(|it| it.fact).collect();
+            let due: Vec<FactIx> =
+                deltas.iter().filter(|it| it.session <= *at).map(|delta| delta.fact).collect();
             if due.is_empty() {
                 return None;
             }

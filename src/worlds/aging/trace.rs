@@ -45,7 +45,7 @@ fn describe(graph: &Graph, ask: &Ask) -> (&'static str, Vec<u32>) {
         Ask::Binding { fact } => ("binding", vec![*fact]),
         Ask::Total { accumulator, at } => {
             let deltas = &graph.accumulators[*accumulator as usize].deltas;
-            ("total", deltas.iter().filter(|it| it.session <= *at).map(|it| it.fact).collect())
+            ("total", deltas.iter().filter(|it| it.session <= *at).map(|delta| delta.fact).collect())
         }
     }
 }

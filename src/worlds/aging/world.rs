@@ -1,7 +1,6 @@
 //! Sessions over which a memory ages: each stream is generated once, played under every policy, and dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::orderings::{self, AgedOrdering};
 use super::{Question, found, told};
@@ -13,7 +12,8 @@ use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
-    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order, of_run,
+    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    in_order_telling, of_run,
 };
 use crate::worlds::aging::cost::Requests;
 use crate::worlds::aging::generate::Pressure;
@@ -24,13 +24,11 @@ use crate::worlds::{Registered, aging};
 
 /// What streams of sessions read of a policy.
 pub(super) static KIND: Kind = Kind {
-    prompt: false,
-    facts: false,
     sessions: true,
     service: true,
-    sources: false,
     is_of_memories: true,
     words: ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
+    ..Kind::NOTHING
 };
 
 /// Streams of sessions.
@@ -46,14 +44,7 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
         Some(read.map(|read| all(read).map(|it| Arc::new(it) as _).collect()))
     },
     beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
-    numbers: |load| {
-        let names = || Numbers::declared().names().into_iter();
-        if matches!(load, Form::Aging(_)) {
-            names().map(|it| format!("aging.{it}")).collect()
-        } else {
-            Vec::new()
-        }
-    },
+    numbers: || Numbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
     rows: || {
         vec![
             ("`--rows probes` of session streams: one question", heads::<Question>()),
@@ -179,12 +170,8 @@ impl Aging {
 
     /// Plays every stream under every policy.
     pub(super) fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
-        let n_trials = saturated(self.n_trials());
-        let n_done = AtomicUsize::new(0);
-        let of_trials = in_order(n_trials, |trial| {
-            let one = self.observe(load, &self.stream(trial as u64));
-            progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
-            one
+        let of_trials = in_order_telling(saturated(self.n_trials()), progress, |trial| {
+            self.observe(load, &self.stream(trial as u64))
         });
         let mut all = Observations {
             policies: vec![Observed::default(); load.policies.len()],

@@ -6,15 +6,12 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 
 use super::trace::{BlockRequest, BlockTrace};
-use crate::cache::{CacheRule, Finding, RequestView};
 use crate::diag::{Code, Diagnostic};
-use crate::engine::{CompiledPolicy, Watch, simulate_watched};
+use crate::engine::Simulation;
 use crate::hindsight;
-use crate::input::policy::Moment;
 use crate::input::profile::cache::{SETTINGS, Setting};
 use crate::input::{Policy, Profile};
-use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
-use crate::projection::{Editor, Projector};
+use crate::ledger::{NeedRow, RequestRow, Sink};
 use crate::quantity::{Tokens, ix};
 use crate::timeline::Timeline;
 
@@ -37,12 +34,13 @@ pub fn export(
         known: IndexSet::new(),
         trace: BlockTrace { name: timeline.name.clone(), block_tokens, ..BlockTrace::default() },
     };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(Recorder { inner, sent }) };
-    let watch = (&mut Blind, look);
-    let (limits, rules) = (&profile.limits, &profile.cache);
-    let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut blocks));
-    let outcome = simulate_watched(timeline, &compiled, &recoveries, limits, rules, watch, sinks);
+    let play = Simulation::new(timeline, policy, &profile.limits, &profile.cache);
+    let play = play.overseen(true, move |_, request| {
+        let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
+        let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
+        sent.replace(Some(Sent { prefixes, settings }));
+    });
+    let outcome = play.run(&mut blocks);
     match outcome.fault {
         Some(fault) => Err(Box::new(Diagnostic::at(Code::RunFailed, "", fault.to_string()))),
         None => {
@@ -52,54 +50,11 @@ pub fn export(
     }
 }
 
-/// Watches nothing.
-struct Blind;
-
-impl Watch for Blind {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-    fn after(&mut self, _: Moment, _: &dyn Projector, _: &mut Editor<'_, '_>) {}
-}
-
 /// A prompt as the cache is asked about it: by prefix, its length and its digest, and the settings that caches tell apart.
 #[derive(Debug)]
 struct Sent {
     prefixes: Vec<(Tokens, u128)>,
     settings: [u32; SETTINGS.len()],
-}
-
-/// A cache that notes what it is asked.
-struct Recorder {
-    inner: Box<dyn CacheRule>,
-    sent: Rc<RefCell<Option<Sent>>>,
-}
-
-impl CacheRule for Recorder {
-    fn needs_chain(&self) -> bool {
-        true
-    }
-
-    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
-        let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
-        *self.sent.borrow_mut() = Some(Sent { prefixes, settings });
-        self.inner.submit(request)
-    }
-
-    fn unserved(&self, usage: &CacheUse) -> CacheUse {
-        self.inner.unserved(usage)
-    }
-
-    fn look(&self, request: &RequestView<'_>) -> Finding {
-        self.inner.look(request)
-    }
-
-    fn fault(&self) -> Option<&str> {
-        self.inner.fault()
-    }
-
-    fn stored(&self) -> &[ExplicitCacheRow] {
-        self.inner.stored()
-    }
 }
 
 /// What makes a block: the prefix that covers it, its place, and where it ends; or a request whose content no one else has.

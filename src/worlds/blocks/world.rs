@@ -11,15 +11,8 @@ use crate::timeline::Timeline;
 use crate::worlds::Registered;
 
 /// What a block trace reads of a policy: nothing.
-pub(super) static KIND: Kind = Kind {
-    prompt: false,
-    facts: false,
-    sessions: false,
-    service: false,
-    sources: false,
-    is_of_memories: false,
-    words: ["is a block trace, which no policy changes", "identity"],
-};
+pub(super) static KIND: Kind =
+    Kind { words: ["is a block trace, which no policy changes", "identity"], ..Kind::NOTHING };
 
 /// Block traces.
 pub(in crate::worlds) const WORLD: Registered = Registered {

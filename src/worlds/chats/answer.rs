@@ -139,7 +139,8 @@ fn states(
         return Err(Loss::Write);
     }
     let is_current = question.versions == super::users::Versions::Current;
-    let mut older = desk.user.graph.chain(fact).take_while(|it| *it != fact).filter(|it| reading.has(*it));
+    let mut older =
+        desk.user.graph.chain(fact).take_while(|it| *it != fact).filter(|older| reading.has(*older));
     if is_current && let Some(old) = older.next() {
         // Two values in one version of the document have no dates of their own.
         let is_apart = !(reading.is_current(old) && reading.is_current(fact));

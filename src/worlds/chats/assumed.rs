@@ -9,17 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
 use crate::input::policy::memory::{Cap, ServiceMemory};
-use crate::input::text::decode::{Format, decode};
 use crate::worlds::numbers::Naming;
 
 pub use service::{ServiceSpec, check_policy};
 
 /// The files of `assumptions/memory_runners`, by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/runner_numbers.rs"));
-/// The file of the numbers.
-const NUMBERS: &str = "assumptions/memory_runners/numbers.toml";
 /// What the numbers are called.
-const NAMING: Naming = Naming { file: NUMBERS, example: "document.keeps", unnamed: &[], is_probability };
+const NAMING: Naming = Naming {
+    files: FILES,
+    file: "assumptions/memory_runners/numbers.toml",
+    example: "document.keeps",
+    unnamed: &[],
+    is_probability,
+};
 
 /// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -221,11 +224,8 @@ pub struct Rules {
 impl Numbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static NUMBERS_READ: OnceLock<Numbers> = OnceLock::new();
-        NUMBERS_READ.get_or_init(|| {
-            let file = FILES.iter().find(|(it, _)| *it == NUMBERS);
-            file.and_then(|it| decode(it.1, Format::Toml).ok()).unwrap_or_default()
-        })
+        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        NUMBERS.get_or_init(|| NAMING.read())
     }
 
     /// Returns them with some numbers changed.
@@ -296,12 +296,7 @@ impl Rules {
 
 /// Reports undeclared numbers of a load, and invalid values.
 pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
-    let located = |mut it: Diagnostic| {
-        it.place.field = format!("load.chats.numbers.{}", it.place.field);
-        it
-    };
-    let problems = Numbers::declared().with(changes).err().unwrap_or_default();
-    problems.into_iter().map(located).collect()
+    NAMING.check(Numbers::declared(), "load.chats.numbers", changes)
 }
 
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.

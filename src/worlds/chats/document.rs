@@ -105,7 +105,7 @@ impl Document {
         let mut references = 1;
         if news.sees_contradiction && section != Section::Timeline {
             let is_old = |it: &Item| it.section == section && subject(it) == Some(news.subject);
-            let old = self.items.extract_if(.., |it| is_old(it)).map(|it| it.references).max();
+            let old = self.items.extract_if(.., |it| is_old(it)).map(|item| item.references).max();
             references = old.map_or(1, |it| it.saturating_add(1));
         }
         self.put(Item { section, holds, session: now, references, words: news.words });

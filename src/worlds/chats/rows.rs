@@ -135,11 +135,11 @@ columns! { Action<'_>;
     /// Calls to the service.
     "calls": Count sparse = |it| it.kind().map(|_| 1_u32),
     /// The largest document, in words.
-    "cap_words": Count sparse = |it| it.protected().map(|it| it[1]),
+    "cap_words": Count sparse = |it| it.protected().map(|words| words[1]),
     /// Whether the runner keeps only one document.
     "context_only": Flag = |it| it.of.context_only,
     /// The document in the prompt of a model, in words.
-    "document_words": Count sparse = |it| it.model().map(|it| it.1[1]),
+    "document_words": Count sparse = |it| it.model().map(|model| model.1[1]),
     /// What happened.
     "event": Text = |it| it.name(),
     /// The kind of a call.
@@ -149,15 +149,15 @@ columns! { Action<'_>;
     /// How long it took.
     "ms": Ms = |it| it.event.ms,
     /// What a model writes.
-    "output_tokens": Tokens sparse = |it| it.model().map(|it| it.1[2]),
+    "output_tokens": Tokens sparse = |it| it.model().map(|model| model.1[2]),
     /// Whether a session is written (`ingestion`) or a question answered (`qa`).
     "phase": Text = |it| it.phase(),
     /// What is protected, in words, where it is larger than the cap.
-    "protected_words": Count sparse = |it| it.protected().map(|it| it[0]),
+    "protected_words": Count sparse = |it| it.protected().map(|words| words[0]),
     /// What a model is asked for.
-    "role": Text sparse = |it| it.model().map(|it| it.0),
+    "role": Text sparse = |it| it.model().map(|model| model.0),
     /// The instruction and what a model is to read, without system prompt and document.
-    "said_tokens": Tokens sparse = |it| it.model().map(|it| it.1[0]),
+    "said_tokens": Tokens sparse = |it| it.model().map(|model| model.1[0]),
     /// The service.
     "service": Text sparse =
         |it| (it.kind().is_some() || it.event.what == What::Initialised).then(|| it.service()),

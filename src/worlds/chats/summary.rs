@@ -251,7 +251,8 @@ impl ModelCalls {
 
 impl Latency {
     fn new(log: &Log) -> Self {
-        let of = |phase| log.events.iter().filter(move |it| it.phase == phase).map(|it| it.ms).sum::<u64>();
+        let of =
+            |phase| log.events.iter().filter(move |it| it.phase == phase).map(|event| event.ms).sum::<u64>();
         let (ingestion, qa) = (of(Phase::Ingestion), of(Phase::Qa));
         let waiting = log.events.iter().map(|it| it.waited_ms).sum();
         Self { ingestion, qa, total: ingestion + qa, waiting, wall: log.wall_ms }

@@ -194,12 +194,12 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
     });
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in sorted.chunk_by(is_line) {
-        let declared = line.iter().find(|it| it.value == it.declared).map(|it| it.wins);
+        let declared = line.iter().find(|it| it.value == it.declared).map(|own| own.wins);
         if line.iter().all(|it| Some(it.wins) == declared) {
             continue;
         }
         let at = |wins: Wins| {
-            let values = line.iter().filter(|it| it.wins == wins).map(|it| number(it.value));
+            let values = line.iter().filter(|it| it.wins == wins).map(|won| number(won.value));
             let values = values.collect::<Vec<_>>().join(" ");
             if values.is_empty() { NONE.to_owned() } else { values }
         };
@@ -244,7 +244,7 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
             let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
             let overall = |it: &Summary| it.accuracy.get("overall").map(|it| it.mean);
             let share =
-                overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|it| percent(it.0 / it.1));
+                overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|both| percent(both.0 / both.1));
             rows.push(vec![
                 named(&run.policy, runs),
                 named(&other.policy, runs),
@@ -279,7 +279,8 @@ fn storage(runs: &[Written<'_>]) -> Option<Grid> {
     let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
     let rows = runs.iter().map(|(run, it)| {
         let words = |after: &usize| it.storage_words_by_session.get(after.saturating_sub(1));
-        let cells = after.iter().map(|it| words(it).map_or_else(|| NONE.to_owned(), |it| thousands(*it)));
+        let cells =
+            after.iter().map(|it| words(it).map_or_else(|| NONE.to_owned(), |words| thousands(*words)));
         std::iter::once(named(&run.policy, runs)).chain(cells).collect()
     });
     (n_sessions > 1).then(|| grid("Stored words after so many sessions", runs, &columns, 1, rows))

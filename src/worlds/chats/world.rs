@@ -17,13 +17,10 @@ const PATH: &str = "load.chats.from.long_mem_eval.path";
 
 /// What chats read of a policy.
 pub(super) static KIND: Kind = Kind {
-    prompt: false,
-    facts: false,
-    sessions: false,
     service: true,
-    sources: false,
     is_of_memories: true,
     words: ["reads `memory.service`", "memory_runners/entries"],
+    ..Kind::NOTHING
 };
 
 /// Chats.
@@ -43,14 +40,7 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
         let path = if matches!(load, Form::Chats(_)) { load.path() } else { None };
         path.map(|it| (it.to_owned(), PATH.to_owned())).into_iter().collect()
     },
-    numbers: |load| {
-        let names = || Numbers::declared().names().into_iter();
-        if matches!(load, Form::Chats(_)) {
-            names().map(|it| format!("runner.{it}")).collect()
-        } else {
-            Vec::new()
-        }
-    },
+    numbers: || Numbers::declared().names().iter().map(|it| format!("runner.{it}")).collect(),
     rows: rows::kinds,
     findings: Some(&found::KIND),
     ..Registered::NEW

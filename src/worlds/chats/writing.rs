@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::rows::{Runner, actions, answers, calls, orderings};
 use crate::input::Policy;
@@ -10,6 +9,7 @@ use crate::quantity::saturated;
 use crate::row::Rows;
 use crate::take::{
     Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    in_order_telling,
 };
 use crate::worlds::chats::{
     self, ChatScenario, Chats, Log, Numbers, Observed, Ordering, Player, Summary, cost,
@@ -68,15 +68,11 @@ impl Writing {
 
     /// Plays every trial under every policy.
     fn observed(&self, load: &Load, progress: Progress<'_>) -> Vec<Observed> {
-        let n_trials = saturated(self.n_trials);
-        let n_done = AtomicUsize::new(0);
-        let of_trials = in_order(n_trials, |trial| {
+        let of_trials = in_order_telling(saturated(self.n_trials), progress, |trial| {
             let chats = (self.chats)(trial as u64);
             let player = Player { chats: &chats, numbers: self.numbers() };
             let one = |it: &Arc<Policy>| Observed::new(&player.play(it.service_memory()));
-            let all: Vec<Observed> = load.policies.iter().map(one).collect();
-            progress(n_done.fetch_add(1, Relaxed) + 1, n_trials);
-            all
+            load.policies.iter().map(one).collect::<Vec<_>>()
         });
         let mut sums = vec![Observed::default(); load.policies.len()];
         for all in of_trials {
@@ -102,13 +98,8 @@ impl Writing {
         let Some((_, entries)) = runners.iter().find(|it| it.1.write.entries) else { return Vec::new() };
         let others: Vec<_> = runners.iter().filter(|it| !it.1.write.entries).copied().collect();
         let numbers = chats::swept();
-        let n_done = AtomicUsize::new(0);
-        let all = in_order(numbers.len(), |at| {
-            let one = chats::orderings(chats, &numbers[at], entries, &others);
-            progress(n_done.fetch_add(1, Relaxed) + 1, numbers.len());
-            one
-        });
-        all.concat()
+        let of = |at: usize| chats::orderings(chats, &numbers[at], entries, &others);
+        in_order_telling(numbers.len(), progress, of).concat()
     }
 }
 

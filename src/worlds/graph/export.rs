@@ -89,7 +89,7 @@ fn total(graph: &Graph, nth: usize) -> (String, Value) {
 
 /// Returns the newest version of a fact that has been said by a session.
 fn version_at(graph: &Graph, fact: FactIx, session: u32) -> u16 {
-    let said = graph.chain(fact).map(|it| &graph.facts[it as usize]).filter(|it| it.session <= session);
+    let said = graph.chain(fact).map(|it| &graph.facts[it as usize]).filter(|fact| fact.session <= session);
     said.map(|it| it.version).max().unwrap_or(1)
 }
 

@@ -7,16 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::Diagnostic;
 use crate::input::policy::memory::Keeps;
-use crate::input::text::decode::{Format, decode};
 use crate::quantity::Tokens;
 use crate::worlds::numbers::Naming;
 
 /// The files of `assumptions/histories`, by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/history_numbers.rs"));
-/// The file of the numbers.
-const NUMBERS: &str = "assumptions/histories/numbers.toml";
 /// What the numbers are called.
-const NAMING: Naming = Naming { file: NUMBERS, example: "use.trusts_note", unnamed: &[], is_probability };
+const NAMING: Naming = Naming {
+    files: FILES,
+    file: "assumptions/histories/numbers.toml",
+    example: "use.trusts_note",
+    unnamed: &[],
+    is_probability,
+};
 
 /// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -89,11 +92,8 @@ pub struct Commands {
 impl Numbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static READ: OnceLock<Numbers> = OnceLock::new();
-        READ.get_or_init(|| {
-            let file = FILES.iter().find(|(it, _)| *it == NUMBERS);
-            file.and_then(|it| decode(it.1, Format::Toml).ok()).unwrap_or_default()
-        })
+        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        NUMBERS.get_or_init(|| NAMING.read())
     }
 
     /// Returns them with some numbers changed.
@@ -175,12 +175,7 @@ fn unquoted(line: &str) -> String {
 
 /// Reports undeclared numbers of a load, and invalid values.
 pub(super) fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
-    let located = |mut it: Diagnostic| {
-        it.place.field = format!("load.history.numbers.{}", it.place.field);
-        it
-    };
-    let problems = Numbers::declared().with(changes).err().unwrap_or_default();
-    problems.into_iter().map(located).collect()
+    NAMING.check(Numbers::declared(), "load.history.numbers", changes)
 }
 
 /// Returns whether a number is a probability rather than a size.

@@ -38,10 +38,6 @@ impl Findings for Summary {
         self.number(name)
     }
 
-    fn more(&self, _name: &str, _base: &str) -> Option<Statistic> {
-        None
-    }
-
     fn value(&self) -> Value {
         Value::of(self)
     }

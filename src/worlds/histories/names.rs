@@ -24,7 +24,7 @@ where
 
 fn known(name: &str) -> Result<&'static str, String> {
     let kinds = SourceKind::ALL.iter().map(|it| it.name());
-    let lags = LAGS.iter().map(|it| it.2).chain(DAYS.iter().map(|it| it.1));
+    let lags = LAGS.iter().map(|it| it.2).chain(DAYS.iter().map(|days| days.1));
     let mut all = kinds.chain(lags).chain(VERDICTS);
     all.find(|it| *it == name).ok_or_else(|| format!("a history has no `{name}`"))
 }

@@ -105,22 +105,17 @@ impl Played {
 
 /// Returns exact tokens as expected ones.
 pub(super) fn floats(tokens: &TokenUse) -> TokenUse<f64> {
-    let TokenUse { read, write, uncached, output } = tokens;
-    let write = write.map(|it| it as f64);
-    TokenUse { read: *read as f64, write, uncached: *uncached as f64, output: *output as f64 }
+    tokens.map(|it| it as f64)
 }
 
 /// Returns tokens of any sign as expected ones.
 pub(super) fn expected(tokens: &TokenUse<i64>) -> TokenUse<f64> {
-    let TokenUse { read, write, uncached, output } = tokens;
-    let write = write.map(|it| it as f64);
-    TokenUse { read: *read as f64, write, uncached: *uncached as f64, output: *output as f64 }
+    tokens.map(|it| it as f64)
 }
 
 /// Returns a multiple of expected tokens.
 fn scaled(tokens: &TokenUse<f64>, by: f64) -> TokenUse<f64> {
-    let TokenUse { read, write, uncached, output } = tokens;
-    TokenUse { read: read * by, write: write.map(|it| it * by), uncached: uncached * by, output: output * by }
+    tokens.map(|it| it * by)
 }
 
 /// A memory at its place.
@@ -259,7 +254,7 @@ impl<'a> Run<'a> {
             if step == fetch.step + 1 {
                 less += it.sent_again;
             }
-            tokens = without(&tokens, &less);
+            tokens = tokens.zip(less, Tokens::saturating_sub);
         }
         if shown > 0 {
             self.carry(session, &billed, &mut tokens, shown);
@@ -293,7 +288,8 @@ impl<'a> Run<'a> {
         let played = &mut self.played;
         played.shown += shown;
         played.shown_max = played.shown_max.max(shown);
-        played.carried += signed(tokens, &before);
+        played.carried +=
+            tokens.zip(before, |now, before| now.cast_signed().wrapping_sub(before.cast_signed()));
         played.carried += broken;
         played.broken += broken;
     }
@@ -366,31 +362,10 @@ impl<'a> Run<'a> {
 /// Returns where a request is billed for what its prompt has for the first time.
 fn anew<'t, T>(session: &Session, billed: &TokenUse, tokens: &'t mut TokenUse<T>) -> &'t mut T {
     let writes = |it: &TokenUse| [1, 0].into_iter().find(|class| it.write[*class] > 0);
-    let usual = || session.requests.iter().filter_map(|it| it.tokens).find_map(|it| writes(&it));
+    let usual = || session.requests.iter().filter_map(|it| it.tokens).find_map(|tokens| writes(&tokens));
     match writes(billed).or_else(usual) {
         Some(class) => &mut tokens.write[class],
         None => &mut tokens.uncached,
-    }
-}
-
-/// Returns tokens less others, none of them below 0.
-fn without(tokens: &TokenUse, less: &TokenUse) -> TokenUse {
-    TokenUse {
-        read: tokens.read.saturating_sub(less.read),
-        write: [0, 1].map(|it| tokens.write[it].saturating_sub(less.write[it])),
-        uncached: tokens.uncached.saturating_sub(less.uncached),
-        output: tokens.output.saturating_sub(less.output),
-    }
-}
-
-/// Returns how much more of each kind of token there is.
-fn signed(now: &TokenUse, before: &TokenUse) -> TokenUse<i64> {
-    let more = |now: Tokens, before: Tokens| now.cast_signed().wrapping_sub(before.cast_signed());
-    TokenUse {
-        read: more(now.read, before.read),
-        write: [0, 1].map(|it| more(now.write[it], before.write[it])),
-        uncached: more(now.uncached, before.uncached),
-        output: more(now.output, before.output),
     }
 }
 

@@ -32,9 +32,9 @@ columns! { FetchRow;
     /// What it found: `new`, `other_part`, `again`, `lost`, `unchanged` or `changed`.
     "found": Text = |it| it.seen.class.name(),
     /// How many sessions ago the same was fetched last; null if no earlier session did.
-    "lag_sessions": Count = |it| it.seen.lag.map(|it| it.sessions),
+    "lag_sessions": Count = |it| it.seen.lag.map(|lag| lag.sessions),
     /// How many seconds ago.
-    "lag_seconds": Seconds = |it| it.seen.lag.map(|it| it.ms as f64 / 1_000.0),
+    "lag_seconds": Seconds = |it| it.seen.lag.map(|lag| lag.ms as f64 / 1_000.0),
     /// Whether calls of the agent itself wrote the file since then.
     "is_own_change": Flag = |it| it.seen.is_own_change,
     /// A digest of the content.

@@ -117,9 +117,10 @@ impl Fetch {
     pub fn sent_again<'f>(&self, request: &Request, others: impl Iterator<Item = &'f Self>) -> TokenUse {
         let (Some(tokens), true) = (&request.tokens, self.is_alone) else { return TokenUse::default() };
         let step = self.step + 1;
-        let front = self.spans.iter().filter(|it| it.first == step).map(|it| it.from).min().unwrap_or(0);
-        let spans =
-            others.flat_map(|it| &it.spans).filter(|it| (it.first..it.end).contains(&step) && it.to <= front);
+        let front = self.spans.iter().filter(|it| it.first == step).map(|span| span.from).min().unwrap_or(0);
+        let spans = others
+            .flat_map(|it| &it.spans)
+            .filter(|span| (span.first..span.end).contains(&step) && span.to <= front);
         let all = part(tokens, 0, front);
         let sum = spans.fold(all, |left, it| left - part(tokens, it.from, it.to));
         TokenUse { write: [0; 2], ..sum }
@@ -291,13 +292,17 @@ struct Source {
 impl Asked {
     fn new(form: &ToolForm, input: &str, project: &str) -> Self {
         let all = form.asked(input);
-        let path = all.iter().find(|it| it.0 == Argument::Path).and_then(|it| it.1.as_str());
+        let path = all.iter().find(|it| it.0 == Argument::Path).and_then(|found| found.1.as_str());
         let path = path.map(|it| canonical(it, project));
         Self { all, path }
     }
 
     fn text(&self, argument: Argument) -> Option<&str> {
-        self.all.iter().find(|it| it.0 == argument).and_then(|it| it.1.as_str()).filter(|it| !it.is_empty())
+        self.all
+            .iter()
+            .find(|it| it.0 == argument)
+            .and_then(|found| found.1.as_str())
+            .filter(|text| !text.is_empty())
     }
 
     /// Returns what a call of a capability fetches, if it fetches anything.
@@ -306,7 +311,7 @@ impl Asked {
         match capability {
             Capability::ReadFile => {
                 let place = self.path.clone()?;
-                let range = |it| self.all.iter().find(|one| one.0 == it).map(|it| it.1.to_string());
+                let range = |it| self.all.iter().find(|one| one.0 == it).map(|found| found.1.to_string());
                 let ranges = [Argument::Offset, Argument::Limit].map(range);
                 let name = format!(
                     "{place}#{}+{}",

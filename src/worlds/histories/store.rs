@@ -154,7 +154,9 @@ impl<'a> Store<'a> {
                 self.keep(or_unlimited(tokens), |_| 0, |it| it.tokens);
             }
             SourceStore::Summary { words } => self.keep(self.numbers.tokens(words), |_| 0, |it| it.tokens),
-            SourceStore::Topics { tokens } => self.keep(or_unlimited(tokens), |it| it.topic, |it| it.tokens),
+            SourceStore::Topics { tokens } => {
+                self.keep(or_unlimited(tokens), |it| it.topic, |source| source.tokens)
+            }
             SourceStore::Banks { capacity } => self.keep(capacity, |it| it.kind as u64, |_| 1),
         }
     }

@@ -145,7 +145,7 @@ impl Stream {
     /// Returns the largest memory file that its calls read, with its tokens.
     pub fn memory_file(&self) -> Option<(&str, Tokens)> {
         let files = self.sessions.iter().flat_map(|it| &it.memory_files);
-        files.map(|(name, tokens)| (&**name, *tokens)).filter(|it| it.1 > 0).max_by_key(|it| it.1)
+        files.map(|(name, tokens)| (&**name, *tokens)).filter(|it| it.1 > 0).max_by_key(|file| file.1)
     }
 }
 
@@ -206,12 +206,13 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
 /// Returns whether what one request of a session fetched is in the prompt of another no more.
 fn is_gone(sessions: &[Session], (one, first): (usize, StepIx), (nth, step): (usize, StepIx)) -> bool {
     let mut fetched = sessions[one].fetches.iter().filter(|it| it.step == first);
-    one == nth && fetched.all(|it| it.spans.iter().all(|it| it.end <= step))
+    one == nth && fetched.all(|it| it.spans.iter().all(|span| span.end <= step))
 }
 
 /// Finds what a session was billed because of its fetches of what an earlier session had fetched.
 fn charge(session: &Session, seen: &mut [Seen]) {
-    let again: Vec<usize> = seen.iter().filter(|it| it.class.is_rediscovery()).map(|it| it.fetch).collect();
+    let again: Vec<usize> =
+        seen.iter().filter(|it| it.class.is_rediscovery()).map(|again| again.fetch).collect();
     for it in seen.iter_mut().filter(|it| it.class.is_rediscovery()) {
         let fetch = &session.fetches[it.fetch];
         let others = again.iter().filter(|other| **other != it.fetch).map(|other| &session.fetches[*other]);
@@ -312,7 +313,7 @@ mod tests {
         let classes: Vec<Class> = stream.seen.iter().map(|it| it.class).collect();
         let of = |class| [class; 4];
         assert_eq!(classes, [of(Class::New), of(Class::Again), of(Class::Unchanged)].concat());
-        assert!(stream.probes().all(|it| it.lag.is_some_and(|it| it.sessions == 1)));
+        assert!(stream.probes().all(|it| it.lag.is_some_and(|lag| lag.sessions == 1)));
     }
 
     #[test]
@@ -326,7 +327,7 @@ mod tests {
         let stream = Stream::new(sessions);
 
         let own: Vec<&Seen> = stream.seen.iter().filter(|it| it.session == 1).collect();
-        assert_eq!(own.iter().map(|it| it.class).filter(|it| *it == Class::Lost).count(), 1);
+        assert_eq!(own.iter().map(|it| it.class).filter(|class| *class == Class::Lost).count(), 1);
         let first = own[0];
         assert_eq!(first.class, Class::Changed);
         // It was written with the next request, which nothing else was asked for, and then it was gone.

@@ -181,15 +181,8 @@ pub struct MemoryNumbers {
 
 impl Found {
     /// Returns the counts of what fetches found.
-    pub fn of(&self, class: Class) -> Counted {
-        match class {
-            Class::New => self.new,
-            Class::OtherPart => self.other_part,
-            Class::Again => self.again,
-            Class::Lost => self.lost,
-            Class::Unchanged => self.unchanged,
-            Class::Changed => self.changed,
-        }
+    pub fn of(mut self, class: Class) -> Counted {
+        *self.of_mut(class)
     }
 
     fn of_mut(&mut self, class: Class) -> &mut Counted {
@@ -250,17 +243,24 @@ pub(super) fn usd(tokens: &TokenUse<f64>, rates: &Rates) -> f64 {
 }
 
 impl Summary {
+    /// Nothing, of every kind and lag.
+    fn empty() -> Self {
+        Self {
+            kinds: SourceKind::ALL.iter().map(|it| (it.name(), Found::default())).collect(),
+            lags: LAGS.iter().map(|it| (it.2, Again::default())).collect(),
+            days: DAYS.iter().map(|it| (it.1, Again::default())).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Sums up a stream without a memory.
     pub fn new(stream: &Stream, rates: &Rates) -> Self {
         let mut all = Self {
             sessions: stream.n_sessions().into(),
             requests: stream.sessions.iter().map(|it| it.requests.len() as u64).sum(),
             resets: stream.sessions.iter().map(|it| u64::from(it.resets)).sum(),
-            kinds: SourceKind::ALL.iter().map(|it| (it.name(), Found::default())).collect(),
-            lags: LAGS.iter().map(|it| (it.2, Again::default())).collect(),
-            days: DAYS.iter().map(|it| (it.1, Again::default())).collect(),
             billed_usd: usd(&floats(&stream.billed()), rates),
-            ..Self::default()
+            ..Self::empty()
         };
         for seen in &stream.seen {
             let fetch = stream.fetch(seen);
@@ -316,8 +316,7 @@ impl Summary {
 
     /// Returns what was fetched again of sources.
     pub fn rediscovered(&self) -> Counted {
-        let of_sources = self.kinds.iter().filter(|it| *it.0 != SourceKind::Action.name());
-        of_sources.fold(Counted::default(), |sum, it| sum.and(it.1.rediscovered()))
+        self.found(Class::Unchanged).and(self.found(Class::Changed))
     }
 
     /// Returns what fetches of sources found.
@@ -375,13 +374,10 @@ impl Summary {
     /// Returns numbers that have all that such numbers can have.
     pub fn sample() -> Self {
         Self {
-            kinds: SourceKind::ALL.iter().map(|it| (it.name(), Found::default())).collect(),
-            lags: LAGS.iter().map(|it| (it.2, Again::default())).collect(),
-            days: DAYS.iter().map(|it| (it.1, Again::default())).collect(),
             half_life_days: Some(0.0),
             memory_file: Some(MemoryFile::default()),
             memory: Some(MemoryNumbers { harms_from: Some(0.0), ..MemoryNumbers::default() }),
-            ..Self::default()
+            ..Self::empty()
         }
     }
 }
@@ -508,12 +504,7 @@ pub(super) fn memory(
 
 /// Returns the US dollars of tokens of any sign.
 fn signed_usd(tokens: &TokenUse<f64>, rates: &Rates) -> f64 {
-    let more = TokenUse {
-        read: tokens.read.max(0.0),
-        write: tokens.write.map(|it| it.max(0.0)),
-        uncached: tokens.uncached.max(0.0),
-        output: tokens.output.max(0.0),
-    };
+    let more = tokens.map(|it| it.max(0.0));
     usd(&more, rates) - usd(&(more - *tokens), rates)
 }
 

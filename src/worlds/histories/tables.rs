@@ -1,11 +1,13 @@
 //! Tables of histories: what was fetched again, by kind and lag, what each memory would make of it,
 //! and how well one half of the sessions tells the other.
 
+use indexmap::IndexMap;
+
 use super::Summary;
 use super::stream::{Class, LAGS};
-use super::summary::{Again, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
+use super::summary::{Again, Counted, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
 use crate::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, Kind, Of};
 use crate::input::policy::memory::SourceKind;
 use crate::input::suite::Reference;
 use crate::measure::{Statistic, is_open};
@@ -13,6 +15,9 @@ use crate::take::{Curve, Curves, Places, Run};
 
 /// A run with what is told of its history.
 type Told<'r> = (&'r Run, &'r Summary);
+
+/// A project, a memory, and what it is worth there.
+type Remembered<'r> = (&'r str, &'r str, &'r MemoryNumbers);
 
 /// What the sum of several projects is called.
 const ALL: &str = "all";
@@ -36,7 +41,8 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
 pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     let told = told(runs);
     let policies = policies(&told);
-    let Some(all) = told.first().map(|it| it.0.policy.as_str()).and_then(|it| of_policy(&told, it)) else {
+    let Some(all) = told.first().map(|it| it.0.policy.as_str()).and_then(|policy| of_policy(&told, policy))
+    else {
         return Vec::new();
     };
     let share = |part: u64, of: u64| {
@@ -95,62 +101,41 @@ fn sum<'s>(mut all: impl Iterator<Item = &'s Summary>) -> Option<Summary> {
 }
 
 fn of_policy(told: &[Told<'_>], policy: &str) -> Option<Summary> {
-    sum(told.iter().filter(|it| it.0.policy == policy).map(|it| it.1))
+    sum(told.iter().filter(|it| it.0.policy == policy).map(|one| one.1))
 }
 
 /// Returns how much of the sessions of each project is rediscovery.
 fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
-    let headings = [
-        "project",
-        "sessions",
-        "requests",
-        "resets",
-        "fetches",
-        "new",
-        "other part",
-        "in session: again",
-        "after a reset",
-        "rediscovered",
-        "unchanged",
-        "changed",
-        "own change",
-        "tokens",
-        "of fetched",
-        "USD",
-        "of bill",
-        "half-life, days",
-    ];
-    let row = |name: &str, it: &Summary| {
-        let count = |class| thousands(it.found(class).calls);
-        let fetched = Class::ALL.iter().fold([0; 2], |sum, class| {
-            let found = it.found(*class);
-            [sum[0] + found.calls, sum[1] + found.tokens]
-        });
-        let again = it.rediscovered();
-        vec![
-            name.to_owned(),
-            thousands(it.sessions),
-            thousands(it.requests),
-            thousands(it.resets),
-            thousands(fetched[0]),
-            count(Class::New),
-            count(Class::OtherPart),
-            count(Class::Again),
-            count(Class::Lost),
-            thousands(again.calls),
-            count(Class::Unchanged),
-            count(Class::Changed),
-            thousands(it.own_changes),
-            thousands(again.tokens),
-            share(again.tokens as f64, fetched[1] as f64),
-            fixed(it.again_usd, 2),
-            share(it.again_usd, it.billed_usd),
-            fixed_or_none(it.half_life_days, 1),
-        ]
+    type Named<'s> = (&'s str, &'s Summary);
+    let count = |it: &Summary, class| thousands(it.found(class).calls);
+    let fetched = |it: &Summary, of: fn(&Counted) -> u64| {
+        Class::ALL.iter().map(|class| of(&it.found(*class))).sum::<u64>()
     };
-    let rows = projects.iter().map(|it| row(&it.0.scenario, it.1));
-    let sum = (projects.len() > 1).then(|| row(ALL, all));
-    Grid::new("What sessions fetched again of earlier sessions", 1, &headings, rows.chain(sum)).leaving(&[
+    let columns: [Of<'_, Named<'_>>; 18] = [
+        ("project", &|(project, _)| (*project).to_owned()),
+        ("sessions", &|(_, it)| thousands(it.sessions)),
+        ("requests", &|(_, it)| thousands(it.requests)),
+        ("resets", &|(_, it)| thousands(it.resets)),
+        ("fetches", &|(_, it)| thousands(fetched(it, |found| found.calls))),
+        ("new", &|(_, it)| count(it, Class::New)),
+        ("other part", &|(_, it)| count(it, Class::OtherPart)),
+        ("in session: again", &|(_, it)| count(it, Class::Again)),
+        ("after a reset", &|(_, it)| count(it, Class::Lost)),
+        ("rediscovered", &|(_, it)| thousands(it.rediscovered().calls)),
+        ("unchanged", &|(_, it)| count(it, Class::Unchanged)),
+        ("changed", &|(_, it)| count(it, Class::Changed)),
+        ("own change", &|(_, it)| thousands(it.own_changes)),
+        ("tokens", &|(_, it)| thousands(it.rediscovered().tokens)),
+        ("of fetched", &|(_, it)| {
+            share(it.rediscovered().tokens as f64, fetched(it, |found| found.tokens) as f64)
+        }),
+        ("USD", &|(_, it)| fixed(it.again_usd, 2)),
+        ("of bill", &|(_, it)| share(it.again_usd, it.billed_usd)),
+        ("half-life, days", &|(_, it)| fixed_or_none(it.half_life_days, 1)),
+    ];
+    let sum = (projects.len() > 1).then_some((ALL, all));
+    let rows: Vec<Named<'_>> = projects.iter().map(|it| (it.0.scenario.as_str(), it.1)).chain(sum).collect();
+    Grid::of("What sessions fetched again of earlier sessions", 1, &rows, &columns).leaving(&[
         "resets",
         "own change",
         "of fetched",
@@ -204,60 +189,33 @@ fn lags(all: &Summary) -> Grid {
 
 /// Returns what each memory would make of it, in each project and in all.
 fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
-    let headings = [
-        "project",
-        "memory",
-        "known",
-        "stale",
-        "spared",
-        "misled",
-        "tokens a request",
-        "writes",
-        "carried USD",
-        "written USD",
-        "spared USD",
-        "stale USD",
-        "net USD",
-        "from",
-        "to",
-        "says",
-        "harms from",
+    let columns: [Of<'_, Remembered<'_>>; 17] = [
+        ("project", &|(project, ..)| (*project).to_owned()),
+        ("memory", &|(_, memory, _)| (*memory).to_owned()),
+        ("known", &|(.., it)| thousands(it.fresh + it.stale)),
+        ("stale", &|(.., it)| thousands(it.stale)),
+        ("spared", &|(.., it)| percent(it.spared)),
+        ("misled", &|(.., it)| percent(it.misled)),
+        ("tokens a request", &|(.., it)| thousands(it.shown_tokens.round() as u64)),
+        ("writes", &|(.., it)| thousands(it.writes)),
+        ("carried USD", &|(.., it)| fixed(it.carried_usd, 2)),
+        ("written USD", &|(.., it)| fixed(it.written_usd, 2)),
+        ("spared USD", &|(.., it)| fixed(it.spared_usd, 2)),
+        ("stale USD", &|(.., it)| fixed(it.stale_usd, 2)),
+        ("net USD", &|(.., it)| fixed(it.net_usd, 2)),
+        ("from", &|(.., it)| fixed(it.net_interval[0], 2)),
+        ("to", &|(.., it)| fixed(it.net_interval[1], 2)),
+        ("says", &|(.., it)| it.verdict.to_owned()),
+        ("harms from", &|(.., it)| it.harms_from.map_or_else(|| NONE.to_owned(), percent)),
     ];
-    let row = |project: &str, policy: &str, it: &MemoryNumbers| {
-        vec![
-            project.to_owned(),
-            policy.to_owned(),
-            thousands(it.fresh + it.stale),
-            thousands(it.stale),
-            percent(it.spared),
-            percent(it.misled),
-            thousands(it.shown_tokens.round() as u64),
-            thousands(it.writes),
-            fixed(it.carried_usd, 2),
-            fixed(it.written_usd, 2),
-            fixed(it.spared_usd, 2),
-            fixed(it.stale_usd, 2),
-            fixed(it.net_usd, 2),
-            fixed(it.net_interval[0], 2),
-            fixed(it.net_interval[1], 2),
-            it.verdict.to_owned(),
-            it.harms_from.map_or_else(|| NONE.to_owned(), percent),
-        ]
-    };
-    let of_runs = || {
-        told.iter()
-            .filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)))
-    };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    if has_sum {
-        rows.extend(
-            policies(told).iter().filter_map(|it| Some(row(ALL, it, of_policy(told, it)?.memory.as_ref()?))),
-        );
-        let best = cheapest(told);
-        rows.extend(best.into_iter().map(|it| row(it.0, it.1, it.2)));
+    let sums: Vec<(&str, Summary)> =
+        policies(told).into_iter().filter_map(|it| Some((it, of_policy(told, it)?))).collect();
+    let rows: Vec<Remembered<'_>> = if has_sum {
+        let in_all = sums.iter().filter_map(|(policy, it)| Some((ALL, *policy, it.memory.as_ref()?)));
+        in_all.chain(cheapest(told)).collect()
     } else {
-        rows.extend(of_runs().map(|it| row(it.0, it.1, it.2)));
-    }
+        remembered(told).collect()
+    };
     let order =
         ["carried USD", "written USD", "stale USD", "writes", "misled", "stale", "spared USD", "known"];
     let title = if has_sum {
@@ -265,22 +223,27 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
     } else {
         "What a memory would be worth"
     };
-    (!rows.is_empty()).then(|| Grid::new(title, 2, &headings, rows).leaving(&order))
+    (!rows.is_empty()).then(|| Grid::of(title, 2, &rows, &columns).leaving(&order))
+}
+
+/// Returns the memories of runs that have one.
+fn remembered<'t>(told: &'t [Told<'_>]) -> impl Iterator<Item = Remembered<'t>> {
+    told.iter()
+        .filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)))
 }
 
 /// Returns of each project the run whose memory costs least.
-fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<(&'t str, &'t str, &'t MemoryNumbers)> {
-    let mut best: Vec<(&str, &str, &MemoryNumbers)> = Vec::new();
+fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<Remembered<'t>> {
+    let mut best: IndexMap<&str, Remembered<'t>> = IndexMap::new();
     for (run, it) in told.iter().filter(|it| is_told_of(it.1, 2)) {
         let Some(memory) = &it.memory else { continue };
         let own = (run.scenario.as_str(), run.policy.as_str(), memory);
-        match best.iter_mut().find(|best| best.0 == own.0) {
-            Some(best) if memory.net_usd < best.2.net_usd => *best = own,
-            Some(_) => {}
-            None => best.push(own),
+        let least = best.entry(own.0).or_insert(own);
+        if memory.net_usd < least.2.net_usd {
+            *least = own;
         }
     }
-    best
+    best.into_values().collect()
 }
 
 /// Says in words whether a memory pays, in each project and in all.
@@ -354,43 +317,27 @@ fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
 
 /// Returns how well the first half of the sessions tells what the second fetches again.
 fn rates(all: &Summary) -> Option<Grid> {
-    let headings = [
-        "kind",
-        "lag, sessions",
-        "first half: again",
-        "of",
-        "predicted",
-        "second half: again",
-        "of",
-        "seen",
-        "expected",
-        "says",
+    let said = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), percent);
+    let columns: [Of<'_, &RateRow>; 10] = [
+        ("kind", &|it| it.kind.to_owned()),
+        ("lag, sessions", &|it| it.lag.to_owned()),
+        ("first half: again", &|it| thousands(it.first[0])),
+        ("of", &|it| thousands(it.first[1])),
+        ("predicted", &|it| said(it.shares()[0])),
+        ("second half: again", &|it| thousands(it.second[0])),
+        ("of", &|it| thousands(it.second[1])),
+        ("seen", &|it| said(it.shares()[1])),
+        ("expected", &|it| fixed_or_none(it.shares()[0].map(|share| share * it.second[1] as f64), 1)),
+        ("says", &|it| scored(it)),
     ];
-    let row = |it: &RateRow| {
-        let [predicted, seen] = it.shares();
-        let expected = predicted.map(|share| share * it.second[1] as f64);
-        vec![
-            it.kind.to_owned(),
-            it.lag.to_owned(),
-            thousands(it.first[0]),
-            thousands(it.first[1]),
-            predicted.map_or_else(|| NONE.to_owned(), percent),
-            thousands(it.second[0]),
-            thousands(it.second[1]),
-            seen.map_or_else(|| NONE.to_owned(), percent),
-            fixed_or_none(expected, 1),
-            scored(it),
-        ]
-    };
     let place = |it: &&RateRow| {
         let kind = SourceKind::ALL.iter().position(|kind| kind.name() == it.kind);
         (kind, LAGS.iter().position(|lag| lag.2 == it.lag))
     };
     let mut sorted: Vec<&RateRow> = all.rates.iter().collect();
     sorted.sort_by_key(place);
-    let rows = sorted.into_iter().map(row);
     let title = "Sources fetched again: predicted from the first half of the sessions, scored on the second";
-    (!all.rates.is_empty()).then(|| Grid::new(title, 2, &headings, rows))
+    (!all.rates.is_empty()).then(|| Grid::of(title, 2, &sorted, &columns))
 }
 
 /// Says whether a prediction held: whether what was seen lies within two standard errors of what was expected.

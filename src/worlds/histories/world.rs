@@ -24,13 +24,10 @@ use crate::worlds::Registered;
 
 /// What histories read of a policy.
 pub(super) static KIND: Kind = Kind {
-    prompt: false,
-    facts: false,
-    sessions: false,
-    service: false,
     sources: true,
     is_of_memories: true,
     words: ["reads `memory.sources`", "histories/file"],
+    ..Kind::NOTHING
 };
 
 /// Histories.
@@ -44,14 +41,7 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
         let stream = Stream::new(generate::sessions(made));
         Some(Ok(vec![Arc::new(History::new(&scenario.name, scenario.seed, numbers, stream)) as _]))
     },
-    numbers: |load| {
-        let names = || Numbers::declared().names().into_iter();
-        if matches!(load, Form::History(_)) {
-            names().map(|it| format!("history.{it}")).collect()
-        } else {
-            Vec::new()
-        }
-    },
+    numbers: || Numbers::declared().names().iter().map(|it| format!("history.{it}")).collect(),
     rows: || vec![("`--rows probes` of histories: one fetch", heads::<FetchRow>())],
     findings: Some(&found::KIND),
     ..Registered::NEW
@@ -212,10 +202,11 @@ impl World for History {
     fn model(&self) -> Option<&str> {
         let mut models: indexmap::IndexMap<&str, u64> = indexmap::IndexMap::new();
         for session in self.stream.sessions.iter().filter(|it| !it.model.is_empty()) {
-            let input = session.requests.iter().filter_map(|it| it.tokens).map(|it| it.prompt()).sum::<u64>();
+            let input =
+                session.requests.iter().filter_map(|it| it.tokens).map(|tokens| tokens.prompt()).sum::<u64>();
             *models.entry(&session.model).or_default() += input;
         }
-        models.into_iter().rev().max_by_key(|it| it.1).map(|it| it.0)
+        models.into_iter().rev().max_by_key(|it| it.1).map(|most| most.0)
     }
 
     fn premises(&self) -> Option<[&'static str; 2]> {
@@ -238,8 +229,13 @@ impl World for History {
         if n_others > 0 {
             notes.push(format!("{}: {n_others} sessions of other models are priced as {main}.", self.name));
         }
-        let n_unbilled =
-            self.stream.sessions.iter().flat_map(|it| &it.requests).filter(|it| it.tokens.is_none()).count();
+        let n_unbilled = self
+            .stream
+            .sessions
+            .iter()
+            .flat_map(|it| &it.requests)
+            .filter(|request| request.tokens.is_none())
+            .count();
         if n_unbilled > 0 {
             notes.push(format!("{}: {n_unbilled} requests have no bill and cost nothing here.", self.name));
         }

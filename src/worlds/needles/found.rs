@@ -48,6 +48,10 @@ impl Findings for Retention {
         self.uncovered(metric.strip_prefix("retention.")?)
     }
 
+    fn facts_left(&self) -> Option<[u64; 2]> {
+        Some([self.needles_found, self.needles_total])
+    }
+
     fn evidence(&self) -> Option<f64> {
         Some(self.accuracy.mean)
     }

@@ -6,12 +6,79 @@ use super::Retention;
 use super::probe::Probe;
 use super::trial::{QUARTILES, Trial, TrialSink, loss_name, state_name};
 use crate::ledger::{Outcome, ProbeRow, Rows as Ledger, Sink};
+use crate::rng::Seed;
 use crate::row::Rows;
-use crate::take::{Asked, Load, Progress, Sinks, Take, of_run};
+use crate::take::{Asked, Kind, Load, Plays, Progress, RowsOf, Sinks, Take, World, of_run};
 use crate::timeline::Timeline;
+use crate::worlds::chats::{Chats, Numbers, Source, Writing};
+
+/// A timeline with planted facts, which memories keep and questions ask for.
+#[derive(Debug)]
+pub(super) struct Planted(pub(super) Arc<Timeline>);
+
+/// What it reads of a policy.
+pub(super) static KIND: Kind = Kind {
+    prompt: true,
+    facts: true,
+    service: true,
+    words: [
+        "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",
+        "context_decay/memory_banks",
+    ],
+    ..Kind::NOTHING
+};
+
+impl Planted {
+    /// Returns whether any question asks for its facts.
+    fn is_asked(&self) -> bool {
+        self.0.facts.as_ref().is_some_and(|it| !it.probes.is_empty())
+    }
+}
+
+impl World for Planted {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn plays(&self) -> Plays<'_> {
+        Plays::Items(&self.0)
+    }
+
+    fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        if self.is_asked() { play(load, &self.0, sinks, progress) } else { load.played(sinks, progress) }
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        if self.is_asked() && of == RowsOf::Questions {
+            questions(load, &self.0, progress)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn laid_out(&self, timeline: Arc<Timeline>) -> Option<Arc<dyn World>> {
+        Some(Arc::new(Self(timeline)))
+    }
+
+    fn assumptions(&self) -> &[String] {
+        &self.0.assumptions
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let numbers = Numbers::declared();
+        let own = Arc::clone(&self.0);
+        let chats =
+            move |trial| Chats::new(&Source::Plane(&own), Seed(seed).child("runner trial", trial), numbers);
+        Some(Arc::new(Writing::new(self, 1, chats)))
+    }
+}
 
 /// Plays a load of items whose questions ask for planted facts; its runs say what is left of them.
-pub fn play(load: &Load, timeline: &Timeline, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+fn play(load: &Load, timeline: &Timeline, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
     let found = |mut take: Take| {
         if let Some(rows) = take.rows.take() {
             let trial = trial(&rows, timeline, &take.run.tally.outcome);
@@ -26,7 +93,7 @@ pub fn play(load: &Load, timeline: &Timeline, sinks: &Sinks<'_>, progress: Progr
 }
 
 /// Returns one row for each question of each run.
-pub fn questions(load: &Load, timeline: &Timeline, progress: Progress<'_>) -> Vec<Rows> {
+fn questions(load: &Load, timeline: &Timeline, progress: Progress<'_>) -> Vec<Rows> {
     let of = |rows: &Ledger| rows.probes.iter().map(|it| probe(it, timeline)).collect::<Vec<_>>();
     load.rows(progress).iter().map(|(cell, rows)| of_run(load.run_name(*cell), &of(rows))).collect()
 }

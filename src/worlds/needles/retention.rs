@@ -97,11 +97,7 @@ impl Retention {
             implicit_accuracy,
             compression_ratio: of_some(trials, Trial::compression_ratio),
             info_density: of(trials, Trial::info_density),
-            depth_accuracy: QUARTILES
-                .into_iter()
-                .enumerate()
-                .map(|(nth, it)| (it, by_quartile(nth)))
-                .collect(),
+            depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
             non_empty: NonEmpty::new(trials),
             by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
             states: summed(STATES, trials, |it| it.states),
@@ -183,18 +179,15 @@ impl Retention {
 
 impl NonEmpty {
     fn new(trials: &[Trial]) -> Self {
-        let by_quartile =
-            |nth: usize| of_some(trials, move |it| it.quartiles[nth].share()).map(|it| it.within(SHARE));
+        let by_quartile = |nth: usize| {
+            of_some(trials, move |it| it.quartiles[nth].share()).map(|found| found.within(SHARE))
+        };
         Self {
-            explicit_accuracy: of_some(trials, |it| it.explicit.share()).map(|it| it.within(SHARE)),
-            implicit_accuracy: of_some(trials, |it| it.implicit.share()).map(|it| it.within(SHARE)),
+            explicit_accuracy: of_some(trials, |it| it.explicit.share()).map(|found| found.within(SHARE)),
+            implicit_accuracy: of_some(trials, |it| it.implicit.share()).map(|found| found.within(SHARE)),
             gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?))
                 .map(|it| it.within(DIFFERENCE)),
-            depth_accuracy: QUARTILES
-                .into_iter()
-                .enumerate()
-                .map(|(nth, it)| (it, by_quartile(nth)))
-                .collect(),
+            depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
         }
     }
 }

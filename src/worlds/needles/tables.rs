@@ -280,7 +280,7 @@ impl Group<'_> {
         corrected: Option<Statistic>,
     ) -> Vec<String> {
         let mut cells = self.beside(run, retention, place, 3);
-        let corrected = [corrected.map(|it| it.mean), corrected.and_then(|it| it.reach())];
+        let corrected = [corrected.map(|it| it.mean), corrected.and_then(|known| known.reach())];
         cells.splice(2..2, corrected.map(|it| written(it, 3)));
         cells
     }

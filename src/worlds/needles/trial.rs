@@ -11,41 +11,19 @@ use crate::row::{Unit, Value, columns, named};
 /// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =
     ["early (0-25%)", "mid-early (25-50%)", "mid-late (50-75%)", "late (75-100%)"];
-/// The names of needle states.
+/// The names of needle states, in the order of [`State`].
 pub const STATES: [&str; 5] = ["exact", "preview", "summarised", "recoverable", "lost"];
-/// The names of a memory's lossy parts in reports.
+/// The names of a memory's lossy parts in reports, in the order of [`Loss`].
 pub const LOSSES: [&str; 5] = ["write", "store", "read", "use", "stopped"];
-
-/// Returns a state's place in [`STATES`].
-fn state_index(state: State) -> usize {
-    match state {
-        State::Exact => 0,
-        State::Preview => 1,
-        State::Summarised => 2,
-        State::Recoverable => 3,
-        State::Lost => 4,
-    }
-}
-
-/// Returns a loss's place in [`LOSSES`].
-fn loss_index(loss: Loss) -> usize {
-    match loss {
-        Loss::Write => 0,
-        Loss::Store => 1,
-        Loss::Read => 2,
-        Loss::Use => 3,
-        Loss::Stopped => 4,
-    }
-}
 
 /// Returns a state's name in reports.
 pub fn state_name(state: State) -> &'static str {
-    STATES[state_index(state)]
+    STATES[state as usize]
 }
 
 /// Returns a loss's name in reports.
 pub fn loss_name(loss: Loss) -> &'static str {
-    LOSSES[loss_index(loss)]
+    LOSSES[loss as usize]
 }
 
 /// Needles of some kind: how many were found, out of how many.
@@ -142,9 +120,9 @@ impl Sink for TrialSink {
             trial.implicit.add(row.is_found);
         }
         trial.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
-        trial.states[state_index(row.state)] += 1;
+        trial.states[row.state as usize] += 1;
         if let Some(loss) = row.loss {
-            trial.losses[loss_index(loss)] += 1;
+            trial.losses[loss as usize] += 1;
         }
     }
 }
@@ -208,7 +186,7 @@ columns! { Trial;
         |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(Hits::as_published))),
     /// Needles by quarter.
     "depth_needles": Group(|| named(&QUARTILES, Unit::Count)) =
-        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(|it| it.total))),
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(|hits| hits.total))),
     /// Needles by state.
     "states": Group(|| named(&STATES, Unit::Count)) =
         |it| Value::from_iter(STATES.into_iter().zip(it.states)),

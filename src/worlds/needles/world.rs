@@ -2,14 +2,14 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::conversation::{self, Conversation};
+use super::planted::{self, Planted};
 use super::probe::Probe;
 use super::trial::{Trial, TrialSink};
 use super::{Retention, found, window};
 use crate::diag::{Code, Diagnostic};
-use crate::engine;
+use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::scenario::Load as Form;
 use crate::input::{Limits, Policy};
@@ -22,13 +22,12 @@ use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
     self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, TrialLedger, Unpriced,
-    World, in_order, of_run,
+    World, in_order, in_order_telling, of_run,
 };
 use crate::timeline::Timeline;
 use crate::timeline::facts::FactIx;
 use crate::worlds::Registered;
 use crate::worlds::chats::{Chats, Numbers, Source, Writing};
-use crate::worlds::items::WITH_FACTS;
 
 /// A trial's result under one policy.
 #[derive(Clone, Debug)]
@@ -58,12 +57,8 @@ impl Trials<'_> {
         self,
         keep: impl Fn(&conversation::Trial, S, Outcome) -> T + Sync,
     ) -> Kept<T> {
-        let n_trials = self.conversation.n_trials();
-        let n_done = AtomicUsize::new(0);
-        Kept(in_order(n_trials, |index| {
-            let kept = play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep);
-            (self.progress)(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_trials);
-            kept
+        Kept(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
+            play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
         }))
     }
 }
@@ -103,7 +98,7 @@ fn play_one<S: Sink + Default, T>(
                     let timeline =
                         timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
                     let policy = hindsight::under(policy, timeline, profile, &limits);
-                    engine::simulate(timeline, &policy, &limits, cache, &mut sink)
+                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
                 }
             };
             all.push(keep(&made, sink, outcome));
@@ -156,20 +151,23 @@ impl Sink for Asked {
 pub(super) static KIND: Kind = Kind {
     prompt: true,
     facts: true,
-    sessions: false,
     service: true,
-    sources: false,
     is_of_memories: true,
-    words: WITH_FACTS.words,
+    words: planted::KIND.words,
+    ..Kind::NOTHING
 };
 
 /// Conversations with planted facts.
 pub(in crate::worlds) const WORLD: Registered = Registered {
-    kind: |load| matches!(load, Form::Conversation(_)).then_some(&KIND),
+    kind: |load| match load {
+        Form::Conversation(_) => Some(&KIND),
+        load => load.plants_facts().then_some(&planted::KIND),
+    },
     make: |scenario, _| {
         let Form::Conversation(load) = &scenario.load else { return None };
         Some(Ok(vec![Arc::new(Conversation::new(scenario, load))]))
     },
+    of_items: |timeline| timeline.facts.is_some().then(|| Arc::new(Planted(Arc::clone(timeline))) as _),
     rows: || {
         vec![
             ("`--rows trials` of conversations: one conversation", heads::<Trial>()),
@@ -237,8 +235,12 @@ impl Conversation {
         let memory = policy.fact_memory()?;
         let banks = memory.store.declared()?;
         memory.write.extract.iter().find(|it| it.into.is_none())?;
-        let strays: Vec<String> =
-            self.categories().iter().filter(|it| !banks.contains(it)).map(|it| format!("`{it}`")).collect();
+        let strays: Vec<String> = self
+            .categories()
+            .iter()
+            .filter(|it| !banks.contains(it))
+            .map(|stray| format!("`{stray}`"))
+            .collect();
         let strays = match strays.as_slice() {
             [] => return None,
             [only] => only.clone(),

@@ -1,6 +1,6 @@
 //! The units rule on DeepSeek's context caching guide, and on thirty requests of one recorded session.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
@@ -95,7 +95,7 @@ fn errors(step_tokens: u64) -> Vec<i64> {
     let identity =
         Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
     let mut ledger = Rows::default();
-    simulate(&recorded(&rows), &identity, &Limits::NONE, &rules, &mut ledger);
+    Simulation::new(&recorded(&rows), &identity, &Limits::NONE, &rules).run(&mut ledger);
     assert_eq!(ledger.requests.len(), rows.len());
     let pairs = ledger.requests.iter().zip(&rows);
     pairs

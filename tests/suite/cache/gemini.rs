@@ -1,6 +1,6 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::{ExplicitCacheRow, Sums};
 use ctxsim::price::{Costs, PriceRows};
@@ -31,7 +31,7 @@ fn run(profile: &Profile, layout: &str, timeline: &Timeline) -> (Sums, Costs) {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
     let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
     let mut ledger = (Sums::default(), PriceRows::default());
-    simulate(timeline, &policy, &Limits::NONE, &profile.cache, &mut ledger);
+    Simulation::new(timeline, &policy, &Limits::NONE, &profile.cache).run(&mut ledger);
     let index = ledger.1.into();
     (ledger.0, Costs::new(&ledger.0, Some(&index), 0, profile))
 }

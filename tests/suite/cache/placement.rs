@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
@@ -75,7 +75,7 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         let mut prompts = Vec::new();
         for (name, layout) in LAYOUTS {
             let mut sums = Sums::default();
-            simulate(&timeline, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
+            Simulation::new(&timeline, &policy(layout), &Limits::NONE, &profile.cache).run(&mut sums);
             let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total().unwrap());
             let [short, long] = main.tokens.write;
             let _ = writeln!(

@@ -4,25 +4,25 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::catalog::Files;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Code;
 use crate::error::Error;
 use crate::report::guards::GuardVerdict;
 use crate::report::ratchet::Ratchet;
 
+use super::Accepted;
 use super::snapshots::folder;
 use crate::cli::output::{self, ForceArgs};
+use crate::cli::wrong_at;
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
 
-/// Holds numbers against the best ones that are kept, and keeps the better ones; with `bless`, today's are the best.
+/// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
 pub(super) fn held(
-    (root, inputs): (&Path, &Files),
+    Accepted { root, inputs, bless }: Accepted<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,
-    bless: bool,
 ) -> Result<Vec<GuardVerdict>, Error> {
     let path = folder(root, suite).join(FILE);
     let before = if bless { Ratchet::default() } else { kept(&path)? };
@@ -31,11 +31,8 @@ pub(super) fn held(
     // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
-        let mut problem = Diagnostic::at(Code::RatchetMissing, "", "no best values are kept yet");
-        problem.place.file = path.display().to_string();
-        return Err(
-            vec![problem.help("run `ctxsim check --ratchet` without `CI`, and commit the file")].into()
-        );
+        let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
+        return Err(wrong_at(Code::RatchetMissing, &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;

@@ -118,19 +118,13 @@ impl MetricsRecord {
         let prompt = bill.required("prompt_tokens", record.prompt_tokens);
         let output = bill.count("completion_tokens", record.completion_tokens);
         let cache_read = bill.count("cached_tokens", record.cached_tokens);
-        let more = if let Shaped::Object(more) = record.extra { more } else { MoreRecord::default() };
+        let more = record.extra.object().unwrap_or_default();
         let written = bill.count("extra.cache_creation_input_tokens", more.cache_creation_input_tokens);
         let not_read = bill.less(prompt, "cached_tokens", cache_read);
         // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
         let cache_write = if written <= not_read { written } else { 0 };
-        let usage = Usage {
-            prompt,
-            cache_read,
-            cache_write,
-            cache_write_long: None,
-            uncached: not_read - cache_write,
-            output,
-        };
+        let uncached = not_read - cache_write;
+        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
         (bill.finish(usage), record.cost_usd.0.filter(|it| it.0 > 0))
     }
 }

@@ -239,10 +239,7 @@ pub(super) fn usage(line: usize, record: Shaped<UsageRecord>, losses: &mut Losse
     let cache_read = bill.count("cache_read_input_tokens", record.cache_read_input_tokens);
     let cache_write = bill.count("cache_creation_input_tokens", record.cache_creation_input_tokens);
     let output = bill.required("output_tokens", record.output_tokens);
-    let long = match record.cache_creation {
-        Shaped::Object(it) => it.ephemeral_1h_input_tokens,
-        _ => None,
-    };
+    let long = record.cache_creation.object().and_then(|it| it.ephemeral_1h_input_tokens);
     let long = long.map(|it| bill.count("cache_creation.ephemeral_1h_input_tokens", it));
     let cache_write_long = long.filter(|it| *it <= cache_write);
     let prompt = uncached + cache_read + cache_write;

@@ -191,8 +191,9 @@ impl Lane {
     /// Returns how long entries are asked to live: as the first write says, else as is known of the version.
     fn life_ms(&self) -> Option<i64> {
         let first = self.usages.iter().find(|it| it.cache_write > 0);
-        let told =
-            first.and_then(|it| it.cache_write_long).map(|it| if it > 0 { HOUR_MS } else { HOUR_MS / 12 });
+        let told = first
+            .and_then(|it| it.cache_write_long)
+            .map(|long| if long > 0 { HOUR_MS } else { HOUR_MS / 12 });
         told.or_else(|| i64::try_from(Rules::life_ms(HARNESS, self.version)?).ok())
     }
 }

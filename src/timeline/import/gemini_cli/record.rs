@@ -243,10 +243,6 @@ impl<'de> Visitor<'de> for PartsVisitor {
         Ok(Parts(vec![PartRecord { text: Some(Content::new(text)), ..PartRecord::default() }]))
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Parts::default())
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut parts = Vec::new();
         while let Some(Parts(more)) = list.next_element()? {
@@ -259,5 +255,5 @@ impl<'de> Visitor<'de> for PartsVisitor {
         PartRecord::deserialize(MapAccessDeserializer::new(map)).map(|it| Parts(vec![it]))
     }
 
-    ignores_the_rest!(Parts::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
+    ignores_the_rest!(Parts::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_unit);
 }

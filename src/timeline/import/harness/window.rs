@@ -46,7 +46,7 @@ impl Transcript {
         models: &[RecordedModel],
     ) -> HarnessLimits {
         let model = main_model(models).map_or("", |it| it.name.as_str());
-        let prompt_max = self.exchanges.iter().filter_map(|it| it.usage).map(|it| it.prompt).max();
+        let prompt_max = self.exchanges.iter().filter_map(|it| it.usage).map(|usage| usage.prompt).max();
         let mut rules = Rules::of(self.harness).into_iter().flat_map(|it| &it.windows);
         let fitting = rules.find(|it| it.fits(version, model, prompt_max.unwrap_or(0)));
         fitting.map_or_else(HarnessLimits::default, |it| HarnessLimits {

@@ -60,7 +60,10 @@ impl Lane {
     /// Takes a request with the messages that it sent.
     pub(super) fn ask(&mut self, messages: &[usize], all: &Messages, request: Request, losses: &mut Losses) {
         let is_reply = |at: usize| {
-            messages.get(at).and_then(|it| message(all, *it)).is_some_and(|it| it.role == "assistant")
+            messages
+                .get(at)
+                .and_then(|it| message(all, *it))
+                .is_some_and(|message| message.role == "assistant")
         };
         let mut n_same = self.known.iter().zip(messages).take_while(|(known, it)| known.0 == **it).count();
         // A reply may be written a little differently in the next prompt.

@@ -66,9 +66,7 @@ struct ChoiceRecord<'a> {
 impl<'a> OutputRecord<'a> {
     /// Returns the message of the first reply, taken out.
     pub(super) fn message(&mut self) -> Option<MessageRecord<'a>> {
-        let choice = self.choices.take()?.into_iter().next()?;
-        let Shaped::Object(choice) = choice else { return None };
-        if let Shaped::Object(message) = choice.message { Some(message) } else { None }
+        self.choices.take()?.into_iter().next()?.object()?.message.object()
     }
 }
 
@@ -124,14 +122,8 @@ impl UsageRecord {
         let cached = cache_read + cache_write;
         let is_beside = cached > input || cached > 0 && total == input + cached + output;
         let prompt = if is_beside { input + cached } else { input };
-        let usage = Usage {
-            prompt,
-            cache_read,
-            cache_write,
-            cache_write_long: None,
-            uncached: prompt - cached,
-            output,
-        };
+        let uncached = prompt - cached;
+        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
         (bill.finish(usage), reasoning.min(output))
     }
 }

@@ -142,11 +142,8 @@ impl Sample {
         if reply.is_none() && usage.is_none() {
             return losses.add(line, "requests without a reply");
         }
-        let messages = event.input.into_iter().flatten().filter_map(|it| match it {
-            Shaped::Object(message) => Some(self.message(line, message)),
-            _ => None,
-        });
-        let messages: Vec<usize> = messages.collect();
+        let input = event.input.into_iter().flatten().filter_map(Shaped::object);
+        let messages: Vec<usize> = input.map(|it| self.message(line, it)).collect();
         let number = |count: &Count| count.known().and_then(|it| usize::try_from(it).ok());
         let refs = event.input_refs.into_iter().flatten().filter_map(|it| match it.as_slice() {
             [from, to] => Some([number(from)?, number(to)?]),

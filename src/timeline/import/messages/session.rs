@@ -59,7 +59,7 @@ impl Session {
             .system
             .or(request.instructions)
             .and_then(|it| json::first::<MessageContent<'_>>(it.get()));
-        let system = system.map(|it| it.to_content()).filter(|it| it.measured.characters > 0);
+        let system = system.map(|it| it.to_content()).filter(|content| content.measured.characters > 0);
         let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get())).unwrap_or_default();
         let front = tools
             .iter()

@@ -164,10 +164,3 @@ impl TokensRecord {
         Billed { usage: bill.apart(uncached, cache_read, cache_write, output), reasoning, is_there }
     }
 }
-
-impl TimeRecord {
-    /// Reads a time.
-    pub(super) fn of(shaped: Shaped<Self>) -> Self {
-        if let Shaped::Object(time) = shaped { time } else { Self::default() }
-    }
-}

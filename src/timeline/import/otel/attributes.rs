@@ -32,7 +32,7 @@ impl Attributes {
 
     /// Returns the first of some attributes that is there.
     pub(super) fn any(&self, keys: &[&str]) -> Option<&Value> {
-        keys.iter().find_map(|it| self.0.get(*it)).filter(|it| !it.is_null())
+        keys.iter().find_map(|it| self.0.get(*it)).filter(|value| !value.is_null())
     }
 
     /// Returns the first of some attributes that is a text; empty if none is.

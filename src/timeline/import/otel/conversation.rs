@@ -141,7 +141,7 @@ impl Conversation {
         let pairs = self.known.iter().rev().zip(digests[..end].iter().rev());
         let n_stay = pairs.take_while(|(known, it)| known.0 == **it).count();
         let stays_from =
-            self.known.len().checked_sub(n_stay).and_then(|it| self.known.get(it)).map(|it| it.1);
+            self.known.len().checked_sub(n_stay).and_then(|it| self.known.get(it)).map(|first| first.1);
         // Nothing in common: the user began again, unless the harness says that it has compacted.
         let is_cleared =
             n_stay == 0 && !is_compacted && digests.first() != self.known.first().map(|it| &it.0);

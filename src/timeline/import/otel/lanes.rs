@@ -79,8 +79,8 @@ pub(super) fn lanes(records: Vec<Record>, losses: &mut Losses) -> Vec<Lane> {
     for lane in &mut lanes {
         lane.happened.sort_by_key(|it| (it.record().start_ms.is_none(), it.record().start_ms));
     }
-    lanes.retain(|it| it.happened.iter().any(|it| matches!(it, Happened::Request(..))));
-    lanes.sort_by_key(|it| it.happened.first().and_then(|it| it.record().start_ms));
+    lanes.retain(|it| it.happened.iter().any(|event| matches!(event, Happened::Request(..))));
+    lanes.sort_by_key(|it| it.happened.first().and_then(|first| first.record().start_ms));
     lanes
 }
 
@@ -190,12 +190,12 @@ impl<'r> Tree<'r> {
         let around = self.around(index);
         let record = &self.records[index];
         let named = std::iter::once(index).chain(around.iter().copied());
-        let named = named.map(|it| self.records[it].conversation()).find(|it| !it.is_empty());
+        let named = named.map(|it| self.records[it].conversation()).find(|name| !name.is_empty());
         let is_agent = |it: usize| self.roles[it] == Role::Agent;
         let agent = around.iter().position(|it| is_agent(*it));
         let is_started =
             |outer: &[usize]| outer.iter().any(|it| is_agent(*it) || self.roles[*it] == Role::Tool);
-        let sub_agent = agent.filter(|it| is_started(&around[it + 1..])).map(|it| &self.records[around[it]]);
+        let sub_agent = agent.filter(|it| is_started(&around[it + 1..])).map(|at| &self.records[around[at]]);
         Place {
             conversation: named.unwrap_or(&record.trace).to_owned(),
             agent: sub_agent.map(|it| {

@@ -37,7 +37,7 @@ impl Record {
     pub(super) fn output(&self) -> Vec<Named> {
         let found = self.attributes.structure(&["gen_ai.output.messages", "gen_ai.completion"]);
         let mut parts: Vec<Named> =
-            found.iter().flat_map(|it| messages(it, "assistant")).flat_map(|it| it.parts).collect();
+            found.iter().flat_map(|it| messages(it, "assistant")).flat_map(|message| message.parts).collect();
         for (_, event) in self.events.iter().filter(|it| it.0 == "gen_ai.choice") {
             let message = event.structure(&["message"]).or_else(|| event.structure(&["content"]));
             parts.extend(message.iter().flat_map(|it| message_of(it, "assistant").parts));
@@ -87,7 +87,7 @@ fn message_of(value: &Value, usual: &str) -> Message {
     parts.extend(calls.into_iter().flatten().map(call));
     let id = value.get("tool_call_id").or(value.get("id")).and_then(Value::as_str);
     if let (Some(id), "tool") = (id, role) {
-        parts.iter_mut().filter(|it| it.call.is_empty()).for_each(|it| id.clone_into(&mut it.call));
+        parts.iter_mut().filter(|it| it.call.is_empty()).for_each(|part| id.clone_into(&mut part.call));
     }
     let digest = xxh3_64(format!("{role}{}", within.unwrap_or(value)).as_bytes());
     Message { role: role.to_owned(), digest, parts }

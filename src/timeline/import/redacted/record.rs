@@ -21,12 +21,12 @@ const LIFETIMES: [(&str, Option<TtlClass>); 2] =
 
 /// Returns the name of one of several values; nothing for one that has none.
 fn named<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
-    names.iter().find(|it| it.1 == *value).map_or("", |it| it.0).to_owned()
+    names.iter().find(|it| it.1 == *value).map_or("", |found| found.0).to_owned()
 }
 
 /// Returns the value of a name, if it is one.
 fn valued<T: Clone>(names: &[(&str, T)], name: &str) -> Option<T> {
-    names.iter().find(|it| it.0 == name).map(|it| it.1.clone())
+    names.iter().find(|it| it.0 == name).map(|found| found.1.clone())
 }
 
 /// The beginning of a session.
@@ -88,7 +88,7 @@ impl Header {
             of_agent,
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
-            flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|it| it.0.to_owned()).collect(),
+            flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             stable,
         }
     }
@@ -96,7 +96,7 @@ impl Header {
     /// Begins the session.
     pub(super) fn into_transcript(self) -> Transcript {
         let known = super::super::formats();
-        let name_of = |name: &str| known.iter().map(|it| it.name).find(|it| *it == name);
+        let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
         let mut transcript = Transcript {
             stable: self.stable.into_iter().map(PartRecord::into_part).collect(),
             name: self.name,
@@ -272,9 +272,9 @@ impl RequestRecord {
             at_ms: exchange.at_ms,
             response_ms: exchange.response_ms,
             end_ms: exchange.end_ms,
-            compacts: exchange
-                .compacts
-                .map(|it| (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|it| *it != usize::MAX))),
+            compacts: exchange.compacts.map(|it| {
+                (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|first| *first != usize::MAX))
+            }),
             summarised: exchange.summarised.iter().copied().map(UsageRecord::of).collect(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
@@ -348,7 +348,7 @@ pub(super) struct NeedRecord {
 impl NeedRecord {
     /// Describes the needs of both histories; one that both have is told once.
     pub(super) fn of_all([as_recorded, undone]: &[Vec<PartNeed>; 2]) -> Vec<Self> {
-        let both = as_recorded.iter().filter(|it| undone.contains(it)).map(|it| Self::of(it, None));
+        let both = as_recorded.iter().filter(|it| undone.contains(it)).map(|need| Self::of(need, None));
         let of_one = |these: &[PartNeed], others: &[PartNeed], is_undone| {
             let only = these.iter().filter(|it| !others.contains(it));
             only.map(|it| Self::of(it, Some(is_undone))).collect::<Vec<_>>()

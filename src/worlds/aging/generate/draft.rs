@@ -99,6 +99,11 @@ impl<'a> Draft<'a> {
         self.stream.graph.say(record, Says::Value(value), is_tracked)
     }
 
+    /// Says a figure that may be asked for, drawn for a purpose.
+    pub fn figure(&mut self, record: RecordIx, draws: &mut Draws) -> FactIx {
+        self.value(record, figure(draws), true)
+    }
+
     /// Says what a record is about, if that is asked for.
     pub fn subject(&mut self, record: RecordIx, is_tracked: bool) -> FactIx {
         self.stream.graph.say(record, Says::Subject, is_tracked)
@@ -107,8 +112,7 @@ impl<'a> Draft<'a> {
     /// Says figures that nobody asks about, drawn for a purpose.
     pub fn bystanders(&mut self, record: RecordIx, n: u64, draws: &mut Draws) {
         for _ in 0..n {
-            let value = figure(draws);
-            self.value(record, value, false);
+            self.value(record, figure(draws), false);
         }
     }
 
@@ -311,6 +315,6 @@ fn facts(graph: &Graph) -> impl Iterator<Item = FactIx> {
 }
 
 /// Draws a figure of three digits or more.
-pub(super) fn figure(draws: &mut Draws) -> i64 {
+fn figure(draws: &mut Draws) -> i64 {
     i64::try_from(draws.between(100, 99_999)).unwrap_or(100)
 }

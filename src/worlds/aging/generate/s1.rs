@@ -1,7 +1,6 @@
 //! S1, research literature: a batch of figures a session, asked for one by one later; nothing in it is ever changed by itself.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures that a batch brings.
@@ -25,8 +24,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         };
         let batch = draft.record(0);
         for _ in 0..n_tracked {
-            let value = figure(&mut draws);
-            let fact = draft.value(batch, value, true);
+            let fact = draft.figure(batch, &mut draws);
             let wait = u32::try_from(draws.between(1, ASKED_WITHIN)).unwrap_or(1);
             draft.ask_once(session + wait, Ask::Any { facts: vec![fact], is_echoed: false }, false);
         }

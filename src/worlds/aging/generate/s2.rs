@@ -1,7 +1,6 @@
 //! S2, a lifestyle assistant: ten constraints given at the start and asked for in every session, and a budget that changes.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures that a session brings beside its change of the budget.
@@ -29,8 +28,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         let mut draws = draft.draws("aging day");
         let record = draft.record(usize::try_from(draws.between(0, 5)).unwrap_or(0));
         // One thing of each day is asked for ever after, by how long ago it was; it does not count in the score.
-        let value = figure(&mut draws);
-        let fact = draft.value(record, value, true);
+        let fact = draft.figure(record, &mut draws);
         draft.ask(session + 1, u32::MAX, Ask::Any { facts: vec![fact], is_echoed: false }, false);
         draft.bystanders(record, FIGURES - 1, &mut draws);
         if session > 0 {
@@ -51,8 +49,7 @@ fn profile(draft: &mut Draft<'_>, n_domains: usize) -> u32 {
     let n_echoed = usize::try_from(draft.numbers.counted.echoed_constraints).unwrap_or(0);
     for (nth, n_figures) in CONSTRAINTS.into_iter().enumerate() {
         let record = draft.record(nth % n_domains);
-        let value = figure(&mut draws);
-        let fact = draft.value(record, value, true);
+        let fact = draft.figure(record, &mut draws);
         draft.bystanders(record, n_figures - 1, &mut draws);
         let is_echoed = nth >= CONSTRAINTS.len() - n_echoed;
         draft.ask(0, u32::MAX, Ask::Any { facts: vec![fact], is_echoed }, true);

@@ -1,7 +1,6 @@
 //! S3, a knowledge base: three to five decisions a session, each with figures, some known by what they are about.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -44,8 +43,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
                 facts.push(draft.subject(record, true));
             }
             for _ in 0..n_figures {
-                let value = figure(&mut draws);
-                facts.push(draft.value(record, value, true));
+                facts.push(draft.figure(record, &mut draws));
             }
             let n_said = n_figures + u64::from(names_subject);
             draft.bystanders(record, n_statements.saturating_sub(n_said), &mut draws);

@@ -1,7 +1,6 @@
 //! S4, software engineering: each sprint has design notes, and the next one's work depends on them.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Keywords of a sprint's design notes.
@@ -20,8 +19,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         let mut draws = draft.draws("aging sprint");
         let notes = draft.record(usize::try_from(draws.between(0, 3)).unwrap_or(0));
         for _ in 0..KEYWORDS {
-            let value = figure(&mut draws);
-            let fact = draft.value(notes, value, true);
+            let fact = draft.figure(notes, &mut draws);
             draft.ask_once(session + 1, Ask::Any { facts: vec![fact], is_echoed: false }, true);
         }
         draft.bystanders(notes, OTHERS, &mut draws);

@@ -1,7 +1,6 @@
 //! S5, self-management: an agent is told facts in blocks, and keeps what it will be asked in files of its own.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -26,8 +25,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         }
         for _ in 0..FACTS {
             let record = draft.record(usize::try_from(draws.between(0, 5)).unwrap_or(0));
-            let value = figure(&mut draws);
-            told.push(draft.value(record, value, true));
+            told.push(draft.figure(record, &mut draws));
             draft.bystanders(record, 1, &mut draws);
         }
         draft.press();

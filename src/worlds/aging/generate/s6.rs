@@ -1,7 +1,6 @@
 //! S6, several domains: one report a session from a shop, a map, a code host or a forum; all that was asked is asked again.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures of a report.
@@ -24,8 +23,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
             let fact = if draws.chance(draft.numbers.fitted.subject_share_domains) {
                 draft.subject(report, true)
             } else {
-                let value = figure(&mut draws);
-                draft.value(report, value, true)
+                draft.figure(report, &mut draws)
             };
             draft.ask(session + 1, u32::MAX, Ask::Any { facts: vec![fact], is_echoed: false }, true);
         }

@@ -1,7 +1,6 @@
 //! S7, self-planning: an agent builds a notes program over sessions; schemas change, and counters with them.
 
 use super::Draft;
-use super::draft::figure;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -32,8 +31,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
         }
         for _ in 0..FACTS {
             let record = draft.record(usize::try_from(draws.between(0, 3)).unwrap_or(0));
-            let value = figure(&mut draws);
-            settled.push(draft.value(record, value, true));
+            settled.push(draft.figure(record, &mut draws));
         }
         let record = draft.record(2);
         let added = i64::try_from(draws.between(1, 4)).unwrap_or(1);

@@ -54,10 +54,11 @@ impl Run<'_> {
         // Facts stand in the order of their sessions.
         let tracked = self.player.tracked.iter().take_while(|it| it.session <= session);
         let gists_tell = self.store.gists_name_subjects();
-        share(tracked.filter(|it| it.replaced > session).map(|it| {
-            let is_own = has_own && it.session == session;
-            let by_gist = || gists_tell && it.subject_of.is_some_and(|it| self.store.mentions(it));
-            is_own || it.is_hit || self.store.is_exact[it.fact as usize] || by_gist()
+        share(tracked.filter(|it| it.replaced > session).map(|fact| {
+            let is_own = has_own && fact.session == session;
+            let by_gist =
+                || gists_tell && fact.subject_of.is_some_and(|subject| self.store.mentions(subject));
+            is_own || fact.is_hit || self.store.is_exact[fact.fact as usize] || by_gist()
         }))
     }
 

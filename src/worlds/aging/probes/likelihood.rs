@@ -85,7 +85,7 @@ impl<'a> Likelihood<'a> {
 
     /// Returns the axes that are fitted.
     fn axes([write, read]: [bool; 2]) -> Vec<usize> {
-        [(0, true), (1, write), (2, read)].into_iter().filter(|it| it.1).map(|it| it.0).collect()
+        [(0, true), (1, write), (2, read)].into_iter().filter(|it| it.1).map(|place| place.0).collect()
     }
 
     /// Returns the most likely values.

@@ -53,7 +53,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Probe>, Vec<Diagnostic>> {
         reader.report(
             (at, 0),
             Code::ProbesEmpty,
-            "the table has no answers".to_owned(),
+            "the table has no answers",
             "write one line for each question",
         );
     }
@@ -82,7 +82,7 @@ impl Reader<'_> {
             }
         }
         let required = COLUMNS.iter().zip(self.places).take(COLUMNS.len() - 1);
-        let missing: Vec<&str> = required.filter(|it| it.1.is_none()).map(|it| *it.0).collect();
+        let missing: Vec<&str> = required.filter(|it| it.1.is_none()).map(|column| *column.0).collect();
         if !missing.is_empty() {
             let message = format!("the columns `{}` are missing", missing.join("`, `"));
             let help = "begin with a line `session,fact,lag,right`, or `session,fact,lag,right,held`";
@@ -100,32 +100,22 @@ impl Reader<'_> {
         let is_right = self.flag((at, 3), &cells).flatten();
         let held = self.flag((at, 4), &cells).unwrap_or_default();
         if fact.as_deref() == Some("") {
-            self.report(
-                (at, self.place(1)),
-                Code::ProbesValue,
-                "the fact has no name".to_owned(),
-                "name each fact",
-            );
+            self.value((at, 1), "the fact has no name", "name each fact");
         }
         if is_right.is_none() && self.problems.len() == n_known {
-            let help = "write `yes` or `no`";
-            self.report((at, self.place(3)), Code::ProbesValue, "the answer is not judged".to_owned(), help);
+            self.value((at, 3), "the answer is not judged", "write `yes` or `no`");
         }
         if let (Some(session), Some(lag)) = (session, lag)
             && lag > session
         {
             let message = format!("the lag {lag} reaches before the first session");
             let help = "count sessions from 0, and the lag back from the session that asks";
-            self.report((at, self.place(2)), Code::ProbesValue, message, help);
+            self.value((at, 2), message, help);
         }
         if self.problems.len() > n_known {
             return None;
         }
         Some(Probe { session: session?, fact: fact?, lag: lag?, is_right: is_right?, held })
-    }
-
-    fn place(&self, column: usize) -> usize {
-        self.places[column].unwrap_or_default()
     }
 
     fn cell<'c>(&mut self, (at, column): (usize, usize), cells: &[&'c str]) -> Option<&'c str> {
@@ -144,7 +134,7 @@ impl Reader<'_> {
         if number.is_none() {
             let message = format!("`{cell}` is not a number of sessions");
             let help = format!("write a whole number from 0 to {}", SESSIONS_MAX - 1);
-            self.report((place.0, self.place(place.1)), Code::ProbesValue, message, &help);
+            self.value(place, message, &help);
         }
         number
     }
@@ -158,18 +148,18 @@ impl Reader<'_> {
             "" => Some(None),
             _ => {
                 let message = format!("`{cell}` is neither yes nor no");
-                self.report(
-                    (place.0, self.place(place.1)),
-                    Code::ProbesValue,
-                    message,
-                    "write `yes` or `no`",
-                );
+                self.value(place, message, "write `yes` or `no`");
                 None
             }
         }
     }
 
-    fn report(&mut self, (line, column): (usize, usize), code: Code, message: String, help: &str) {
+    /// Reports a value in one of the columns.
+    fn value(&mut self, (line, column): (usize, usize), message: impl Into<String>, help: &str) {
+        self.report((line, self.places[column].unwrap_or_default()), Code::ProbesValue, message, help);
+    }
+
+    fn report(&mut self, (line, column): (usize, usize), code: Code, message: impl Into<String>, help: &str) {
         let mut problem = Diagnostic::at(code, "", message).help(help);
         self.file.clone_into(&mut problem.place.file);
         problem.place.line_column = Some((line + 1, column + 1));

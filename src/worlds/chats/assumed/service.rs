@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::FILES;
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Diagnostic, Problems};
 use crate::input::policy::memory::{ServiceCall, ServiceMemory};
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Cost, Decimal};
+use crate::worlds::numbers::named;
 
 /// The folder of the services.
 const SERVICES: &str = "assumptions/memory_runners/services/";
@@ -75,13 +76,7 @@ impl ServiceSpec {
 /// Reports a service of a policy that nothing declares.
 pub fn check_policy(spec: &ServiceMemory) -> Vec<Diagnostic> {
     let known: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
-    if known.contains(&spec.service.as_str()) {
-        return Vec::new();
-    }
-    let message = format!("unknown service `{}`", spec.service);
-    let help = match nearest(&spec.service, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of `{}`", known.join("`, `")),
-    };
-    vec![Diagnostic::at(Code::NameUnknown, "memory.service.service", message).help(help)]
+    let mut problems = Problems::default();
+    problems.within("memory.service.service", |to| named("service", &spec.service, &known, to));
+    problems.into_result(()).err().unwrap_or_default()
 }

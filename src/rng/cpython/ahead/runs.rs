@@ -1,6 +1,6 @@
 //! Counts the words of a text of random letters.
 
-use super::{AHEAD, HIGH, temper, temper_high, unit};
+use crate::rng::cpython::{AHEAD, HIGH, temper, temper_high, unit};
 
 /// The words of which letters are made, a pair for each, not yet tempered; at most [`MOST`] of them.
 #[derive(Clone, Copy)]
