@@ -223,6 +223,11 @@ fn worded() -> BTreeSet<String> {
     names.map(|it| it.trim_end_matches(".snap").to_owned()).collect()
 }
 
+/// Stores of no block, of fewer, and of more than there can be.
+const NO_BLOCKS: &str = "profile.cache.blocks.capacity_blocks=0";
+const BELOW_BLOCKS: &str = "profile.cache.blocks.capacity_blocks=-5";
+const MANY_BLOCKS: &str = "profile.cache.blocks.capacity_blocks=9e9";
+
 /// Returns command lines with mistakes of all kinds.
 fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
@@ -260,21 +265,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=0"],
-        ]
-        .concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=-5"],
-        ]
-        .concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.blocks.capacity_blocks=9e9"],
-        ]
-        .concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", NO_BLOCKS]].concat(),
+        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", BELOW_BLOCKS]].concat(),
+        [&blocks[..], &["--profile", "open/blocks-64-infinite", "--set", MANY_BLOCKS]].concat(),
         vec!["run", "--scenario", "blocks_negative.jsonl"],
         vec!["run", "--scenario", "blocks_too_large.jsonl"],
         vec!["run", "--scenario", "blocks_cut.json"],
