@@ -15,7 +15,7 @@ mod prefixes;
 mod qualified;
 mod units;
 
-use crate::input::profile::written::Readable;
+use crate::input::profile::cache::Readable;
 use crate::input::{CacheRules, Layout, Settings, TtlClass};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::Chain;

@@ -6,9 +6,10 @@ mod git;
 mod output;
 mod pictures;
 mod render;
+mod shown;
 mod usage;
 mod verbs;
-mod words;
+mod what;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -11,9 +11,9 @@ mod watch;
 
 use crate::builtin;
 use crate::cache::{CacheRule, cache, cache_with_settings};
-use crate::input::policy::{Code, DynamicPlace};
+use crate::input::policy::DynamicPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
-use crate::ledger::{Outcome, Sink, Sums};
+use crate::ledger::{Outcome, RunFault, Sink, Sums};
 use crate::memory::{AnyMemory, Memory, MemoryRun};
 use crate::own::Played;
 use crate::projection::chain::Chain;
@@ -28,138 +28,114 @@ use drawn::Drawn;
 use seen::Seen;
 
 pub use compiled::CompiledPolicy;
-pub use fault::{Fault, RunError};
-pub use watch::{Watch, play_with_cache, simulate_watched};
+pub use fault::Fault;
+pub use watch::Watch;
+use watch::Watched;
 
-/// Plays a timeline under a declarative policy.
+/// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
 ///
 /// Prices are not asked: the ledger can be priced under every profile that shares these limits and cache rules.
-pub fn simulate(
-    timeline: &Timeline,
-    policy: &Policy,
-    limits: &Limits,
-    rules: &CacheRules,
-    sink: &mut dyn Sink,
-) -> Outcome {
-    let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let with = (compiled.memory_run(timeline), None);
-    play_ready(timeline, &compiled, &[compiled.recovery()], limits, rules, with, &mut [sink])
-}
-
-/// Plays a timeline once for all policies that [show alike](CompiledPolicy::shows_like): one recovery each, and one sink.
-pub fn simulate_each<S: Sink>(
-    timeline: &Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
-    sinks: &mut [S],
-) -> Outcome {
-    let with = (compiled.memory_run(timeline), None);
-    play_ready(timeline, compiled, recoveries, limits, rules, with, sinks)
-}
-
-/// Plays a timeline under a declarative policy with a memory in code, made for the timeline; the policy's layout places it.
-pub fn simulate_with_memory<'t>(
-    timeline: &'t Timeline,
-    policy: &Policy,
-    limits: &Limits,
-    rules: &CacheRules,
-    memory: impl FnOnce(&'t Timeline) -> Box<dyn Memory + 't>,
-    sink: &mut dyn Sink,
-) -> Outcome {
-    let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let memory_run = MemoryRun::new(timeline.facts.as_ref(), Some(AnyMemory::Code(memory(timeline))));
-    let recoveries = [compiled.recovery()];
-    play_ready(timeline, &compiled, &recoveries, limits, rules, (memory_run, None), &mut [sink])
-}
-
-/// Plays a timeline with drawn needs; rows of requests that fetch something are further requests of the step that needs it.
-pub fn simulate_sampled(
-    timeline: &Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recovery: CompiledRecovery,
-    limits: &Limits,
-    rules: &CacheRules,
-    seed: Seed,
-    sink: &mut dyn Sink,
-) -> Outcome {
-    let with = (compiled.memory_run(timeline), Some(Drawn::new(timeline, seed)));
-    play_ready(timeline, compiled, &[recovery], limits, rules, with, &mut [sink])
-}
-
-fn play_ready<'t, S: Sink>(
-    timeline: &'t Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
-    (memory_run, drawn): (MemoryRun<'t>, Option<Drawn>),
-    sinks: &mut [S],
-) -> Outcome {
-    if let Some(code) = &compiled.code {
-        let drawn_before = drawn.clone();
-        let mut projector = projector(timeline, compiled, code, recoveries, limits, rules, drawn_before);
-        let sinks = &mut erased(sinks);
-        let run = Run::new(timeline, &mut *projector, compiled.layout, recoveries, limits, rules, sinks);
-        return run.with(memory_run, drawn).play_declared();
-    }
-    let mut program = compiled.program.clone();
-    let run = Run::new(timeline, &mut program, compiled.layout, recoveries, limits, rules, sinks);
-    run.with(memory_run, drawn).play_declared()
-}
-
-/// Makes the code of a policy, which is played once more beforehand where that is asked for.
-fn projector<'t>(
-    timeline: &'t Timeline,
-    compiled: &CompiledPolicy<'_>,
-    code: &Code,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
+pub struct Simulation<'s> {
+    timeline: &'s Timeline,
+    policy: CompiledPolicy<'s>,
+    /// How the agent recovers, once for each sink.
+    recoveries: Vec<CompiledRecovery>,
+    rules: &'s CacheRules,
+    cache: Box<dyn CacheRule>,
+    memory: MemoryRun<'s>,
     drawn: Option<Drawn>,
-) -> Box<dyn Projector + 't> {
-    let made = builtin::projector(code, compiled.made(timeline, 0));
-    if compiled.own().is_none_or(|it| !it.plays_twice) {
-        return made;
-    }
-    first_play(timeline, compiled, recoveries, limits, rules, drawn).compare(made)
 }
 
-/// Plays a timeline under own code once more beforehand, and returns what its requests showed.
-fn first_play(
-    timeline: &Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
-    drawn: Option<Drawn>,
-) -> Played {
-    let played = Played::default();
-    if let Some(code) = &compiled.code {
-        let mut noted = played.note(builtin::projector(code, compiled.made(timeline, 1)));
-        let mut sinks = vec![Sums::default(); recoveries.len()];
-        let (noted, sinks): (&mut dyn Projector, _) = (&mut noted, &mut erased(&mut sinks));
-        let run = Run::new(timeline, noted, compiled.layout, recoveries, limits, rules, sinks);
-        run.with(compiled.memory_run(timeline), drawn).play_declared();
+impl<'s> Simulation<'s> {
+    /// Prepares to play a timeline under a policy, whose code may end the run, as a cache rule's may; the outcome then says so.
+    pub fn new(timeline: &'s Timeline, policy: &'s Policy, limits: &Limits, rules: &'s CacheRules) -> Self {
+        Self::of(timeline, CompiledPolicy::new(timeline, policy, limits), rules)
     }
-    played
-}
 
-/// Plays a timeline under any projector.
-///
-/// # Errors
-/// The projector made an edit that cannot be made.
-pub fn play(
-    timeline: &Timeline,
-    projector: &mut dyn Projector,
-    layout: &Layout,
-    recovery: CompiledRecovery,
-    limits: &Limits,
-    rules: &CacheRules,
-    sink: &mut dyn Sink,
-) -> Result<Outcome, RunError> {
-    Run::new(timeline, projector, layout, &[recovery], limits, rules, &mut [sink]).play()
+    /// The same under a policy that is compiled for the timeline.
+    pub fn compiled(timeline: &'s Timeline, policy: &CompiledPolicy<'s>, rules: &'s CacheRules) -> Self {
+        Self::of(timeline, policy.clone(), rules)
+    }
+
+    fn of(timeline: &'s Timeline, policy: CompiledPolicy<'s>, rules: &'s CacheRules) -> Self {
+        Self {
+            timeline,
+            recoveries: vec![policy.recovery()],
+            rules,
+            cache: if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) },
+            memory: policy.memory_run(timeline),
+            drawn: None,
+            policy,
+        }
+    }
+
+    /// Lets the agent recover in other ways than the policy's, one for each sink: those of policies that
+    /// [show alike](CompiledPolicy::shows_like).
+    #[must_use]
+    pub fn recovering(self, recoveries: &[CompiledRecovery]) -> Self {
+        Self { recoveries: recoveries.to_vec(), ..self }
+    }
+
+    /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
+    #[must_use]
+    pub fn drawn(self, seed: Seed) -> Self {
+        Self { drawn: Some(Drawn::new(self.timeline, seed)), ..self }
+    }
+
+    /// Puts a memory in code in the place of the policy's; the policy's layout places it.
+    #[must_use]
+    pub fn with_memory(self, memory: Box<dyn Memory + 's>) -> Self {
+        let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
+        Self { memory, ..self }
+    }
+
+    /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
+    #[must_use]
+    pub fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        Self { cache: make(self.cache), ..self }
+    }
+
+    /// Plays it into a sink.
+    pub fn run(self, sink: &mut dyn Sink) -> Outcome {
+        self.run_each(&mut [sink])
+    }
+
+    /// Plays it once, into a sink for each way to recover.
+    pub fn run_each<S: Sink>(mut self, sinks: &mut [S]) -> Outcome {
+        if self.policy.code.is_some() {
+            let mut policy = self.projector();
+            return self.run_by(&mut *policy, &mut erased(sinks));
+        }
+        let mut program = std::mem::take(&mut self.policy.program);
+        Run::new(self, &mut program, sinks).play()
+    }
+
+    /// Plays it before the eyes of someone, into a sink for each way to recover.
+    pub fn run_watched(mut self, watch: &mut dyn Watch, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        let policy = self.projector();
+        self.run_by(&mut Watched { policy, watch }, sinks)
+    }
+
+    /// Plays it with any projector in the place of the policy's stages or code.
+    pub fn run_by(self, projector: &mut dyn Projector, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        Run::new(self, projector, sinks).play()
+    }
+
+    /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
+    fn projector(&mut self) -> Box<dyn Projector + 's> {
+        let Some(code) = &self.policy.code else { return Box::new(std::mem::take(&mut self.policy.program)) };
+        let made = |play| builtin::projector(code, self.policy.made(self.timeline, play));
+        let policy = made(0);
+        if self.policy.own().is_none_or(|it| !it.plays_twice) {
+            return policy;
+        }
+        let played = Played::default();
+        let again = Self::compiled(self.timeline, &self.policy, self.rules);
+        let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
+        let mut sums = vec![Sums::default(); self.recoveries.len()];
+        again.run_by(&mut *played.note(made(1)), &mut erased(&mut sums));
+        played.compare(policy)
+    }
 }
 
 /// Returns sinks of one type as sinks of any.
@@ -191,11 +167,11 @@ struct Way {
 struct Run<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,
-    layout: &'r Layout,
+    layout: &'t Layout,
     /// How the agent recovers, once for each sink.
     ways: Vec<Way>,
-    limits: &'r Limits,
-    rules: &'r CacheRules,
+    limits: Limits,
+    rules: &'t CacheRules,
     cache: Box<dyn CacheRule>,
     sinks: &'r mut [S],
     prompt: Prompt<'t>,
@@ -231,37 +207,30 @@ struct Run<'r, 't, P: ?Sized, S> {
     /// What the agent's last request read of its prompt.
     last_read: Tokens,
     outcome: Outcome,
-    /// Why the run cannot go on.
-    fault: Option<RunError>,
 }
 
 impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
     /// Stands before the first turn.
-    fn new(
-        timeline: &'t Timeline,
-        projector: &'r mut P,
-        layout: &'r Layout,
-        recoveries: &[CompiledRecovery],
-        limits: &'r Limits,
-        rules: &'r CacheRules,
-        sinks: &'r mut [S],
-    ) -> Self {
-        let way = |recovery: &CompiledRecovery| Way {
-            recovery: *recovery,
-            carried: recovery.terms().map(Carried::new),
-        };
+    fn new(simulation: Simulation<'t>, projector: &'r mut P, sinks: &'r mut [S]) -> Self {
+        let Simulation { timeline, policy, recoveries, rules, cache, memory, drawn, .. } = simulation;
+        let CompiledPolicy { layout, limits, .. } = policy;
+        let removed = removed(&recoveries);
+        // What is drawn is not expected.
+        let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
+        let way = |it: &CompiledRecovery| Way { recovery: *it, carried: terms(it).map(Carried::new) };
         Self {
             timeline,
             projector,
             layout,
+            seen: recoveries.iter().any(|it| terms(it).is_some()).then(Seen::default),
             ways: recoveries.iter().map(way).collect(),
             limits,
             rules,
-            cache: if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) },
+            cache,
             sinks,
             prompt: Prompt::new(&timeline.spine),
             log: ChangeLog::default(),
-            memory_run: MemoryRun::new(timeline.facts.as_ref(), None),
+            memory_run: memory,
             chain: Chain::default(),
             ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
             last_ms: None,
@@ -275,42 +244,25 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
             tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
             is_cold: false,
             n_asking: 0,
-            drawn: None,
-            seen: recoveries.iter().any(|it| it.terms().is_some()).then(Seen::default),
-            removed: removed(recoveries),
+            drawn,
+            removed,
             last_read: 0,
             outcome: Outcome::default(),
-            fault: None,
         }
     }
 
-    /// Plays with a memory, and with needs that are drawn, where they are.
-    fn with(mut self, memory_run: MemoryRun<'t>, drawn: Option<Drawn>) -> Self {
-        if drawn.is_some() {
-            self.ways.iter_mut().for_each(|it| it.carried = None);
-            self.seen = None;
-        }
-        Self { memory_run, drawn, ..self }
-    }
-
-    /// Plays a policy of a plan; own code and own cache rules may end the run, which its outcome says.
-    fn play_declared(mut self) -> Outcome {
+    fn play(mut self) -> Outcome {
         self.run();
-        if let Some(error) = self.fault {
-            self.outcome.fault = Some(error.into());
-        }
         self.outcome
-    }
-
-    fn play(mut self) -> Result<Outcome, RunError> {
-        self.run();
-        self.fault.map_or(Ok(self.outcome), Err)
     }
 
     /// Notes why the run cannot go on; its next request is not sent.
     #[cold]
-    fn fail(&mut self, (turn_ix, step): (TurnIx, StepIx), fault: Fault) {
-        let policy = || self.projector.name().to_owned();
-        self.fault.get_or_insert_with(|| RunError { policy: policy(), turn: turn_ix + 1, step, fault });
+    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, fault: &Fault) {
+        if self.outcome.fault.is_none() {
+            let policy = self.projector.name().to_owned();
+            let fault = RunFault { policy, turn: turn_ix + 1, step, what: fault.to_string() };
+            self.outcome.fault = Some(fault.into());
+        }
     }
 }

@@ -11,7 +11,7 @@ mod record;
 
 use crate::cache::{CacheRule, Finding};
 use crate::diag::Diagnostic;
-use crate::engine::{CompiledPolicy, simulate, simulate_watched};
+use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
@@ -109,7 +109,8 @@ pub fn explain(
 ) -> Result<Explanation, Box<Diagnostic>> {
     let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
     let mut rows = Rows::default();
-    let outcome = simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    let play = || Simulation::new(timeline, policy, &profile.limits, &profile.cache);
+    let outcome = play().run(&mut rows);
     if let Some(fault) = outcome.fault {
         return Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string())));
     }
@@ -123,10 +124,7 @@ pub fn explain(
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
-    let compiled = CompiledPolicy::new(timeline, policy, &profile.limits);
-    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut sink));
-    let (limits, rules) = (&profile.limits, &profile.cache);
-    simulate_watched(timeline, &compiled, &recoveries, limits, rules, (&mut eyes, look), sinks);
+    play().with_cache(look).run_watched(&mut eyes, &mut [&mut sink]);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let aside_before = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main);

@@ -167,25 +167,20 @@ impl Judge<'_> {
                     let verdict = self.verdict(own, metric, found.map(|it| it.0), bound, holds);
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
-                Rule::MaxIncrease(share) => {
+                Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
+                    let is_lower = matches!(rule, Rule::MaxDecrease(_));
                     let found = self.increase(own, metric);
-                    let holds = found.as_ref().is_ok_and(|it| self.end(it, false) <= share.share());
-                    let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at most {} against {over}", change(share.number));
-                    verdicts.push(GuardVerdict {
-                        is_change: true,
-                        is_better_higher: Some(false),
-                        ..self.verdict(own, metric, found, bound, holds)
+                    let holds = found.as_ref().is_ok_and(|it| match is_lower {
+                        true => self.end(it, true) >= -share.share(),
+                        false => self.end(it, false) <= share.share(),
                     });
-                }
-                Rule::MaxDecrease(share) => {
-                    let found = self.increase(own, metric);
-                    let holds = found.as_ref().is_ok_and(|it| self.end(it, true) >= -share.share());
+                    let (word, most) =
+                        if is_lower { ("at least", -share.number) } else { ("at most", share.number) };
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("at least {} against {over}", change(-share.number));
+                    let bound = format!("{word} {} against {over}", change(most));
                     verdicts.push(GuardVerdict {
                         is_change: true,
-                        is_better_higher: Some(true),
+                        is_better_higher: Some(is_lower),
                         ..self.verdict(own, metric, found, bound, holds)
                     });
                 }
@@ -198,13 +193,8 @@ impl Judge<'_> {
     /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
     fn end(&self, found: &Found, is_lower: bool) -> f64 {
         match found.interval.filter(|_| self.guard.guard.surely) {
-            Some([low, high]) => {
-                if is_lower {
-                    low.min(found.value)
-                } else {
-                    high.max(found.value)
-                }
-            }
+            Some([low, _]) if is_lower => low.min(found.value),
+            Some([_, high]) => high.max(found.value),
             None => found.value,
         }
     }

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::engine::{self, CompiledPolicy};
+use crate::engine::{CompiledPolicy, Simulation};
 use crate::input::policy::{Code, ScheduleFor};
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
@@ -39,8 +39,8 @@ pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Li
     let compiled = CompiledPolicy::new(timeline, policy, limits);
     let schedules = candidates(profile).into_iter().map(|it| Some(Code::Schedule(it)));
     let all = std::iter::once(policy.code.clone()).chain(schedules);
-    let billed =
-        all.map(|code| (played(timeline, compiled.clone().with_code(code.clone()), profile, limits), code));
+    let bill = |code| played(timeline, &compiled.clone().with_code(code), profile);
+    let billed = all.map(|code| (bill(code.clone()), code));
     // The first of equals, so that nothing is dropped for nothing.
     billed.min_by(|(one, _), (other, _)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))?.1
 }
@@ -73,19 +73,14 @@ fn lifetimes(rules: &CacheRules) -> [Option<u64>; 2] {
 }
 
 /// Plays and bills a candidate: the turns missing at its end, and US dollars.
-fn played(
-    timeline: &Timeline,
-    compiled: CompiledPolicy<'_>,
-    profile: &Profile,
-    limits: &Limits,
-) -> (u32, f64) {
+fn played(timeline: &Timeline, compiled: &CompiledPolicy<'_>, profile: &Profile) -> (u32, f64) {
     let mut sink: (Sums, PriceRows) = Default::default();
     let recovery = match profile.assumptions.recovery {
         RecoveryPrice::Flat => compiled.recovery().under(None),
         RecoveryPrice::Requests => compiled.recovery(),
     };
-    let sinks = std::slice::from_mut(&mut sink);
-    let outcome = engine::simulate_each(timeline, &compiled, &[recovery], limits, &profile.cache, sinks);
+    let play = Simulation::compiled(timeline, compiled, &profile.cache).recovering(&[recovery]);
+    let outcome = play.run_each(std::slice::from_mut(&mut sink));
     let (sums, rows) = sink;
     let costs = Costs::new(&sums, Some(&rows.into()), outcome.limit_violations, profile);
     let missing = outcome.turns_requested.saturating_sub(outcome.turns_completed);

@@ -229,8 +229,7 @@ name = "p"
 about = "Round numbers."
 as_of = "2026-01-01"
 sources = ["none"]
-[cache]
-rules = "none"
+cache = "none"
 [[prices]]
 input = 2.0
 output = 10.0

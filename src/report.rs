@@ -79,7 +79,7 @@ pub use verdict::Verdict;
 pub const ALL: &str = "ALL";
 
 /// A comparison: every policy on every scenario under every profile.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The suite, if any.
     pub suite: Option<String>,
@@ -261,26 +261,7 @@ impl Report {
         let (runs, failures) = Self::without_failed(runs);
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
         let sums = if has_sum && n_scenarios > 1 { sums(&runs, &failures) } else { Vec::new() };
-        Self {
-            suite,
-            notes,
-            references: Vec::new(),
-            figures: Vec::new(),
-            runs,
-            folded: None,
-            sums,
-            guard_verdicts: Vec::new(),
-            failures,
-            skipped: Vec::new(),
-            sessions: Vec::new(),
-            losses: Losses::default(),
-            next: None,
-            explains: explains::Explains::default(),
-            oracles: Vec::new(),
-            min_evidence: verdict::MIN_EVIDENCE,
-            columns: Vec::new(),
-            is_ranked: false,
-        }
+        Self { suite, notes, runs, sums, failures, min_evidence: verdict::MIN_EVIDENCE, ..Self::default() }
     }
 
     /// Makes a report of what a fold kept of runs, and of those that failed.

@@ -1,7 +1,7 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
 use crate::input::policy::{Breakpoint, Layout, LevelEnd, Place};
-use crate::input::profile::written::{Automatic, LookbackUnit, Lookup};
+use crate::input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use crate::input::{Breakpoints, TtlClass};
 use crate::projection::chain::{Chain, Link};
 use crate::quantity::Tokens;

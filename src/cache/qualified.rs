@@ -8,8 +8,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
-use crate::input::profile::cache::{Hits, Qualified as Rules, SETTINGS};
-use crate::input::profile::written::Level;
+use crate::input::profile::cache::{Hits, Level, Qualified as Rules, SETTINGS};
 use crate::input::{CacheRules, Settings};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::{Chain, Link};

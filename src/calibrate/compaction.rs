@@ -2,7 +2,7 @@
 
 use super::files::{self, Deed, FileUse, Hidden};
 use super::forecast::{Chance, Forecast};
-use crate::engine::simulate;
+use crate::engine::Simulation;
 use crate::input::policy::{Action, Moment};
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::scenario::refetch::{Bound, Terms};
@@ -104,7 +104,8 @@ pub fn compacting(spec: &PolicyFile) -> Option<Policy> {
 /// Returns the tokens of the prompt that a policy leaves which [compacts](compacting) before a step's request, without what follows it.
 pub fn prompt_behind(timeline: &Timeline, step: StepIx, policy: &Policy) -> Tokens {
     let history = timeline.before(step);
-    simulate(&history, policy, &Limits::NONE, &CacheRules::None, &mut Sums::default()).end_tokens
+    let play = Simulation::new(&history, policy, &Limits::NONE, &CacheRules::None);
+    play.run(&mut Sums::default()).end_tokens
 }
 
 /// Predicts the outcome of every compaction of a session, and finds what followed; the policy compacts as the session's harness does.

@@ -2,63 +2,41 @@
 
 use std::path::PathBuf;
 
-use crate::compare::Comparison;
 use crate::report::chart::KINDS;
 use crate::report::sections::columns::Column;
 use crate::report::verdict::MIN_EVIDENCE;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 
-use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{ForceArgs, OutputArgs, PageArgs};
+use crate::cli::output::{ForceArgs, OutputArgs};
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::parts::PartsArgs;
 use crate::cli::verbs::run;
-use crate::cli::verbs::sweep::shard;
-use crate::quantity::saturated;
-
-/// The profile used when nothing names a model.
-pub(crate) const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
+use crate::cli::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("format", run::offered("`run`")),
+    mut_arg("parts", |it| {
+        it.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
+    })
+)]
 pub(crate) struct RunArgs {
-    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
-    #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<String>,
-    /// Suite that supplies whatever the other options omit [default: default]
-    #[arg(long, value_name = "S")]
-    pub(crate) suite: Option<String>,
-    /// Policies by name, path or pattern; the first one is the baseline
-    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
-    pub(crate) policies: Vec<String>,
-    /// Scenarios by name, path or pattern, or recorded sessions
-    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
-    pub(crate) scenarios: Vec<String>,
-    /// Model profiles by name, path or pattern
-    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
-    pub(crate) profiles: Vec<String>,
+    #[command(flatten)]
+    pub(crate) policies: PoliciesArgs,
+    #[command(flatten)]
+    pub(crate) what: What,
+    #[command(flatten)]
+    pub(crate) suite: SuiteArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
     #[command(flatten)]
-    pub(crate) draw: DrawArgs,
-    #[command(flatten)]
-    pub(crate) process: ProcessArgs,
-    /// Override a field for this run, as in `POLICY.params.trigger.tokens=20000`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Share of the needed evidence a policy must keep to be recommended
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
-    pub(crate) min_evidence: f64,
+    pub(crate) evidence: EvidenceArgs,
     /// Row granularity
     #[arg(long, value_enum, default_value_t)]
     pub(crate) rows: RowsArg,
-    /// Output format [default: by the output's extension, else table or jsonl]
-    #[arg(long, value_parser = Formats { of: "`run`", known: &run::formats() }.parser())]
-    pub(crate) format: Option<FormatArg>,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    #[command(flatten)]
-    pub(crate) page: PageArgs,
-    #[command(flatten)]
-    pub(crate) wide: WidthArgs,
+    pub(crate) shown: PagedArgs,
     /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`
     #[arg(long, value_name = "A,B,C", long_help = columns_help())]
     pub(crate) columns: Option<String>,
@@ -70,12 +48,8 @@ pub(crate) struct RunArgs {
     /// Write only what all scenarios come to together, without the runs of each: as tables, JSON or a page
     #[arg(long, conflicts_with_all = ["rows", "details", "columns", "chart"])]
     pub(crate) totals: bool,
-    /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rows", "details", "columns", "chart", "format", "output", "html", "totals"])]
-    pub(crate) parts: Option<PathBuf>,
-    /// Run one share of the scenarios, as in `3/16`
-    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
-    pub(crate) shard: Option<[usize; 2]>,
+    #[command(flatten)]
+    pub(crate) parts: PartsArgs,
 }
 
 /// Describes `--columns`: every column there is.
@@ -94,12 +68,17 @@ fn chart_help() -> String {
     format!("Chart to write as svg: {names}; the second of a kind is `cost-2`")
 }
 
-/// The width of tables.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct WidthArgs {
-    /// Width of tables in characters [default: the terminal's, or COLUMNS, else 100]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(20, 10_000))]
-    pub(crate) width: Option<u16>,
+/// Says in the help of a verb what an argument that others have, too, is to it.
+pub(crate) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
+    move |it| it.help(help)
+}
+
+/// How much must be kept.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct EvidenceArgs {
+    /// Share of the needed evidence that must be kept for a recommendation
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    pub(crate) min_evidence: f64,
 }
 
 /// Returns a parser of whole numbers within bounds, which names the bounds whatever is wrong.
@@ -120,77 +99,9 @@ pub(crate) fn number<T: TryFrom<u64>>(
 /// Parses a share such as `0.9` or `90%`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
-    let share = number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|it| (0.0..=1.0).contains(it));
+    let share =
+        number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "write a share from 0 to 1, such as `0.9`, or a percentage, such as `90%`".to_owned())
-}
-
-/// Selects recorded sessions.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct SelectArgs {
-    /// Skip recorded sessions that ended before this date
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(crate) since: Option<String>,
-    /// Use only the newest N recorded sessions
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
-    pub(crate) limit: Option<u64>,
-    /// Use only recorded sessions of this model: part of its id, or a pattern
-    #[arg(long, value_name = "ID")]
-    pub(crate) model: Option<String>,
-    /// Play each recorded session as if its user had never run another
-    #[arg(long)]
-    pub(crate) alone: bool,
-}
-
-impl SelectArgs {
-    /// Adds the selection to a comparison.
-    pub(crate) fn of(&self, comparison: Comparison) -> Comparison {
-        Comparison {
-            since: self.since.clone(),
-            alone: self.alone,
-            limit: self.limit.map(saturated),
-            model: self.model.clone(),
-            ..comparison
-        }
-    }
-}
-
-/// Random draws and threads.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct DrawArgs {
-    /// Random seed [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
-    /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
-    pub(crate) trials: Option<u64>,
-    /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
-    pub(crate) threads: Option<u16>,
-}
-
-impl DrawArgs {
-    /// Returns the number of threads, if given.
-    pub(crate) fn threads(&self) -> Option<usize> {
-        self.threads.map(usize::from)
-    }
-}
-
-/// What policies that are programs may do.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct ProcessArgs {
-    /// Let policies start the programs that their files name
-    #[arg(long)]
-    pub(crate) allow_process: bool,
-    /// Run each program policy twice, and fail the run at the first difference
-    #[arg(long)]
-    pub(crate) play_twice: bool,
-}
-
-impl ProcessArgs {
-    /// Adds what is allowed to a comparison.
-    pub(crate) fn of(self, comparison: Comparison) -> Comparison {
-        Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
-    }
 }
 
 /// The granularity of rows.

@@ -109,7 +109,7 @@ impl FormatArg {
 
     /// Returns its usual extension; empty if it has none.
     fn extension(self) -> String {
-        self.known().and_then(|it| it.extensions.first().map(|it| format!(".{it}"))).unwrap_or_default()
+        self.known().and_then(|it| it.extensions.first().map(|usual| format!(".{usual}"))).unwrap_or_default()
     }
 }
 
@@ -127,7 +127,7 @@ impl Formats<'_> {
         let known = self.known.iter().filter_map(|it| it.known());
         let values = known.map(|it| PossibleValue::new(it.name.0).help(it.about));
         PossibleValuesParser::new(values)
-            .try_map(|it| all().map(|it| it.name).find(|known| known.0 == it).ok_or("unknown format"))
+            .try_map(|given| all().map(|it| it.name).find(|known| known.0 == given).ok_or("unknown format"))
     }
 
     /// Returns the format to write.
@@ -159,7 +159,7 @@ impl Formats<'_> {
     fn of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
-        match all().find(|it| it.extensions.iter().any(|it| found.eq_ignore_ascii_case(it))) {
+        match all().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
             Some(format) => Ok(Some(format.name)),
             None => {
                 let mut problem = Diagnostic::at(
@@ -176,7 +176,7 @@ impl Formats<'_> {
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
     fn or(&self, name: impl Fn(FormatArg) -> String) -> String {
-        let names = self.known.iter().map(|it| name(*it)).filter(|it| !it.is_empty());
+        let names = self.known.iter().map(|format| name(*format)).filter(|it| !it.is_empty());
         let names: Vec<String> = names.map(|it| format!("`{it}`")).collect();
         match names.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

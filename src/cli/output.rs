@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::catalog::{Catalog, Files, Kind};
 use crate::error::Error;
 use clap::Args;
+use serde::Serialize;
 
 use crate::cli::format::FormatArg;
 use crate::cli::verbs::run::unwritable;
@@ -146,6 +147,11 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns a result as JSON.
+pub(crate) fn json(result: &impl Serialize) -> Result<String, Error> {
+    Ok(serde_json::to_string_pretty(result).map_err(unwritable)? + "\n")
 }
 
 /// Returns the width of the terminal, if the output is one.

@@ -48,5 +48,7 @@ fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnost
 /// Returns whether a text is empty or the number of a further chart.
 fn is_number(text: &str) -> bool {
     text.is_empty()
-        || text.strip_prefix('-').is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+        || text
+            .strip_prefix('-')
+            .is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -2,7 +2,7 @@
 
 use crate::calibrate::Calibration;
 use crate::calibrate::lifetimes::Pauses;
-use crate::engine;
+use crate::engine::Simulation;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
 use crate::report::filled::Filled;
@@ -97,6 +97,6 @@ fn calibration(
         return Calibration::new(timeline, rows, &profile.prices);
     }
     let mut rows = Rows::default();
-    engine::simulate(timeline, as_recorded, &Limits::NONE, &profile.cache, &mut rows);
+    Simulation::new(timeline, as_recorded, &Limits::NONE, &profile.cache).run(&mut rows);
     Calibration::new(timeline, &rows, &profile.prices)
 }

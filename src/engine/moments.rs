@@ -193,7 +193,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     #[inline(always)]
     pub(super) fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
         let most = self.prompt.tokens() + self.log.fetched();
-        if self.projector.may_act(moment, most) && self.fault.is_none() {
+        if self.projector.may_act(moment, most) && self.outcome.fault.is_none() {
             self.edit(moment, turn_ix, step);
         }
     }
@@ -206,10 +206,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.projector.project(moment, &self.ambient, &mut edit);
         self.note_removed(before);
         if let Some(fault) = self.log.fault() {
-            self.fail((turn_ix, step), Fault::Edit(fault));
+            self.fail(turn_ix, step, &Fault::Edit(fault));
         }
         if let Some(what) = self.log.take_failure() {
-            self.fail((turn_ix, step), Fault::Code(what));
+            self.fail(turn_ix, step, &Fault::Code(what));
         }
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {

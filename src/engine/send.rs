@@ -65,7 +65,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             settings: self.settings,
         };
         let usage = self.cache.submit(&view);
-        let mut usage = self.checked(usage, shown, (turn_ix, step));
+        let mut usage = self.checked(usage, shown, turn_ix, step);
         let left = self.left(step, usage.read);
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
@@ -89,7 +89,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             seen.look(&self.prompt);
         }
         if let Some(what) = self.memory_run.fault() {
-            self.fail((turn_ix, step), Fault::Code(what));
+            self.fail(turn_ix, step, &Fault::Code(what));
         }
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
@@ -101,7 +101,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let violations =
             u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
-        if violations == 0 && self.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
+        if violations == 0 && self.outcome.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
             return Ok(());
         }
         Err(match (reply.asks, self.n_asking) {
@@ -122,7 +122,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
                 let (ttl, settings) = (self.ttl, self.settings);
                 let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
                 let usage = self.cache.submit(&RequestView { ttl, settings, ..view });
-                self.checked(usage, tokens, (self.prompt.active_turn(), step));
+                self.checked(usage, tokens, self.prompt.active_turn(), step);
             }
         }
     }
@@ -157,17 +157,14 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
 
     /// Returns what a cache says of a prompt, if that adds up to it.
     #[inline(always)]
-    fn checked(&mut self, usage: CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, turn_ix: TurnIx, step: StepIx) -> CacheUse {
         let CacheUse { read, write: [short, long], uncached, .. } = usage;
         let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
-        if sum == Some(prompt) { usage } else { self.refuse_use(&usage, prompt, at) }
-    }
-
-    /// Ends the run at a cache that does not divide a prompt.
-    #[cold]
-    fn refuse_use(&mut self, usage: &CacheUse, prompt: Tokens, at: (TurnIx, StepIx)) -> CacheUse {
+        if sum == Some(prompt) {
+            return usage;
+        }
         let said = self.cache.fault().map(|it| Fault::Code(it.to_owned()));
-        self.fail(at, said.unwrap_or(Fault::Cache { prompt, usage: *usage }));
+        self.fail(turn_ix, step, &said.unwrap_or(Fault::Cache { prompt, usage }));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
@@ -238,7 +235,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         }
         let chain = self.chain.fork(&mut self.prompt, self.log.identities());
         let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
-        self.checked(usage, prompt, (turn_ix, step));
+        self.checked(usage, prompt, turn_ix, step);
     }
 
     /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
@@ -247,7 +244,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
             None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
         };
-        let usage = self.checked(usage, request.prompt, (turn_ix, step));
+        let usage = self.checked(usage, request.prompt, turn_ix, step);
         let role = match request.purpose {
             Purpose::Summary => Role::Summariser,
             Purpose::KeepAlive => {

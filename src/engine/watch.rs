@@ -1,13 +1,8 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
 
-use super::{CompiledPolicy, Run, RunError, erased, projector};
-use crate::cache::CacheRule;
 use crate::input::policy::Moment;
-use crate::input::{CacheRules, Layout, Limits};
-use crate::ledger::{Firing, Outcome, Sink};
+use crate::ledger::Firing;
 use crate::projection::{Ambient, Editor, Projector};
-use crate::recovery::CompiledRecovery;
-use crate::timeline::Timeline;
 
 /// Sees a policy at work; it must not edit.
 pub trait Watch {
@@ -18,12 +13,12 @@ pub trait Watch {
 }
 
 /// A policy that is watched.
-struct Watched<'w, P, W> {
-    policy: P,
-    watch: &'w mut W,
+pub(super) struct Watched<'p, 'w> {
+    pub(super) policy: Box<dyn Projector + 'p>,
+    pub(super) watch: &'w mut dyn Watch,
 }
 
-impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
+impl Projector for Watched<'_, '_> {
     fn name(&self) -> &str {
         self.policy.name()
     }
@@ -31,7 +26,7 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         self.watch.before(moment, edit);
         self.policy.project(moment, ambient, edit);
-        self.watch.after(moment, &self.policy, edit);
+        self.watch.after(moment, &*self.policy, edit);
     }
 
     fn next_pause(&self, idle_ms: u64) -> Option<u64> {
@@ -41,43 +36,4 @@ impl<P: Projector, W: Watch> Projector for Watched<'_, P, W> {
     fn firings(&self) -> Vec<Firing> {
         self.policy.firings()
     }
-}
-
-/// Plays a timeline under any projector with a cache of the caller's own; the rules only tell policies how long entries live.
-///
-/// # Errors
-/// The projector made an edit that cannot be made, or the cache divided a prompt into parts that are not the prompt.
-pub fn play_with_cache(
-    timeline: &Timeline,
-    projector: &mut dyn Projector,
-    layout: &Layout,
-    recovery: CompiledRecovery,
-    limits: &Limits,
-    (rules, cache): (&CacheRules, Box<dyn CacheRule>),
-    sink: &mut dyn Sink,
-) -> Result<Outcome, RunError> {
-    let (recoveries, sinks): (_, &mut [&mut dyn Sink]) = ([recovery], &mut [sink]);
-    let run = Run::new(timeline, projector, layout, &recoveries, limits, rules, sinks);
-    Run { cache, ..run }.play()
-}
-
-/// Plays a timeline as [`super::simulate_each`] does, before the eyes of someone who also stands between it and its cache.
-pub fn simulate_watched<S: Sink>(
-    timeline: &Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
-    (watch, look): (&mut impl Watch, impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>),
-    sinks: &mut [S],
-) -> Outcome {
-    let policy: Box<dyn Projector + '_> = match &compiled.code {
-        Some(code) => projector(timeline, compiled, code, recoveries, limits, rules, None),
-        None => Box::new(compiled.program.clone()),
-    };
-    let watched: &mut dyn Projector = &mut Watched { policy, watch };
-    let sinks = &mut erased(sinks);
-    let run = Run::new(timeline, watched, compiled.layout, recoveries, limits, rules, sinks);
-    let run = run.with(compiled.memory_run(timeline), None);
-    Run { cache: look(run.cache), ..run }.play_declared()
 }

@@ -6,16 +6,14 @@ use std::rc::Rc;
 
 use super::{By, rung};
 use crate::cache::{CacheRule, RequestView};
-use crate::engine::{CompiledPolicy, Watch, simulate_watched};
+use crate::engine::{Simulation, Watch, erased};
+use crate::input::Policy;
 use crate::input::policy::Moment;
-use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, ExplicitCacheRow, Outcome, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, SlotIx};
 use crate::quantity::Tokens;
-use crate::recovery::CompiledRecovery;
-use crate::timeline::Timeline;
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +47,12 @@ impl Found {
     }
 }
 
-/// Plays a timeline as [`simulate_each`](crate::engine::simulate_each) does, while an observer compares each prompt with the
-/// previous one.
-pub fn simulate_each<S: Sink>(
-    timeline: &Timeline,
-    compiled: &CompiledPolicy<'_>,
-    recoveries: &[CompiledRecovery],
-    limits: &Limits,
-    rules: &CacheRules,
-    sinks: &mut [S],
-) -> (Outcome, Vec<Found>) {
+/// Plays into a sink for each way to recover, while an observer compares each prompt with the previous one.
+pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<Found>) {
     let notes = Rc::new(RefCell::new(Notes::default()));
     let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
     let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };
-    let outcome = simulate_watched(timeline, compiled, recoveries, limits, rules, (&mut eyes, look), sinks);
+    let outcome = play.with_cache(look).run_watched(&mut eyes, &mut erased(sinks));
     let found = std::mem::take(&mut notes.borrow_mut().found);
     (outcome, found.into_iter().map(|(edit, tokens)| Found { edit, tokens }).collect())
 }

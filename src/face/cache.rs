@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cache::own::{Make, OwnRule};
 use crate::input::policy::OwnCode;
-use crate::input::profile::written::{Cache, Rules, Ttls};
+use crate::input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
 use crate::input::text::duration::Duration as Written;
 use crate::quantity::saturated;
 
@@ -19,33 +19,37 @@ pub struct CacheRules {
 }
 
 impl CacheRules {
-    fn of(rules: Rules) -> Self {
-        Self { rules: Cache { rules, ..Cache::default() }, own: None }
+    fn of(rules: Cache) -> Self {
+        Self { rules, own: None }
     }
 
     /// Returns no cache: every token is plain input.
     #[must_use]
     pub fn none() -> Self {
-        Self::of(Rules::None)
+        Self::of(Cache::None)
     }
 
     /// Returns a cache of the longest common prefix with an earlier prompt: at least `min` tokens, in steps of `step` tokens.
     #[must_use]
     pub fn prefixes(min: u64, step: u64) -> Self {
-        let mut it = Self::of(Rules::PrefixInterval);
-        (it.rules.min_tokens, it.rules.step_tokens) = (Some(min), Some(step));
-        it
+        let (min_tokens, step_tokens) = (Some(min), Some(step));
+        Self::of(Cache::PrefixInterval(PrefixIntervalFields {
+            min_tokens,
+            step_tokens,
+            ..Default::default()
+        }))
     }
 
     /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes
     /// up to `lookback` positions back.
     #[must_use]
     pub fn breakpoints(min: u64, max: u8, lookback: u16) -> Self {
-        let mut it = Self::of(Rules::Breakpoints);
-        it.rules.min_tokens = Some(min);
-        it.rules.breakpoints_max = Some(max);
-        it.rules.lookback_positions = Some(lookback);
-        it
+        Self::of(Cache::Breakpoints(BreakpointsFields {
+            min_tokens: Some(min),
+            breakpoints_max: Some(max),
+            lookback_positions: Some(lookback),
+            ..Default::default()
+        }))
     }
 
     /// Returns a cache whose rules are code.
@@ -56,11 +60,14 @@ impl CacheRules {
         Self { own, ..Self::prefixes(0, 1) }
     }
 
-    /// Sets how long an entry lives after its last use. For a cache in code, this is only what policies see as its lifetime.
+    /// Sets how long an entry lives after its last use, where there are entries. For a cache in code, this is only what policies see as its
+    /// lifetime.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         let ms = saturated(ttl.as_millis());
-        self.rules.ttl = Ttls(vec![Written(ms)]);
+        if let Some(ttls) = self.rules.ttls_mut() {
+            *ttls = Ttls(vec![Written(ms)]);
+        }
         self
     }
 }

@@ -81,14 +81,19 @@ pub fn fixed(amount: f64, decimals: usize) -> String {
     }
 }
 
+/// Writes what is known, or the mark of unknown numbers.
+pub fn or_none<T>(known: Option<T>, written: impl FnOnce(T) -> String) -> String {
+    known.map_or_else(|| NONE.to_owned(), written)
+}
+
 /// Returns an amount with a number of decimals, or the mark of unknown numbers.
 pub fn fixed_or_none(amount: Option<f64>, decimals: usize) -> String {
-    amount.map_or_else(|| NONE.to_owned(), |it| fixed(it, decimals))
+    or_none(amount, |it| fixed(it, decimals))
 }
 
 /// Returns a number with a number of decimals and no separators, or the mark of unknown numbers.
 pub fn plain_or_none(number: Option<f64>, decimals: usize) -> String {
-    number.map_or_else(|| NONE.to_owned(), |it| format!("{it:.decimals$}"))
+    or_none(number, |it| format!("{it:.decimals$}"))
 }
 
 /// Returns how many decimals amounts of this size are shown with.
@@ -106,6 +111,19 @@ pub fn listed(words: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Returns names as they stand in code, as a list in a sentence.
+pub fn listed_code(names: &[String]) -> String {
+    listed(&names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>())
+}
+
+/// Returns the first and the last of some days, or the only one; nothing without any.
+pub fn days<'d>(all: impl Iterator<Item = &'d str> + Clone) -> String {
+    match (all.clone().min(), all.max()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (day, _) => day.unwrap_or_default().to_owned(),
     }
 }
 

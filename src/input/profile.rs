@@ -5,7 +5,6 @@ pub mod calendar;
 mod check;
 mod family;
 pub mod price;
-mod rules;
 pub mod written;
 
 use self::price::Prices;

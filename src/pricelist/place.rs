@@ -6,7 +6,8 @@ use super::rules::{self, canonical};
 use super::services::{served, unpriced};
 use super::{Entry, Found, Reason, Unplaced};
 use crate::diag::Diagnostic;
-use crate::input::profile::written::{Cache, Price};
+use crate::input::profile::cache::Cache;
+use crate::input::profile::written::Price;
 use crate::input::text::decode;
 use crate::input::{Format, Profile, ProfileFile};
 

@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::Entry;
-use crate::input::profile::written::{Assumptions, Cache};
+use crate::input::profile::cache::Cache;
+use crate::input::profile::written::Assumptions;
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Decimal, Tokens};
 
@@ -100,9 +101,12 @@ pub(super) fn rules(entry: &Entry) -> Option<(Cache, &'static Row)> {
     let of_model =
         known().minimums.iter().find(|it| is_among(&it.providers, provider) && has(&it.contains, &dashed));
     let mut cache = row.cache.clone();
-    cache.min_tokens = entry.cache_min_tokens.or(of_model.map(|it| it.tokens)).or(cache.min_tokens);
-    if row.sold_lifetimes && !entry.prices.iter().any(|it| it.cache_write.contains_key("1h")) {
-        cache.ttl.0.truncate(1);
+    if let Some(min_tokens) = cache.min_tokens_mut() {
+        *min_tokens = entry.cache_min_tokens.or(of_model.map(|it| it.tokens)).or(*min_tokens);
+    }
+    let is_sold = || entry.prices.iter().any(|it| it.cache_write.contains_key("1h"));
+    if let Some(ttls) = cache.ttls_mut().filter(|_| row.sold_lifetimes && !is_sold()) {
+        ttls.0.truncate(1);
     }
     Some((cache, row))
 }

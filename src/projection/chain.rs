@@ -51,11 +51,15 @@ impl Chain {
         loop {
             // What the cache knows is visible, or hidden by edits that keep the prefix.
             let visible = prompt.visible_from(from);
-            let at = stood.peek().map_or(visible, |it| visible.min(*it.0));
+            let stands = stood.peek().filter(|it| *it.0 <= visible).copied();
+            let at = stands.map_or(visible, |it| *it.0);
             if at >= prompt.len() {
                 break;
             }
-            let known_by = stood.next_if(|it| *it.0 == at).map_or(prompt.slot(at), |it| it.1);
+            if stands.is_some() {
+                stood.next();
+            }
+            let known_by = stands.map_or(prompt.slot(at), |it| it.1);
             last = Link {
                 slot: at,
                 tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
@@ -169,13 +173,11 @@ fn link(before: u128, slot: &Slot, item: &Item) -> u128 {
         Some(content) => (content.digest(), Shown::Raw),
         None => (item.digest, slot.rendition),
     };
-    let mut bytes = [0_u8; 30];
-    bytes[..16].copy_from_slice(&before.to_le_bytes());
-    bytes[16..24].copy_from_slice(&digest.to_le_bytes());
-    bytes[24..28].copy_from_slice(&slot.tokens.to_le_bytes());
-    bytes[28] = role(if slot.is_summary() { Kind::Summary } else { item.kind });
-    bytes[29] = shown as u8;
-    xxh3_128(&bytes)
+    let says = role(if slot.is_summary() { Kind::Summary } else { item.kind });
+    // One number instead of slices that are copied one by one: this is run for every slot that is behind a change.
+    let own =
+        u128::from(digest) | u128::from(slot.tokens) << 64 | u128::from(says) << 96 | (shown as u128) << 104;
+    xxh3_128(&[before.to_le_bytes(), own.to_le_bytes()].as_flattened()[..30])
 }
 
 /// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.

@@ -25,7 +25,7 @@ const MOMENTS: [Moment; 7] = [
 ];
 
 /// A compiled policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     stages: Vec<CompiledStage>,
     /// Which stages are considered, by moment.

@@ -20,8 +20,8 @@ impl Calibration {
     fn sums(&self) -> [[Tokens; 2]; 2] {
         let sum = |tokens: fn(&Pair) -> Tokens| self.pairs.iter().map(tokens).sum();
         [
-            [sum(|it| it.predicted.read), sum(|it| it.billed.cache_read)],
-            [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|it| it.billed.cache_write)],
+            [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
+            [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|pair| pair.billed.cache_write)],
         ]
     }
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Skipped;
-use crate::grid::numbers::{self, NONE, percent, thousands};
+use crate::grid::numbers::{self, NONE, or_none, percent, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{Drawn, draw, hidden_note};
 use crate::grid::{self, Grid, Of};
@@ -113,22 +113,15 @@ impl Carried {
 impl Share {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
-        let mut by_tool: IndexMap<String, Share> = IndexMap::new();
-        for one in items {
-            let what = what(timeline, one);
-            let share = by_tool.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() });
-            let unneeded = one.is_needed.map(|it| if it { 0 } else { one.tokens });
-            share.add(&Share {
-                what: String::new(),
-                items: 1,
-                tokens: one.tokens,
-                resent: one.resent.into(),
-                entered_usd: one.entered_usd,
-                carried_usd: one.carried_usd,
-                never_needed_tokens: unneeded,
-            });
-        }
-        sorted(by_tool)
+        together(items.iter().map(|it| Self {
+            what: what(timeline, it),
+            items: 1,
+            tokens: it.tokens,
+            resent: it.resent.into(),
+            entered_usd: it.entered_usd,
+            carried_usd: it.carried_usd,
+            never_needed_tokens: it.is_needed.map(|needed| if needed { 0 } else { it.tokens }),
+        }))
     }
 
     /// Returns it with its costs so many times.
@@ -151,14 +144,6 @@ impl Share {
             *self.never_needed_tokens.get_or_insert(0) += tokens;
         }
     }
-}
-
-/// Returns shares, the most expensive first.
-fn sorted(shares: IndexMap<String, Share>) -> Vec<Share> {
-    let mut shares: Vec<Share> = shares.into_values().collect();
-    let cost = |it: &Share| it.entered_usd + it.carried_usd;
-    shares.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
-    shares
 }
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
@@ -189,7 +174,7 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
     };
     let text = text.unwrap_or_default();
     let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
-    let asked = arguments.and_then(|it| it.values().find_map(|it| it.as_str().map(str::to_owned)));
+    let asked = arguments.and_then(|it| it.values().find_map(|value| value.as_str().map(str::to_owned)));
     let line = asked.as_deref().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let n = line.chars().count();
     if n <= ABOUT {
@@ -219,7 +204,9 @@ pub(super) fn together(shares: impl Iterator<Item = Share>) -> Vec<Share> {
         let what = share.what.clone();
         all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(&share);
     }
-    sorted(all)
+    let mut all: Vec<Share> = all.into_values().collect();
+    all.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
+    all
 }
 
 /// Returns what each session has, by tool.
@@ -276,7 +263,7 @@ fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
         ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
         ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
         ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
-        ("% never needed", &|it| unneeded(it).map_or_else(|| NONE.to_owned(), percent)),
+        ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
     let total = (shares.len() > 1).then(|| total(shares));
     let rows: Vec<&Share> = shares.iter().chain(&total).collect();

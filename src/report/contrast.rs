@@ -158,7 +158,8 @@ impl Contrast {
         };
         let all: Vec<(&Part, &[Tally; 2])> =
             parts.iter().flat_map(|part| part.pairs.iter().map(move |it| (part, it))).collect();
-        let kept: Vec<[Tally; 2]> = all.iter().filter(|it| is_same_work(it)).map(|it| it.1.clone()).collect();
+        let kept: Vec<[Tally; 2]> =
+            all.iter().filter(|it| is_same_work(it)).map(|(_, pair)| (*pair).clone()).collect();
         let pairs = Pairs::new(&kept);
         let mut notes = notes_on_stops(parts);
         if kept.len() < all.len() && !kept.is_empty() {
@@ -186,7 +187,6 @@ impl Contrast {
         requests.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         requests.truncate(SHOWN);
         let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
-        let days = distinct(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str()));
         Some(Self {
             base,
             candidate,
@@ -195,11 +195,7 @@ impl Contrast {
                 all => numbers::counted(all.len(), "scenario"),
             },
             profile,
-            as_of: match (days.iter().min(), days.iter().max()) {
-                (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
-                (Some(day), _) => (*day).to_owned(),
-                _ => String::new(),
-            },
+            as_of: numbers::days(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str())),
             pairs: kept.len(),
             are_trials: scenarios.len() == 1 && all.len() > 1,
             changed: first.changed.clone(),
@@ -309,7 +305,7 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
         return Vec::new();
     }
     let both = parts.map(|(name, part)| CostPart { name, usd: costs.map(part) });
-    both.into_iter().filter(|it| it.usd.iter().any(|it| it.abs() > NOTHING)).collect()
+    both.into_iter().filter(|it| it.usd.iter().any(|usd| usd.abs() > NOTHING)).collect()
 }
 
 /// Adds up facts by their states.

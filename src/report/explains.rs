@@ -25,7 +25,7 @@ impl Explains {
         let first = of(&section.lines.first()?.policy);
         let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();
         let change = |run: &&Run| {
-            first.iter().find(|it| it.is_beside(run)).map_or(0.0, |it| (usd(run) - usd(it)).abs())
+            first.iter().find(|it| it.is_beside(run)).map_or(0.0, |base| (usd(run) - usd(base)).abs())
         };
         let runs = of(policy);
         // The first policy changes nothing, so that its dearest run is the one to look at.

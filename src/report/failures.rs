@@ -28,7 +28,7 @@ impl Report {
     pub(crate) fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let scenarios =
-            self.failures.iter().filter(|it| it.policy == baseline).map(|it| it.scenario.as_str());
+            self.failures.iter().filter(|it| it.policy == baseline).map(|failed| failed.scenario.as_str());
         let scenarios = distinct(scenarios);
         if !scenarios.is_empty() {
             notes.push(format!(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::json::Numbers;
 use super::{Report, Run};
 use crate::grid::Grid;
-use crate::grid::numbers::{NONE, plain_or_none};
+use crate::grid::numbers::{NONE, or_none, plain_or_none};
 use crate::input::suite::{Figure, FigureKind};
 use crate::measure::Statistic;
 
@@ -108,7 +108,7 @@ impl Report {
                 [low, high] => format!("{} to {}", written(low), written(high)),
             };
             let within = it.within.map_or(NONE, |it| if it { "yes" } else { "no" });
-            let difference = it.difference.map_or_else(|| NONE.to_owned(), |it| format!("{it:+.3}"));
+            let difference = or_none(it.difference, |it| format!("{it:+.3}"));
             vec![
                 it.name.clone(),
                 it.kind.word().to_owned(),

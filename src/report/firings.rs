@@ -116,7 +116,7 @@ impl Stages {
             (!names.is_empty()).then(|| place(&names, self.by_profile.len()))
         };
         if let Some(place) = place(|it| it.fired == 0) {
-            let all = chosen(|it| it.fired == 0).map(|it| *it.1);
+            let all = chosen(|it| it.fired == 0).map(|stage| *stage.1);
             let all = all.reduce(|mut all, it| {
                 all.add(&it);
                 all
@@ -124,7 +124,7 @@ impl Stages {
             return Some(format!("never fired{place}: {}", all?.reason()));
         }
         let place = place(|it| it.acted == 0)?;
-        let n_fired: u64 = chosen(|it| it.acted == 0).map(|it| it.1.firing.fired).sum();
+        let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
         let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
         Some(format!("fired {times}{place} but changed nothing"))
     }

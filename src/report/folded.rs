@@ -94,7 +94,7 @@ impl Folded {
             |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
         let by_profile = self.profiles.iter().filter_map(|it| self.lines(&Key::All, Some(it)));
         let runs = by_profile.flat_map(|it| it.iter().map(|(_, sum)| &sum.run));
-        runs.filter(|it| !has_failed(it)).map(|it| Run { scenario: ALL.to_owned(), ..it.clone() }).collect()
+        runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).collect()
     }
 }
 

@@ -116,7 +116,8 @@ impl Report {
 
     /// Returns the verdicts in words, those that fail first.
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
-        let failed = self.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("fails: {it}"));
+        let failed =
+            self.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("fails: {failed}"));
         let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
         for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
             held.entry(&verdict.guard).or_default().push(verdict);

@@ -57,11 +57,8 @@ fn rests_on(report: &Report) -> Vec<String> {
     }
     let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
     let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
-    let days = || report.briefs().map(|it| it.as_of);
-    let [first, last] = [days().min(), days().max()].map(Option::unwrap_or_default);
-    let prices =
-        if first == last { format!("Prices of {first}.") } else { format!("Prices of {first} to {last}.") };
-    drawn.into_iter().chain((!last.is_empty()).then_some(prices)).collect()
+    let days = numbers::days(report.briefs().map(|it| it.as_of).collect::<Vec<_>>().into_iter());
+    drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).collect()
 }
 
 /// Returns whether a picture carries a verdict.
@@ -199,7 +196,7 @@ fn is_sure(it: &Choice) -> bool {
 fn published(report: &Report) -> Option<Answer> {
     let lines = report.figure_lines();
     let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).collect();
-    let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|it| it.0.name.as_str()).collect();
+    let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).collect();
     let words = if missed.is_empty() { Vec::new() } else { vec![format!("Outside: {}.", missed.join("; "))] };
     (!judged.is_empty()).then(|| Answer {
         number: format!("{} of {}", judged.len() - missed.len(), judged.len()),
@@ -213,13 +210,8 @@ fn published(report: &Report) -> Option<Answer> {
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
 fn remembered(report: &Report) -> Vec<Answer> {
-    let mut loads: Vec<Vec<&Run>> = Vec::new();
-    for run in report.runs.iter().filter(|it| it.findings.is_some()) {
-        match loads.last_mut().filter(|it| it[0].is_beside(run)) {
-            Some(load) => load.push(run),
-            None => loads.push(vec![run]),
-        }
-    }
+    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).collect();
+    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).collect();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return of_all(&loads).into_iter().collect();
@@ -238,15 +230,16 @@ fn remembered(report: &Report) -> Vec<Answer> {
 }
 
 /// Says which memory costs least over all loads.
-fn of_all(loads: &[Vec<&Run>]) -> Option<Answer> {
+fn of_all(loads: &[&[&Run]]) -> Option<Answer> {
     let total = |policy: &str| {
-        let of = |it: &Vec<&Run>| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
+        let of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
         loads.iter().map(of).sum::<Option<f64>>()
     };
     let base = &loads.first()?.first()?.policy;
     let usd = total(base).filter(|it| *it > 0.0)?;
-    let others =
-        distinct(loads.iter().flatten().map(|it| it.policy.as_str()).filter(|it| *it != base.as_str()));
+    let others = distinct(
+        loads.iter().copied().flatten().map(|it| it.policy.as_str()).filter(|name| *name != base.as_str()),
+    );
     let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
     let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let over = format!("over {} loads that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
@@ -281,8 +274,9 @@ fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
         .ci95
         .map(|[low, high]| format!("95% interval {} to {}, {trials} trials", written(low), written(high)));
     let cost = |run: &Run| {
-        let decimals =
-            numbers::decimals(runs.iter().map(|it| usd(it)).filter(|it| it.is_finite()).fold(0.0, f64::max));
+        let decimals = numbers::decimals(
+            runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max),
+        );
         run.tally.costs.total().map_or_else(String::new, |it| format!("${}", numbers::fixed(it, decimals)))
     };
     let cheapest =

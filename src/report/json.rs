@@ -76,6 +76,12 @@ struct VerdictJson {
     verdict: Verdict,
 }
 
+impl VerdictJson {
+    fn new(verdict: Verdict) -> Self {
+        Self { words: verdict.words(), verdict }
+    }
+}
+
 impl TotalJson {
     fn new(section: &Section) -> Self {
         let lines = section.lines.iter().enumerate().map(|(nth, it)| TotalLine {
@@ -119,7 +125,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         bill: report.bill(),
         aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).collect(),
-        verdicts: verdicts.map(|it| VerdictJson { words: it.words(), verdict: it }).collect(),
+        verdicts: verdicts.map(VerdictJson::new).collect(),
         runs: runs::rows(report, false),
     };
     serde_json::to_string_pretty(&document).map(|it| it + "\n")

@@ -48,13 +48,13 @@ pub fn summary(report: &Report) -> String {
         text += &markdown::table(&grid);
     }
     if let Some(heading) = report.guards_heading() {
-        let failed = report.guard_verdicts.iter().filter(|it| !it.holds).map(|it| format!("❌ {it}"));
+        let failed = report.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("❌ {failed}"));
         let _ = writeln!(text, "**{heading}**\n");
         write_items(failed, &mut text);
     }
     text.push_str("<details><summary>Scenarios, notes and assumptions</summary>\n\n");
     let single = report.sections(Detail::Scenarios);
-    single.iter().filter(|it| !sections.contains(it)).for_each(|it| write_section(it, &mut text));
+    single.iter().filter(|it| !sections.contains(it)).for_each(|section| write_section(section, &mut text));
     let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
     write_list("Guards that hold", held, &mut text);
     write_list("Notes", report.all_notes().into_iter(), &mut text);

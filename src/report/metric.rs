@@ -34,9 +34,9 @@ const METRICS: &[Metric] = &listed![Tally;
     /// User turns that were answered.
     "turns_completed": Count = |it| it.outcome.turns_completed,
     /// The turn, from 1, at which a limit stopped the run.
-    "failure_turn": Count = |it| it.outcome.failure.map(|it| it.turn),
+    "failure_turn": Count = |it| it.outcome.failure.map(|failure| failure.turn),
     /// Which of that turn's requests went over the limit.
-    "failure_kind": Text = |it| it.outcome.failure.map(|it| failure_kind(it.kind)),
+    "failure_kind": Text = |it| it.outcome.failure.map(|failure| failure_kind(failure.kind)),
     /// The agent's own requests.
     "requests": Count = |it| it.sums.main.n,
     /// Tokens of their prompts.
@@ -144,9 +144,9 @@ const METRICS: &[Metric] = &listed![Tally;
     /// Everything.
     "cost_usd.total": Usd = |it| it.costs.total(),
     /// Everything, at the lower end of what is assumed of recovery; null where nothing is.
-    "cost_usd.total_low": Usd = |it| it.cost_interval().map(|it| it[0]),
+    "cost_usd.total_low": Usd = |it| it.cost_interval().map(|[low, _]| low),
     /// Everything, at the upper end.
-    "cost_usd.total_high": Usd = |it| it.cost_interval().map(|it| it[1]),
+    "cost_usd.total_high": Usd = |it| it.cost_interval().map(|[_, high]| high),
     /// The share of needed evidence that prompts still held; null without needs.
     "evidence_kept": Share = |it| it.evidence_kept(),
     /// All requests, one after the other.
@@ -229,7 +229,7 @@ impl Metric {
 
     /// Returns its better direction.
     pub fn better(&self) -> Better {
-        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|it| it.1);
+        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|(_, better)| *better);
         self.shown().and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
     }
 
@@ -295,7 +295,7 @@ impl Metric {
 
 /// Returns the metrics by which policies are compared, cost first, then by column.
 pub fn compared() -> Vec<&'static Metric> {
-    let usual = USUAL.iter().map(|it| it.place).filter(|it| *it != COST);
+    let usual = USUAL.iter().map(|it| it.place).filter(|place| *place != COST);
     let also = ALSO_COMPARED.iter().map(|it| it.0);
     std::iter::once(COST).chain(usual).chain(also).filter_map(at).collect()
 }

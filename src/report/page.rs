@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::blocks::Block;
 use super::chart::{self, Figure};
 use super::template;
+use crate::grid::numbers::percent;
 use crate::grid::{self, Column, Grid};
 
 /// Sorts, filters, and joins points with rows; a page is complete without it.
@@ -130,6 +131,11 @@ pub(super) struct Drawn {
     figure: Figure,
 }
 
+/// Returns the share of evidence that something keeps, in words; nothing where it is not known.
+pub(super) fn kept(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |it| format!("{} kept", percent(it)))
+}
+
 impl Part {
     /// The picture that carries the verdict.
     pub(super) fn picture(pieces: Vec<Piece>) -> Self {
@@ -241,7 +247,7 @@ impl Table {
 
     /// Returns the row of one of some names.
     fn row(&self, keys: &[String]) -> Option<&Row> {
-        self.rows.iter().find(|it| it.cells.first().is_some_and(|it| keys.contains(it)))
+        self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
     }
 }
 
@@ -259,7 +265,8 @@ impl Drawn {
             let own = &self.table;
             let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
             let in_order: Vec<&Table> = on_subject.chain([own]).collect();
-            let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|it| it.id.clone());
+            let href =
+                |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
             self.svg = Some(self.figure.inline(&href)?);
         }
         Ok(())
@@ -286,7 +293,7 @@ impl Page {
             table.name(format!("t{nth}"));
         }
         let tables: Vec<Table> =
-            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|it| it.clone()).collect();
+            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).collect();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;
         }

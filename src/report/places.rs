@@ -47,7 +47,7 @@ fn is_at(known: &str, place: &str) -> bool {
 fn known() -> Vec<&'static str> {
     static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
     let heads = PLACES.get_or_init(heads::<RunOf<'_>>).iter();
-    heads.filter(|it| it.unit.is_number()).map(|it| it.name.as_str()).collect()
+    heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).collect()
 }
 
 #[cfg(test)]

@@ -164,12 +164,12 @@ impl Sum {
         let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.size);
         let before: f64 = own.iter().map(|it| expected(&it)).sum();
         let usd: f64 = own.iter().map(|it| it.usd).sum();
-        let hoped: f64 = own.iter().map(|it| expected(&it) * kind(it).map_or(0.0, |it| it.change)).sum();
+        let hoped: f64 = own.iter().map(|it| expected(&it) * kind(it).map_or(0.0, |kind| kind.change)).sum();
         let n = own.len() as f64;
         let ratio = usd / before;
         let residual: f64 = own.iter().map(|it| (it.usd - ratio * expected(&it)).powi(2)).sum();
         let rates = saved.kinds.iter().map(|kind| {
-            let size: f64 = own.iter().filter(|it| it.kind == kind.name).map(|it| it.size).sum();
+            let size: f64 = own.iter().filter(|it| it.kind == kind.name).map(|session| session.size).sum();
             if size > 0.0 { (size * ratio).powi(2) * kind.bills.variance() } else { 0.0 }
         });
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);

@@ -240,7 +240,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
         ("read", &|it| tokens(it.cache_read_tokens)),
         ("written", &|it| tokens(it.cache_write_tokens)),
         ("output", &|it| tokens(it.output_tokens)),
-        ("cost", &|it| it.cost_usd.map_or_else(none, |it| format!("{it:.4}$"))),
+        ("cost", &|it| it.cost_usd.map_or_else(none, |usd| format!("{usd:.4}$"))),
     ];
     whole(&Grid::of("", 1, sessions, &columns))
 }

@@ -27,8 +27,10 @@ pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec
         let pairs = pairs.clone().filter(|it| it.iter().all(|run| is_of(run, number)));
         let known = pairs.filter_map(|it| Some((it, of(&it[0], number)?, of(&it[1], number)?)));
         let sum = |all: Vec<Statistic>| all.into_iter().reduce(|sum, it| sum.pooled(&it));
-        let numbers =
-            [sum(known.clone().map(|it| it.1).collect())?, sum(known.clone().map(|it| it.2).collect())?];
+        let numbers = [
+            sum(known.clone().map(|it| it.1).collect())?,
+            sum(known.clone().map(|(.., other)| other).collect())?,
+        ];
         let differences = known.map(|(it, ..)| it[1].findings.as_ref()?.more(number.name, &it[0].policy));
         let difference = differences.collect::<Option<Vec<_>>>().and_then(sum);
         Some(Both { numbers: numbers.map(|it| number.with(it)), difference })

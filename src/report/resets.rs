@@ -45,7 +45,7 @@ impl Group<'_> {
     fn note(&self, report: &Report) -> String {
         let lines = report.lines(self.profile);
         let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).collect();
-        let n = sums.first().and_then(|it| it.1.resets).map_or(0, |it| it.recorded);
+        let n = sums.first().and_then(|it| it.1.resets).map_or(0, |resets| resets.recorded);
         let head = match (n, self.sessions.len()) {
             (1, _) => "1 recorded compaction".to_owned(),
             (n, 1) => format!("{n} recorded compactions in 1 session"),

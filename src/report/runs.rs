@@ -64,7 +64,7 @@ impl Columns for RunOf<'_> {
         /// How many trials were drawn.
         "trials": Count = |it| it.run.trials,
         /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
-        "label": Text = |it| it.label.map(|it| Value::of(&it)),
+        "label": Text = |it| it.label.map(|label| Value::of(&label)),
         /// The numbers that every run has.
         "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
             ];

@@ -269,7 +269,9 @@ impl Report {
         };
         let briefs = || {
             let folded = self.folded.iter().flat_map(|it| it.briefs());
-            runs.iter().map(|it| Brief::from(*it)).chain(folded.filter(|it| is_in(it.scenario, it.profile)))
+            runs.iter()
+                .map(|it| Brief::from(*it))
+                .chain(folded.filter(|kept| is_in(kept.scenario, kept.profile)))
         };
         let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).collect();
         let baseline = sums.iter().next().map(|it| line(it.1));
@@ -285,16 +287,10 @@ impl Report {
             }
             line
         });
-        let days: IndexSet<&str> = first.iter().map(|it| it.as_of).collect();
-        let as_of = match (days.iter().min(), days.iter().max()) {
-            (Some(earliest), Some(latest)) if earliest != latest => format!("{earliest} to {latest}"),
-            (Some(day), _) => (*day).to_owned(),
-            _ => String::new(),
-        };
         let mut section = Section {
             load: group.title.clone(),
             profile: profile.unwrap_or(OWN).to_owned(),
-            as_of,
+            as_of: numbers::days(first.iter().map(|it| it.as_of)),
             scenarios: first.len(),
             members: first
                 .iter()

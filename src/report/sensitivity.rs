@@ -51,7 +51,7 @@ columns! { One<'_>;
     /// The longest prompt as a share of the limit.
     "of_limit": Share = |it| policies::of_limit(it.cell),
     /// How it compares with the first policy.
-    "label": Text = |it| it.label.map(|it| Value::of(&it)),
+    "label": Text = |it| it.label.map(|label| Value::of(&label)),
     /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.
     "rates": Group(Vec::new) = |it| it.rates(),
 }

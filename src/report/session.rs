@@ -1,5 +1,7 @@
 //! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
+use std::ops::AddAssign;
+
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -91,7 +93,7 @@ impl NewerVersion {
 /// Reads the name of a format, which must be one that can be read.
 fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
     let name = String::deserialize(from)?;
-    let known = formats().into_iter().map(|it| it.name).find(|it| *it == name);
+    let known = formats().into_iter().map(|it| it.name).find(|known| *known == name);
     known.ok_or_else(|| de::Error::custom(format!("there is no format `{name}`")))
 }
 
@@ -171,7 +173,8 @@ impl Report {
         }
         let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
             let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).collect();
-            versions.sort_by_key(|it| it.split('.').map(|it| it.parse().unwrap_or(0)).collect::<Vec<u64>>());
+            versions
+                .sort_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>());
             versions.dedup();
             let of = match versions.as_slice() {
                 [first, .., last] => format!("{first} to {last}"),
@@ -199,20 +202,12 @@ impl Report {
 
     /// Returns how well the bills of all sessions are reproduced; `None` if none is compared.
     pub fn bill(&self) -> Option<BillCheck> {
-        let bills = self.sessions.iter().filter_map(|it| it.bill);
-        bills.reduce(|mut all, it| {
-            all += it;
-            all
-        })
+        sum(self.sessions.iter().filter_map(|it| it.bill))
     }
 
     /// Returns what is known of the first requests of all sessions that are played among others.
     pub fn first_requests(&self) -> Option<FirstRequests> {
-        let all = self.sessions.iter().filter_map(|it| it.first_request);
-        all.reduce(|mut sum, it| {
-            sum += it;
-            sum
-        })
+        sum(self.sessions.iter().filter_map(|it| it.first_request))
     }
 
     /// Says which command goes on from here, and what is known without playing more.
@@ -220,11 +215,7 @@ impl Report {
         let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
             let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
-            let sum = own.filter_map(|it| it.pauses).reduce(|mut sum, it| {
-                sum += it;
-                sum
-            });
-            sum.map(|it| it.words(name))
+            sum(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
         lines
@@ -282,16 +273,12 @@ impl Report {
             1 => "; 1 is a sub-agent's".to_owned(),
             n => format!("; {} are sub-agents'", thousands(n as u64)),
         };
-        let counted = |n: usize| match n {
-            1 => "1 session".to_owned(),
-            n => format!("{} sessions", thousands(n as u64)),
-        };
         let mut lines = self.failure_lines();
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
             lines.push(format!(
                 "{} read ({} requests){agents}{skipped}. Under {}.",
-                counted(self.sessions.len()),
+                numbers::counted(self.sessions.len(), "session"),
                 thousands(requests),
                 self.profiles_of_sessions()
             ));
@@ -348,6 +335,14 @@ impl Report {
         let names = names.collect::<Vec<_>>().join(", ");
         if more == 0 { names } else { format!("{names} and {more} more") }
     }
+}
+
+/// Adds up what some sessions have; nothing where none has it.
+fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
+    all.reduce(|mut sum, it| {
+        sum += it;
+        sum
+    })
 }
 
 /// Says on which side of the bill a predicted input cost is.

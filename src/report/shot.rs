@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::metric::{self, COST};
 use super::{Report, Run};
-use crate::grid::numbers::{NONE, fixed, thousands};
+use crate::grid::numbers::{fixed_or_none, thousands};
 use crate::row::Value;
 
 /// The columns of a line, after the policy's name, and the metrics that they show.
@@ -23,6 +23,9 @@ const HEADS: [(&str, &str); 8] = [
 
 /// Where facts are planted, its column shows how many of them are found.
 const EVIDENCE: &str = "evidence_kept";
+
+/// The decimals of numbers that are not counts.
+const DECIMALS: usize = 6;
 
 /// The smallest separator of two cells.
 const GAP: &str = "  ";
@@ -79,7 +82,7 @@ pub fn table(runs: &[&Run]) -> String {
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
     let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).collect();
     let lines = runs.iter().zip(&remembered).map(|(run, of_run)| {
-        let more = more.iter().map(|it| known(of_run.get(it).copied()));
+        let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
         line(run).into_iter().chain(more).collect()
     });
     let lines: Vec<Vec<String>> = lines.collect();
@@ -95,11 +98,6 @@ pub fn table(runs: &[&Run]) -> String {
     head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
 }
 
-/// Writes a number that may be unknown.
-fn known(value: Option<f64>) -> String {
-    value.map_or_else(|| NONE.to_owned(), |it| fixed(it, 6))
-}
-
 /// Returns the share that a run has in the place of kept evidence.
 fn evidence(run: &Run) -> Option<f64> {
     run.findings.as_ref()?.evidence()
@@ -107,6 +105,7 @@ fn evidence(run: &Run) -> Option<f64> {
 
 /// Returns what a line says of a run.
 fn line(run: &Run) -> Vec<String> {
+    let known = |number| fixed_or_none(number, DECIMALS);
     let cell = |(_, place): &(&str, &str)| match evidence(run) {
         Some(share) if *place == EVIDENCE => known(Some(share)),
         _ => match metric::at(place).map(|it| it.value(&run.tally)) {
@@ -127,7 +126,7 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
             [&new, &old].into_iter().filter_map(|it| it.get(policy)).flat_map(IndexMap::keys),
         );
         for column in columns {
-            let values = [&old, &new].map(|it| it.get(policy).and_then(|it| it.get(column)).cloned());
+            let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
                 let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
                 let both = number(&values[0]).zip(number(&values[1])).filter(|it| it.0 != 0.0);

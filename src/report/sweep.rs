@@ -198,13 +198,12 @@ impl Sweep {
     /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
     pub fn figure(&self) -> Option<Figure> {
         let first = self.points.first()?;
-        let named = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
         let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
         let varied = done.map(|(nth, point)| {
             let mark = (self.knee == Some(nth)).then_some("knee");
-            (named(nth + 1, short(&point.set)), &point.numbers, mark)
+            (Policy::new(&short(&point.set), nth + 1), &point.numbers, mark)
         });
-        let base = (named(0, self.head.base.clone()), &first.base, Some(frontier::BASE));
+        let base = (Policy::new(&self.head.base, 0), &first.base, Some(frontier::BASE));
         let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, mark)| {
             let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
             let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);

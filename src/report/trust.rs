@@ -55,7 +55,9 @@ impl Trust {
             profile: profile.to_owned(),
             sessions,
             billed_usd: bill.map_or(0.0, |it| it.billed_usd),
-            error: bill.filter(|it| it.billed_usd > 0.0).map(|it| it.predicted_usd / it.billed_usd - 1.0),
+            error: bill
+                .filter(|it| it.billed_usd > 0.0)
+                .map(|bill| bill.predicted_usd / bill.billed_usd - 1.0),
         };
         let with_needs = runs.iter().filter(|it| it.figures.has_needs).count();
         Self {
@@ -73,8 +75,10 @@ impl Trust {
 
     /// Says which bills are not reproduced.
     fn on_bills(&self) -> Option<String> {
-        let off =
-            self.sources.iter().filter_map(|it| Some((it, it.error.filter(|it| it.abs() > BILL_ERROR_MAX)?)));
+        let off = self
+            .sources
+            .iter()
+            .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
         let off: Vec<(&Source, f64)> = off.collect();
         let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();

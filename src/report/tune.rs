@@ -162,7 +162,12 @@ impl Tuned {
         let split = SplitBy::of(&all);
         let is_held_out = held_out(split, &all, seed);
         let part = |held_out: bool| -> Vec<&TunedSession> {
-            sessions.iter().zip(&is_held_out).filter(|it| *it.1 == held_out).map(|it| it.0).collect()
+            sessions
+                .iter()
+                .zip(&is_held_out)
+                .filter(|it| *it.1 == held_out)
+                .map(|(session, _)| session)
+                .collect()
         };
         let halves = [part(false), part(true)];
         let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
@@ -301,7 +306,7 @@ pub fn named(set: &[String]) -> String {
 fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
     let fired = |stage: usize| {
         let mut all = sessions.iter().flat_map(|it| &it.variants);
-        all.any(|it| it.outcome.firings.get(stage).is_some_and(|it| it.fired > 0))
+        all.any(|it| it.outcome.firings.get(stage).is_some_and(|firing| firing.fired > 0))
     };
     stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
 }

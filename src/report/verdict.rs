@@ -125,7 +125,7 @@ impl Report {
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
     pub fn note_on_summaries(&self) -> Option<String> {
         let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|it| &it.lines);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let of = |it: &Line| {
             let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
@@ -203,7 +203,7 @@ impl Verdict {
                 apply: it.apply.as_deref().cloned(),
             }
         };
-        let cheapest = known.iter().map(|it| it.1).find(|it| is_first(it) || keeps(it));
+        let cheapest = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
         let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
         Self {

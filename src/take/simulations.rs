@@ -293,8 +293,14 @@ impl<'a> Simulations<'a> {
         if recovery.terms().is_none_or(|it| it.ends != Ends::default()) {
             return Vec::new();
         }
-        let seeds = (0..timeline.refetch.played_trials()).map(|n| it.seed.child("recovery trial", n));
-        seeds.map(|seed| it.sample(timeline, compiled, recovery, seed, S::default())).collect()
+        let trials = 0..timeline.refetch.played_trials();
+        let drawn = trials.map(|n| {
+            let play = engine::Simulation::compiled(timeline, compiled, it.cache).recovering(&[recovery]);
+            let mut sink = S::default();
+            let outcome = play.drawn(it.seed.child("recovery trial", n)).run(&mut sink);
+            (sink, outcome)
+        });
+        drawn.collect()
     }
 
     /// Returns where a run finds its ledger; loads that memories play have none.
@@ -424,20 +430,6 @@ impl Simulation<'_> {
         })
     }
 
-    /// Draws the needs; what is fetched is in the prompts, so each recovery is a run of its own.
-    fn sample<S: Sink>(
-        &self,
-        timeline: &Timeline,
-        compiled: &CompiledPolicy<'_>,
-        recovery: CompiledRecovery,
-        seed: Seed,
-        mut sink: S,
-    ) -> (S, Outcome) {
-        let (limits, cache) = (self.limits, self.cache);
-        let outcome = engine::simulate_sampled(timeline, compiled, recovery, limits, cache, seed, &mut sink);
-        (sink, outcome)
-    }
-
     /// Returns what a trial is drawn from: the first from the seed itself.
     fn seed_of(&self, trial: usize) -> Seed {
         match u64::try_from(trial) {
@@ -467,23 +459,20 @@ impl Simulation<'_> {
         breaks: bool,
         sinks: &mut [S],
     ) -> (Vec<Outcome>, Arc<[Found]>) {
-        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
         let Play::Items(timeline, compiled) = &self.play else {
             return (self.play(trial, sinks), Arc::default());
         };
+        let seen = || engine::Simulation::compiled(timeline, compiled, self.cache);
         match (breaks && trial == 0, self.is_drawn) {
             (false, _) => (self.play(trial, sinks), Arc::default()),
             (true, false) => {
-                let (outcome, found) =
-                    breaks::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
-                (vec![outcome; recoveries.len()], found.into())
+                let (outcome, found) = breaks::found(seen().recovering(&self.recoveries), sinks);
+                (vec![outcome; self.recoveries.len()], found.into())
             }
             // Prefixes are compared where nothing is drawn, so that draws change nothing.
             (true, true) => {
                 let mut sums = [Sums::default()];
-                let declared = &recoveries[..1];
-                let (_, found) =
-                    breaks::simulate_each(timeline, compiled, declared, limits, cache, &mut sums);
+                let (_, found) = breaks::found(seen().recovering(&self.recoveries[..1]), &mut sums);
                 (self.play(trial, sinks), found.into())
             }
         }
@@ -499,19 +488,21 @@ impl Simulation<'_> {
 
     /// Plays one trial into a sink for each ledger.
     fn play<S: Sink>(&self, trial: usize, sinks: &mut [S]) -> Vec<Outcome> {
-        let (limits, cache, recoveries) = (self.limits, self.cache, &self.recoveries);
+        let Self { limits, cache, recoveries, .. } = self;
         match &self.play {
+            // What is fetched is in the prompts, so each recovery is a run of its own.
             Play::Items(timeline, compiled) if self.is_drawn => {
-                let seed = self.seed_of(trial);
                 let ledgers = recoveries.iter().zip(sinks);
-                let sampled = ledgers.map(|(recovery, sink)| {
-                    engine::simulate_sampled(timeline, compiled, *recovery, limits, cache, seed, sink)
+                let drawn = ledgers.map(|(recovery, sink)| {
+                    let play =
+                        engine::Simulation::compiled(timeline, compiled, cache).recovering(&[*recovery]);
+                    play.drawn(self.seed_of(trial)).run(sink)
                 });
-                sampled.collect()
+                drawn.collect()
             }
             Play::Items(timeline, compiled) => {
-                let outcome = engine::simulate_each(timeline, compiled, recoveries, limits, cache, sinks);
-                vec![outcome; recoveries.len()]
+                let play = engine::Simulation::compiled(timeline, compiled, cache).recovering(recoveries);
+                vec![play.run_each(sinks); recoveries.len()]
             }
             Play::Fixed(requests) => sinks.iter_mut().map(|it| requests.replay(limits, cache, it)).collect(),
         }

@@ -1,6 +1,6 @@
 //! The requests of memories: what each made of the first trial, laid out for the engine and priced.
 
-use crate::engine;
+use crate::engine::Simulation;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::Sums;
 use crate::measure::{Beside, Remembered, Tally};
@@ -22,18 +22,17 @@ pub(super) struct Replay {
 impl Replay {
     /// Prices the requests; calls to a service take what its file says.
     pub(super) fn tally(&self, policy: &Policy, profile: &Profile, is_flat: bool) -> Tally {
-        let (sums, index, outcome) = self.folded(policy, (&profile.limits, &profile.cache), is_flat);
+        let (sums, index, outcome) = self.folded(policy, &profile.limits, &profile.cache, is_flat);
         let models = Models::new(profile, policy.summariser());
         let beside = Beside { service: self.service, latency_ms: self.latency_ms, ..Beside::default() };
         Tally::beside(&sums, index.as_ref(), &outcome, models, &beside)
     }
 
     /// Plays the requests and folds them to what prices ask for.
-    fn folded(&self, policy: &Policy, (limits, cache): (&Limits, &CacheRules), is_flat: bool) -> Folded {
+    fn folded(&self, policy: &Policy, limits: &Limits, cache: &CacheRules, is_flat: bool) -> Folded {
         let mut sink: (Sums, PriceRows) = Default::default();
-        let memory = |_| self.requests.memory();
-        let timeline = &self.requests.timeline;
-        let outcome = engine::simulate_with_memory(timeline, policy, limits, cache, memory, &mut sink);
+        let play = Simulation::new(&self.requests.timeline, policy, limits, cache);
+        let outcome = play.with_memory(self.requests.memory()).run(&mut sink);
         let (sums, rows) = sink;
         (sums, (!is_flat).then(|| rows.into()), outcome)
     }
@@ -51,7 +50,7 @@ pub(super) fn folded(
         let (key, policy) = (&keys.distinct[at / n], at % n);
         let one = &replays[policy];
         Unpriced {
-            trials: vec![one.folded(&load.policies[policy], (key.limits, key.cache), keys.is_flat)],
+            trials: vec![one.folded(&load.policies[policy], key.limits, key.cache, keys.is_flat)],
             service: one.service,
             // What is remembered does not depend on a profile.
             remembered: remembered[policy].clone(),

@@ -3,16 +3,15 @@
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
 use ctxsim::cache::{RequestView, cache};
-use ctxsim::engine::{play as play_projector, simulate};
+use ctxsim::engine::Simulation;
 use ctxsim::input::{self, CacheRules, Layout, Limits};
 use ctxsim::ledger::{CacheUse, Rows};
 use ctxsim::projection::chain::Chain;
-use ctxsim::recovery::CompiledRecovery;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::file::{Expected, ExpectedRow, FORMAT, File, Request, Row, Run, Session};
-use super::policy::{Play, Ready};
+use super::policy::{Play, Ready, declared};
 use super::prompts;
 use super::rules::{self, BOUNDARIES, BREAKPOINTS, Rule};
 
@@ -249,19 +248,14 @@ fn of_trace(
     let trace = prompts::trace(place.session, session, rule.class(&session.ttl));
     let mut rows = Rows::default();
     match ready.play {
-        Play::Declared(policy) => simulate(&trace, &policy, &Limits::NONE, &rule.cache, &mut rows),
+        Play::Declared(policy) => {
+            Simulation::new(&trace, &policy, &Limits::NONE, &rule.cache).run(&mut rows);
+        }
         Play::Coded(mut code) => {
-            let recovery = CompiledRecovery::one_shot(None);
-            play_projector(
-                &trace,
-                &mut code,
-                Layout::silent(),
-                recovery,
-                &Limits::NONE,
-                &rule.cache,
-                &mut rows,
-            )
-            .map_err(|it| it.to_string())?
+            let bare = declared("")?;
+            let play = Simulation::new(&trace, &bare, &Limits::NONE, &rule.cache);
+            let outcome = play.run_by(&mut code, &mut [&mut rows]);
+            outcome.fault.map_or(Ok(()), |it| Err(it.to_string()))?;
         }
     };
     let price = price(file, expected)?;

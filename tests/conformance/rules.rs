@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::profile::Steps;
+use ctxsim::input::profile::cache::{Automatic, Lookup};
 use ctxsim::input::profile::price::Rates;
-use ctxsim::input::profile::written::{Automatic, Lookup};
 use ctxsim::input::{self, CacheRules, TtlClass};
 use ctxsim::ledger::{CacheUse, TokenUse};
 use ctxsim::price::Bill;

@@ -87,7 +87,7 @@ fn a_trace_is_given_as_it_is_and_reports_its_blocks() {
         assert_eq!(runs.len(), 1, "no policy changes a block trace");
         runs[0]["totals"].clone()
     };
-    let (large, small) = (run(&[]), run(&["--set", "profile.cache.capacity_blocks=50"]));
+    let (large, small) = (run(&[]), run(&["--set", "profile.cache.blocks.capacity_blocks=50"]));
 
     assert_eq!((&large["blocks"]["blocks"], &large["blocks"]["hit_blocks"]), (&1_249.into(), &136.into()));
     assert_eq!(small["blocks"]["hit_blocks"], 119);
@@ -101,7 +101,7 @@ fn rules_that_cannot_replay_blocks_are_refused_with_a_way_out() {
     let trace = ["run", "--scenario", "kv-cache-tester.json", "--profile"];
     for (profile, words) in [
         ("interval/openai-gpt-5.4", "open/blocks-64-infinite"),
-        ("open/blocks-512-lru", "--set profile.cache.block_tokens=64"),
+        ("open/blocks-512-lru", "--set profile.cache.blocks.block_tokens=64"),
     ] {
         let output = ctxsim(&[&trace[..], &[profile]].concat());
 

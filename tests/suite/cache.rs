@@ -21,7 +21,7 @@ mod settings;
 
 use ctxsim::cache::breakpoints::{Cache, Times};
 use ctxsim::cache::marks::Mark;
-use ctxsim::input::profile::written::Readable;
+use ctxsim::input::profile::cache::Readable;
 use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Link;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use harness::Log;
 
 use ctxsim::calibrate::{Calibration, Class, together};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, SideRequest};
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
@@ -34,7 +34,7 @@ fn identity() -> Policy {
 
 fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
     let mut rows = Rows::default();
-    simulate(timeline, &identity(), &Limits::NONE, &profile.cache, &mut rows);
+    Simulation::new(timeline, &identity(), &Limits::NONE, &profile.cache).run(&mut rows);
     rows
 }
 

@@ -200,7 +200,7 @@ fn prices_of_a_later_day_move_nothing_by_themselves() {
     let path = folder.path().join("priced.toml");
     let day = |day: &str| {
         let text = format!(
-            "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n\
+            "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\ncache = \"none\"\n\
              [[prices]]\ninput = 1.0\noutput = 2.0\n[[prices]]\nfrom = \"2026-06-01\"\ninput = 5.0\noutput = 9.0\n"
         );
         fs::write(&path, text).unwrap();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, TimelineBuilder};
@@ -23,7 +23,7 @@ fn prompts(system: u32, results: &[u32]) -> Vec<u64> {
     }
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     let mut rows = Rows::default();
-    simulate(&timeline.finish(), &policy, &Limits::NONE, &CacheRules::None, &mut rows);
+    Simulation::new(&timeline.finish(), &policy, &Limits::NONE, &CacheRules::None).run(&mut rows);
     rows.requests.iter().map(|it| it.prompt).collect()
 }
 

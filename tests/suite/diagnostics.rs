@@ -260,13 +260,19 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
-        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", "profile.cache.capacity_blocks=0"]]
-            .concat(),
-        [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", "profile.cache.capacity_blocks=-5"]]
-            .concat(),
         [
             &blocks[..],
-            &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.capacity_blocks=9e9"],
+            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=0"],
+        ]
+        .concat(),
+        [
+            &blocks[..],
+            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=-5"],
+        ]
+        .concat(),
+        [
+            &blocks[..],
+            &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.blocks.capacity_blocks=9e9"],
         ]
         .concat(),
         vec!["run", "--scenario", "blocks_negative.jsonl"],
@@ -484,6 +490,7 @@ fn mistyped_lines() -> Vec<Vec<&'static str>> {
         set("context_decay/words.limits.input_tokens=3"),
         set("profile.context_decay/word.limits.input_tokens=3"),
         set("profile.limts.input_tokens=3"),
+        set("profile.cache.blocks.block_tokens=3"),
         set("profile.prices.cache_read=0.1"),
         set("profile.prices.0.storage=*2"),
         set("profile.name=*2"),

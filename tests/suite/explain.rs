@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ctxsim::cache::Fate;
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::text::decode::decode;
@@ -24,8 +24,8 @@ use crate::random_rules::rules as random_rules;
 use crate::random_timeline::timeline as random_timeline;
 
 const BREAKPOINTS: &str =
-    "rules = \"breakpoints\"\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
-const INTERVAL: &str = "rules = \"prefix_interval\"\nmin_tokens = 1_024\nstep_tokens = 128\nttl = \"10m\"";
+    "[cache.breakpoints]\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
+const INTERVAL: &str = "[cache.prefix_interval]\nmin_tokens = 1_024\nstep_tokens = 128\nttl = \"10m\"";
 
 fn profile(cache: &str) -> Profile {
     let text = format!(
@@ -34,7 +34,6 @@ name = "p"
 about = "Round numbers."
 as_of = "2026-01-01"
 sources = ["none"]
-[cache]
 {cache}
 [[prices]]
 input = 2.0
@@ -181,8 +180,7 @@ fn an_interval_rule_reads_whole_steps_and_says_so() {
 
 #[test]
 fn units_are_told_with_their_fate() {
-    let units =
-        "rules = \"units\"\nmin_tokens = 64\nstep_tokens = 64\nunits = [\"input_end\", \"output_end\"]";
+    let units = "[cache.units]\nmin_tokens = 64\nstep_tokens = 64\nunits = [\"input_end\", \"output_end\"]";
 
     let read = drawn("units", &two_turns(), &policy(""), &profile(units), 2);
     let expired =
@@ -194,7 +192,7 @@ fn units_are_told_with_their_fate() {
 
 #[test]
 fn a_stored_content_is_told_from_its_making_to_its_end() {
-    let rules = profile("rules = \"stored\"\nmin_tokens = 2_048\nttl = \"5m\"");
+    let rules = profile("[cache.stored]\nmin_tokens = 2_048\nttl = \"5m\"");
 
     let made = drawn("stored_first", &two_turns(), &policy(""), &rules, 1);
     let read = drawn("stored", &two_turns(), &policy(""), &rules, 2);
@@ -296,7 +294,7 @@ fn an_explanation_adds_up_to_its_row_of_the_run() {
         let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
         let profile = Profile { cache: rules, limits: Limits::NONE, ..profile(INTERVAL) };
         let mut rows = Rows::default();
-        simulate(&timeline, &policy, &profile.limits, &profile.cache, &mut rows);
+        Simulation::new(&timeline, &policy, &profile.limits, &profile.cache).run(&mut rows);
         let all = rows.requests.len();
         for n in (1..=all).rev().take(3).chain([1, all / 2]).filter(|it| (1..=all).contains(it)) {
             let it = explain(&timeline, &policy, &profile, n).unwrap();

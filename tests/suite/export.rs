@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::scenario::{Assume, SideRequest};
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Profile, decode};
@@ -72,7 +72,7 @@ fn the_requests_are_those_of_the_run_and_their_blocks_are_read_as_often() {
     for name in POLICIES {
         let trace = exported(&timeline, name);
         let mut rows = Rows::default();
-        simulate(&timeline, &policy(name), &profile().limits, &rules, &mut rows);
+        Simulation::new(&timeline, &policy(name), &profile().limits, &rules).run(&mut rows);
 
         let requests: Vec<_> = trace.requests.iter().map(|it| (it.at_ms, it.prompt, it.output)).collect();
         let expected: Vec<_> = rows.requests.iter().map(|it| (it.at_ms, it.prompt, it.output)).collect();

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
@@ -53,7 +53,7 @@ fn timeline(spec: &ScenarioFile) -> Timeline {
 /// Plays a timeline to its end.
 fn play(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Rows {
     let mut rows = Rows::default();
-    let outcome = simulate(timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    let outcome = Simulation::new(timeline, policy, &profile.limits, &profile.cache).run(&mut rows);
     assert_eq!(outcome.failure, None);
     rows
 }

@@ -6,7 +6,7 @@ use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::hindsight::under;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{Format, Policy, Profile, ProfileFile};
@@ -196,7 +196,7 @@ fn brute_force(trace: &Trace, [read, write]: [u64; 2]) -> u64 {
 #[test]
 fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_traces() {
     let text = "name = \"dense\"\nabout = \"Every prefix is an entry.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
-                [cache]\nrules = \"prefix_interval\"\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
+                [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
     let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
     let policy = Policy::new(&Catalog::bundled().policy("hindsight").unwrap().spec).unwrap();
@@ -209,7 +209,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
         }
         let played = |policy: &Policy| {
             let mut sums = Sums::default();
-            simulate(&trace.timeline, policy, &profile.limits, &profile.cache, &mut sums);
+            Simulation::new(&trace.timeline, policy, &profile.limits, &profile.cache).run(&mut sums);
             assert_eq!(sums.needs.weight, sums.needs.met, "trace {nth}: every needed item is kept");
             sums.main.tokens
         };
@@ -232,7 +232,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
 
 /// A cache of entries at breakpoints, of any length, whose entries cost more to write than to send.
 const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
-    [cache]\nrules = \"breakpoints\"\nmin_tokens = 1\nttl = [\"5m\", \"1h\"]\n\
+    [cache.breakpoints]\nmin_tokens = 1\nttl = [\"5m\", \"1h\"]\n\
     [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\ncache_write = { \"5m\" = 12.5, \"1h\" = 20.0 }\n";
 
 #[test]
@@ -250,7 +250,7 @@ fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_t
         for policy in &policies {
             let mut sums = Sums::default();
             let policy = under(policy, &trace.timeline, &profile, &profile.limits);
-            simulate(&trace.timeline, &policy, &profile.limits, &profile.cache, &mut sums);
+            Simulation::new(&trace.timeline, &policy, &profile.limits, &profile.cache).run(&mut sums);
             if sums.needs.weight > sums.needs.met {
                 continue;
             }

@@ -1,13 +1,14 @@
 //! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ctxsim::cache::{CacheRule, RequestView};
-use ctxsim::engine::{Fault, RunError, play, play_with_cache};
+use ctxsim::engine::{Fault, Simulation};
 use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::Assume;
-use ctxsim::input::{CacheRules, Format, Layout, Limits, Profile, ProfileFile, Source, decode};
-use ctxsim::ledger::{CacheUse, Outcome, Rows, Sums};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, Profile, ProfileFile, Source, decode};
+use ctxsim::ledger::{CacheUse, Outcome, Rows, RunFault, Sums};
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
@@ -104,15 +105,22 @@ fn sonnet() -> Profile {
     Profile::new(&Source::read(&path).unwrap().decode::<ProfileFile>().unwrap()).unwrap()
 }
 
+fn identity() -> Policy {
+    Policy::new(&decode::decode(include_str!("../../policies/identity.ron"), Format::Ron).unwrap()).unwrap()
+}
+
 /// Plays a session; returns what was sent, and what the requests cost.
 fn told(timeline: &Timeline, how: How) -> (Vec<Vec<(Part, u128)>>, Cost) {
     let profile = sonnet();
     let mut teller = Teller::new(timeline, how);
     let mut ledger = (Sums::default(), PriceRows::default());
-    let (recovery, layout) = (CompiledRecovery::one_shot(None), Layout::default());
-    let outcome = play(timeline, &mut teller, &layout, recovery, &Limits::NONE, &profile.cache, &mut ledger);
+    let identity = identity();
+    let play = Simulation::new(timeline, &identity, &Limits::NONE, &profile.cache);
+    let play = play.recovering(&[CompiledRecovery::one_shot(None)]);
+    let outcome = play.run_by(&mut teller, &mut [&mut ledger]);
+    assert_eq!(outcome.fault, None);
     let (sums, rows) = ledger;
-    let tally = Tally::new(&sums, Some(&rows.into()), &outcome.unwrap(), false, &profile);
+    let tally = Tally::new(&sums, Some(&rows.into()), &outcome, false, &profile);
     assert!(tally.costs.total().is_some());
     (teller.sent, tally.costs.base())
 }
@@ -199,10 +207,11 @@ impl<F: FnMut(&mut Editor<'_, '_>)> Projector for Once<F> {
     }
 }
 
-fn play_small(nth: usize, edits: impl FnMut(&mut Editor<'_, '_>)) -> Result<Outcome, RunError> {
-    let (rules, mut rows) = (sonnet().cache, Rows::default());
-    let (layout, recovery) = (Layout::default(), CompiledRecovery::one_shot(None));
-    play(&small(), &mut Once(nth, edits), &layout, recovery, &Limits::NONE, &rules, &mut rows)
+/// Makes edits before one request of a small session; returns why the run ended, if it did.
+fn play_small(nth: usize, edits: impl FnMut(&mut Editor<'_, '_>)) -> Option<Arc<RunFault>> {
+    let (timeline, identity, rules) = (small(), identity(), sonnet().cache);
+    let play = Simulation::new(&timeline, &identity, &Limits::NONE, &rules);
+    play.run_by(&mut Once(nth, edits), &mut [&mut Rows::default()]).fault
 }
 
 #[test]
@@ -226,7 +235,7 @@ fn words_are_known_by_themselves_and_by_nothing_else() {
         assert!(first != of_equal_size && first != as_it_came);
     });
 
-    played.unwrap();
+    assert_eq!(played, None);
 }
 
 #[test]
@@ -240,7 +249,7 @@ fn a_summary_of_a_model_is_known_by_its_call() {
             }
             digests.push(edit.chain().links().last().unwrap().digest);
         });
-        played.unwrap();
+        assert_eq!(played, None);
     }
 
     assert_ne!(digests[0], digests[1], "equal in size, but written twice");
@@ -250,7 +259,7 @@ fn a_summary_of_a_model_is_known_by_its_call() {
 fn edits_that_cannot_be_made_end_the_run_with_their_slot() {
     let text = Text::sized(20, 1);
     let at = |nth, edits: fn(&mut Editor<'_, '_>, Text)| play_small(nth, |edit| edits(edit, text));
-    let cases: [(Result<Outcome, RunError>, SlotIx, Wrong); 10] = [
+    let cases: [(Option<Arc<RunFault>>, SlotIx, Wrong); 10] = [
         (at(3, |edit, text| edit.summarise_as(&[2, 1, 3], text, None)), 1, Wrong::OutOfOrder),
         (at(3, |edit, text| edit.summarise_as(&[1, 1, 2], text, None)), 1, Wrong::OutOfOrder),
         (at(3, |edit, _| edit.summarise(&[1, 2, 3, 99], 20, None)), 99, Wrong::NotCome),
@@ -271,11 +280,11 @@ fn edits_that_cannot_be_made_end_the_run_with_their_slot() {
     ];
 
     for (played, slot, what) in cases {
-        let error = played.unwrap_err();
-        assert_eq!(error.fault, Fault::Edit(EditFault { slot, what }));
-        assert_eq!((error.policy.as_str(), error.turn, error.step), ("once", 2, 3));
+        let fault = played.unwrap();
+        assert_eq!(fault.what, Fault::Edit(EditFault { slot, what }).to_string());
+        assert_eq!((fault.policy.as_str(), fault.turn, fault.step), ("once", 2, 3));
     }
-    let said = play_small(1, |edit| _ = edit.drop(0)).unwrap_err().to_string();
+    let said = play_small(1, |edit| _ = edit.drop(0)).unwrap().to_string();
     assert_eq!(said, "once, turn 1, request 2: slot 0 belongs to the stable prefix, which cannot be edited");
 }
 
@@ -298,23 +307,21 @@ fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
     let wraps: fn(u64) -> CacheUse =
         |prompt| CacheUse { read: u64::MAX, uncached: prompt + 1, ..CacheUse::default() };
     for rule in [thrice, wraps] {
-        let (timeline, mut rows) = (small(), Rows::default());
-        let cache = (&CacheRules::None, Box::new(Own(rule)) as Box<dyn CacheRule>);
-        let (layout, recovery) = (Layout::default(), CompiledRecovery::one_shot(None));
-        let mut keep = Once(usize::MAX, |_: &mut Editor<'_, '_>| ());
+        let (timeline, identity) = (small(), identity());
+        let play = Simulation::new(&timeline, &identity, &Limits::NONE, &CacheRules::None);
 
-        let error = play_with_cache(&timeline, &mut keep, &layout, recovery, &Limits::NONE, cache, &mut rows)
-            .unwrap_err();
+        let fault = play.with_cache(|_| Box::new(Own(rule))).run(&mut Rows::default()).fault.unwrap();
 
-        assert_eq!(error.fault, Fault::Cache { prompt: 1_100, usage: rule(1_100) });
-        assert_eq!((error.turn, error.step), (1, 0));
+        assert_eq!(fault.what, Fault::Cache { prompt: 1_100, usage: rule(1_100) }.to_string());
+        assert_eq!((fault.turn, fault.step), (1, 0));
     }
 }
 
 #[test]
 fn what_has_no_price_costs_nothing_that_is_known() {
     let tiers = "[[prices]]\ninput = 2.0\noutput = 10.0\n[[prices.tiers]]\nabove_prompt_tokens = 1_000\ninput = 4.0\n";
-    let head = "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\n[cache]\nrules = \"none\"\n";
+    let head =
+        "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\ncache = \"none\"\n";
     let spec = decode::decode::<ProfileFile>(&format!("{head}{tiers}"), Format::Toml).unwrap();
     let profile = Profile::new(&spec).unwrap();
 

@@ -69,7 +69,7 @@ fn played(timeline: &Timeline) -> Vec<u64> {
     let policy = ctxsim::input::Policy::new(&spec).unwrap();
     let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(timeline, &policy, &limits, &rules, &mut rows);
+    ctxsim::engine::Simulation::new(timeline, &policy, &limits, &rules).run(&mut rows);
     let of_agent = rows.requests.iter().filter(|it| it.role == ctxsim::ledger::Role::Main);
     of_agent.map(|it| it.prompt).collect()
 }

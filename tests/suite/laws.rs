@@ -1,6 +1,6 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
-use ctxsim::engine::{CompiledPolicy, simulate, simulate_each, simulate_sampled};
+use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::policy::{Action, Recovery, Size};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
 use ctxsim::input::scenario::refetch::{Assumed, Exploration, Refetch};
@@ -56,7 +56,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 
 fn play(timeline: &Timeline, policy: &Policy, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
     let mut rows = Rows::default();
-    let outcome = simulate(timeline, policy, limits, rules, &mut rows);
+    let outcome = Simulation::new(timeline, policy, limits, rules).run(&mut rows);
     (rows, outcome)
 }
 
@@ -171,9 +171,8 @@ fn the_engine_agrees_with_a_naive_simulator_where_needs_are_drawn() {
         |(plan, spec, limits, rules, (refetch, seed))| {
             let (policy, timeline) = (Policy::new(&spec).unwrap(), Timeline { refetch, ..plan.build() });
             let compiled = CompiledPolicy::new(&timeline, &policy, &limits);
-            let (recovery, mut rows) = (compiled.recovery(), Rows::default());
-            let outcome =
-                simulate_sampled(&timeline, &compiled, recovery, &limits, &rules, Seed(seed), &mut rows);
+            let mut rows = Rows::default();
+            let outcome = Simulation::compiled(&timeline, &compiled, &rules).drawn(Seed(seed)).run(&mut rows);
             let naive = oracle::simulate_sampled(&timeline, &policy, &limits, &rules, Seed(seed));
             let case = || format!("{}\n{refetch:?} {seed}", told(&spec, &plan, &limits, &rules));
             assert_agree((rows, outcome), naive, case)
@@ -195,9 +194,8 @@ fn the_engine_agrees_with_a_naive_simulator_where_things_are_looked_up_anew() {
         let run = play(&timeline, &policy, &limits, &rules);
         assert_agree(run, oracle::simulate(&timeline, &policy, &limits, &rules), case)?;
         let compiled = CompiledPolicy::new(&timeline, &policy, &limits);
-        let (recovery, mut rows) = (compiled.recovery(), Rows::default());
-        let outcome =
-            simulate_sampled(&timeline, &compiled, recovery, &limits, &rules, Seed(seed), &mut rows);
+        let mut rows = Rows::default();
+        let outcome = Simulation::compiled(&timeline, &compiled, &rules).drawn(Seed(seed)).run(&mut rows);
         let naive = oracle::simulate_sampled(&timeline, &policy, &limits, &rules, Seed(seed));
         assert_agree((rows, outcome), naive, case)
     });
@@ -272,9 +270,9 @@ fn clairvoyant() -> Policy {
 /// Plays without carrying what is fetched, so that rows say what the prompt alone meets.
 fn unrecovered(timeline: &Timeline, policy: &Policy, rules: &CacheRules) -> Rows {
     let ready = CompiledPolicy::new(timeline, policy, &Limits::NONE);
-    let mut rows = [Rows::default()];
-    simulate_each(timeline, &ready, &[ready.recovery().under(None)], &Limits::NONE, rules, &mut rows);
-    let [rows] = rows;
+    let mut rows = Rows::default();
+    let play = Simulation::compiled(timeline, &ready, rules);
+    play.recovering(&[ready.recovery().under(None)]).run(&mut rows);
     rows
 }
 

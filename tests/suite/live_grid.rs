@@ -8,7 +8,7 @@ mod scores;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, Load, Range, Turn};
 use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
@@ -146,7 +146,7 @@ fn policy(strategy: &str, scenario: &ScenarioFile) -> Policy {
 fn rows(policy: &Policy, spec: &ScenarioFile, profile: &Profile) -> Rows {
     let timeline = load(&Scenario::new(spec).unwrap(), |path, _| panic!("{path} is recorded")).unwrap();
     let mut rows = Rows::default();
-    let outcome = simulate(&timeline, policy, &profile.limits, &profile.cache, &mut rows);
+    let outcome = Simulation::new(&timeline, policy, &profile.limits, &profile.cache).run(&mut rows);
     assert_eq!(outcome.failure, None, "{}", policy.name);
     rows
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ctxsim::engine::{simulate, simulate_with_memory};
+use ctxsim::engine::Simulation;
 use ctxsim::input::Format;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::text::decode::decode;
@@ -109,7 +109,7 @@ fn sonnet() -> Profile {
 
 fn play(timeline: &Timeline, policy: &Policy) -> Told {
     let (mut told, profile) = (Told::default(), sonnet());
-    simulate(timeline, policy, &profile.limits, &profile.cache, &mut told);
+    Simulation::new(timeline, policy, &profile.limits, &profile.cache).run(&mut told);
     told
 }
 
@@ -266,8 +266,9 @@ fn play_diary(event: Option<Lifecycle>) -> (Told, Vec<String>) {
     let (mut told, profile) = (Told::default(), sonnet());
     let (diary, timeline) = (Diary::default(), nine_sessions(event));
     let heard = diary.heard.clone();
-    let make = |_| -> Box<dyn Memory> { Box::new(diary) };
-    simulate_with_memory(&timeline, &bare("head"), &profile.limits, &profile.cache, make, &mut told);
+    let policy = bare("head");
+    let play = Simulation::new(&timeline, &policy, &profile.limits, &profile.cache);
+    play.with_memory(Box::new(diary)).run(&mut told);
     let heard = heard.borrow().clone();
     (told, heard)
 }

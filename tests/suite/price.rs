@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// Makes a profile of prices in TOML, with more for `[assumptions]`.
 fn profile_with(prices: &str, assumptions: &str) -> Result<Profile, Vec<ctxsim::diag::Diagnostic>> {
     let text = format!(
-        "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n{prices}\n[assumptions]\n{assumptions}\n"
+        "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n{prices}\n[assumptions]\n{assumptions}\n"
     );
     let spec: ProfileFile = decode(&text, Format::Toml)?;
     Profile::new(&spec)

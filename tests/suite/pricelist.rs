@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ctxsim::catalog::{Catalog, Kind};
-use ctxsim::input::profile::written::LookbackUnit;
+use ctxsim::input::profile::cache::LookbackUnit;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{CacheRules, Price, Profile, ProfileFile};
 use ctxsim::ledger::TokenUse;
@@ -293,7 +293,7 @@ fn expected_usd(text: &str) -> Option<u64> {
 
 /// Prices an entry as of the day of the list.
 fn bill(entry: &Entry, consumed: &TokenUse) -> Result<Bill, String> {
-    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\n[cache]\nrules = \"none\"\n";
+    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\ncache = \"none\"\n";
     let spec: ProfileFile = decode(text, Format::Toml).unwrap();
     let spec = ProfileFile { prices: entry.prices.clone(), ..spec };
     let profile = Profile::new(&spec).map_err(|it| it[0].to_string())?;

@@ -4,9 +4,9 @@ use ctxsim::input::CacheRules;
 use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, Layout, MemoryPlace};
 use ctxsim::input::policy::{Duration, LevelEnd, Place};
 use ctxsim::input::profile::cache::{
-    Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, Qualified, Steps, Touch, Units,
+    Automatic, Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, LookbackUnit, Lookup, Qualified,
+    Readable, Steps, Touch, Units,
 };
-use ctxsim::input::profile::written::{Automatic, LookbackUnit, Lookup, Readable};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -1,6 +1,6 @@
 //! Cases in which engine and naive simulator once differed, each with what the language says.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::{FailureKind, Outcome, RequestRow, Role, Rows};
@@ -46,7 +46,7 @@ fn play(stages: &str, timeline: &Timeline, limits: &Limits, rules: &CacheRules) 
     let spec = decode::decode(&text, Format::Ron).unwrap();
     let policy = Policy::new(&spec).unwrap();
     let mut rows = Rows::default();
-    let outcome = simulate(timeline, &policy, limits, rules, &mut rows);
+    let outcome = Simulation::new(timeline, &policy, limits, rules).run(&mut rows);
     let (naive, naive_outcome) = oracle::simulate(timeline, &policy, limits, rules);
     assert_eq!(rows.requests, naive.requests);
     assert_eq!(rows.needs, naive.needs);
@@ -521,7 +521,7 @@ fn a_history_is_summarised_inside_a_pause_when_there_is_enough_of_it() {
         decode::decode(&format!("(name: \"case\", about: \"A case.\", stages: [{stages}])"), Format::Ron)
             .unwrap();
     let mut rows = Rows::default();
-    simulate(&timeline, &Policy::new(&spec).unwrap(), &Limits::NONE, &INTERVAL, &mut rows);
+    Simulation::new(&timeline, &Policy::new(&spec).unwrap(), &Limits::NONE, &INTERVAL).run(&mut rows);
 
     let told: Vec<_> = rows.requests.iter().map(|it| (it.role, it.at_ms / 60_000, it.prompt)).collect();
     let main = |at_min, prompt| (Role::Main, at_min, prompt);

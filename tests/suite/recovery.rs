@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::{CompiledPolicy, simulate, simulate_sampled};
+use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};
 use ctxsim::ledger::Sums;
@@ -64,9 +64,8 @@ fn drawn(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<f64> {
     let ready = CompiledPolicy::new(timeline, policy, &profile.limits);
     let one = |seed| {
         let mut sink = (Sums::default(), PriceRows::default());
-        let (limits, rules) = (&profile.limits, &profile.cache);
-        let outcome =
-            simulate_sampled(timeline, &ready, ready.recovery(), limits, rules, Seed(seed), &mut sink);
+        let rules = &profile.cache;
+        let outcome = Simulation::compiled(timeline, &ready, rules).drawn(Seed(seed)).run(&mut sink);
         let tally = Tally::new(&sink.0, Some(&sink.1.into()), &outcome, true, profile);
         tally.costs.total().unwrap()
     };
@@ -211,7 +210,7 @@ fn what_is_fetched_is_written_for_as_long_as_the_harness_asks_by_then() {
     let written = |timeline: &Timeline| {
         let mut sums = Sums::default();
         let (limits, rules) = (&plan.profiles[0].limits, &plan.profiles[0].cache);
-        simulate(timeline, &load.policies[0], limits, rules, &mut sums);
+        Simulation::new(timeline, &load.policies[0], limits, rules).run(&mut sums);
         sums.needs.refetched.write
     };
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, PolicyFile, Profile};
 use ctxsim::ledger::Rows;
 use ctxsim::memory::requests::Writer;
@@ -165,7 +165,7 @@ fn rows_name_the_session_of_their_turn() {
     let policy = Policy::new(&PolicyFile::named("identity")).unwrap();
     let profile = Profile::new(&Catalog::bundled().profile(PROFILE).unwrap().spec).unwrap();
     let mut rows = Rows::default();
-    engine::simulate(&timeline, &policy, &profile.limits, &profile.cache, &mut rows);
+    Simulation::new(&timeline, &policy, &profile.limits, &profile.cache).run(&mut rows);
 
     let sessions = &timeline.spine.sessions;
     let context = Context {

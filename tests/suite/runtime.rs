@@ -4,15 +4,14 @@ mod recorded;
 
 use std::sync::Arc;
 
-use ctxsim::engine::play;
+use ctxsim::engine::Simulation;
 use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::{Assume, TokenizerName, ToolAssume};
-use ctxsim::input::{CacheRules, Layout, Limits, Policy, PolicyFile, Source};
+use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
 use ctxsim::ledger::Rows;
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::quantity::UNLIMITED;
-use ctxsim::recovery::CompiledRecovery;
 use ctxsim::timeline::import::import;
 use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
 
@@ -55,23 +54,26 @@ fn policy() -> Policy {
     Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap()
 }
 
+/// Plays a timeline, with a projector in the place of a policy's stages.
+fn play(
+    timeline: &Timeline,
+    policy: &Policy,
+    limits: &Limits,
+    projector: &mut dyn Projector,
+    rows: &mut Rows,
+) {
+    let outcome = Simulation::new(timeline, policy, limits, &CacheRules::None).run_by(projector, &mut [rows]);
+    assert_eq!(outcome.fault, None);
+}
+
 /// What every request of a timeline shows in a window of so many tokens.
 fn requests(timeline: &Timeline, window: u64) -> Vec<Vec<Part>> {
     let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
     let known = Known::of(timeline, limits);
-    let program = Program::new(&policy(), timeline, &known);
+    let (policy, mut rows) = (policy(), Rows::default());
+    let program = Program::new(&policy, timeline, &known);
     let mut spy = Spy { program, timeline, requests: Vec::new() };
-    let (rules, mut rows) = (CacheRules::None, Rows::default());
-    play(
-        timeline,
-        &mut spy,
-        &Layout::default(),
-        CompiledRecovery::one_shot(None),
-        &limits,
-        &rules,
-        &mut rows,
-    )
-    .unwrap();
+    play(timeline, &policy, &limits, &mut spy, &mut rows);
     assert_eq!(rows.requests.len(), spy.requests.len());
     for (row, parts) in rows.requests.iter().zip(&spy.requests) {
         let shown: u64 = parts.iter().map(|it| u64::from(it.tokens)).sum();
@@ -474,11 +476,10 @@ fn known_by(words: &str, digest: u64) -> u128 {
     timeline.step(0, 10, &[NewItem::call("bash", 10)], &[result]);
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     sized(&mut timeline, &[]);
-    let (timeline, limits, rules) = (timeline.finish(), Limits::NONE, CacheRules::None);
-    let known = Known::of(&timeline, limits);
-    let mut last = Last(Program::new(&policy(), &timeline, &known), 0);
-    let (layout, recovery, mut rows) = (Layout::default(), CompiledRecovery::one_shot(None), Rows::default());
-    play(&timeline, &mut last, &layout, recovery, &limits, &rules, &mut rows).unwrap();
+    let (timeline, policy) = (timeline.finish(), policy());
+    let known = Known::of(&timeline, Limits::NONE);
+    let mut last = Last(Program::new(&policy, &timeline, &known), 0);
+    play(&timeline, &policy, &Limits::NONE, &mut last, &mut Rows::default());
     last.1
 }
 

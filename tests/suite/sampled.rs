@@ -2,8 +2,7 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
-use ctxsim::engine::{CompiledPolicy, simulate_sampled};
+use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
@@ -85,7 +84,7 @@ fn is_swayed(conditions: &str) -> bool {
         ])"#
     ));
     let mut sums = Sums::default();
-    let outcome = simulate(&load(), &policy, &Limits::NONE, &CacheRules::None, &mut sums);
+    let outcome = Simulation::new(&load(), &policy, &Limits::NONE, &CacheRules::None).run(&mut sums);
     assert!(!outcome.reacts, "{conditions}: {sums:?}");
     outcome.is_swayed
 }
@@ -115,17 +114,11 @@ fn drawn(timeline: &Timeline, policy: &Policy, seed: u64) -> Rows {
 fn drawn_with(timeline: &Timeline, policy: &Policy, seed: u64, own_request: f64) -> Rows {
     let compiled = CompiledPolicy::new(timeline, policy, &Limits::NONE);
     let mut rows = Rows::default();
-    let (limits, rules) = (&Limits::NONE, &CacheRules::None);
     let terms = compiled.recovery().terms().map(|it| Terms { own_request, ..it });
-    simulate_sampled(
-        timeline,
-        &compiled,
-        compiled.recovery().under(terms),
-        limits,
-        rules,
-        Seed(seed),
-        &mut rows,
-    );
+    Simulation::compiled(timeline, &compiled, &CacheRules::None)
+        .recovering(&[compiled.recovery().under(terms)])
+        .drawn(Seed(seed))
+        .run(&mut rows);
     rows
 }
 
@@ -150,7 +143,7 @@ fn assert_near(what: &str, samples: &[f64], value: f64, errors_max: f64) {
 fn where_nothing_fetched_changes_what_follows_drawn_needs_average_to_the_expected_ones() {
     let (timeline, policy) = (load(), by_turns());
     let mut expected = Sums::default();
-    simulate(&timeline, &policy, &Limits::NONE, &CacheRules::None, &mut expected);
+    Simulation::new(&timeline, &policy, &Limits::NONE, &CacheRules::None).run(&mut expected);
 
     let drawn: Vec<NeedSums> = (0..N_SEEDS).map(|it| sums(&drawn(&timeline, &policy, it).needs)).collect();
 
@@ -188,7 +181,7 @@ fn what_is_fetched_is_a_request_a_call_and_a_result_of_the_step_that_needs_it() 
     assert_eq!(further, n_calls, "each stands under a step of the load");
     assert!(rows.requests.is_sorted_by_key(|it| (it.step, it.n)));
     let mut plain = Rows::default();
-    simulate(&timeline, &policy, &Limits::NONE, &CacheRules::None, &mut plain);
+    Simulation::new(&timeline, &policy, &Limits::NONE, &CacheRules::None).run(&mut plain);
     let last = |rows: &Rows| rows.requests.last().unwrap().prompt;
     assert!(last(&rows) > last(&plain), "what was fetched stays in the history");
     assert_eq!(rows.needs.len(), plain.needs.len(), "each need is drawn once");

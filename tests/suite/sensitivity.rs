@@ -258,7 +258,7 @@ fn conversations_pay_long_prompt_prices() {
     let mut plan = Plan::new(&catalog, &comparison).unwrap();
     let tiers = |tiers: &str| {
         let text = format!(
-            "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+            "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
              [[prices]]\ninput = 1.0\noutput = 2.0\n{tiers}"
         );
         Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
@@ -286,7 +286,7 @@ fn conversations_pay_long_prompt_prices() {
 
 #[test]
 fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
-    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+    let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
                 [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
     let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
@@ -362,7 +362,7 @@ fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
 #[test]
 fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     let mut plan = plan(&[]);
-    let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\n[cache]\nrules = \"none\"\n\
+    let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.0\noutput = 0.0\n";
     plan.profiles.insert(0, Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap());
     let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();

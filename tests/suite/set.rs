@@ -6,10 +6,11 @@ use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::Size;
+use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::text::set::Setting;
+use ctxsim::input::{PolicyFile, ProfileFile};
 
 fn catalog() -> Catalog {
     Catalog::bundled().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
@@ -334,4 +335,28 @@ fn a_value_may_be_written_as_in_a_policy_in_ron() {
     assert!(format!("{:?}", spec.stages[0].until).contains("Tokens(1000000000)"));
     let spec = set("stages.history.when.prompt.above.ratio=70%").unwrap();
     assert!(format!("{:?}", spec.stages[0].when).contains("Ratio("));
+}
+
+/// Returns the cache rules of a profile after an override, or why there are none.
+fn rules(text: &str) -> Result<Cache, String> {
+    let profile = "(name: \"p\", about: \"a\", as_of: \"2026-01-01\", sources: [], cache: prefix_cap(min_tokens: 5), prices: [])";
+    let mut files = [decode::<ProfileFile>(profile, Format::Ron).unwrap()];
+    Setting::parse(text).unwrap().apply(&mut files, |_| true).map_err(|it| it.to_string())?;
+    Ok(files[0].cache.clone())
+}
+
+#[test]
+fn cache_rules_keep_their_fields_under_another_name() {
+    let interval = PrefixIntervalFields { min_tokens: Some(5), ..Default::default() };
+
+    assert_eq!(rules("profile.cache=prefix_interval"), Ok(Cache::PrefixInterval(interval)));
+    assert_eq!(rules("profile.cache=none"), Ok(Cache::None));
+    assert!(rules("profile.cache=blocks").unwrap_err().contains("`min_tokens`"));
+}
+
+#[test]
+fn fields_of_other_cache_rules_are_not_meant() {
+    assert!(rules("profile.cache.units.min_tokens=5").is_err());
+    let said = rules("profile.cache.min_tokens=5").unwrap_err();
+    assert!(said.contains("did you mean `profile.cache.prefix_cap.min_tokens`?"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
-use ctxsim::engine;
+use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::Load;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
@@ -140,7 +140,7 @@ proptest! {
             let (mut short, mut long) = (Told::default(), Told::default());
             let per_token = conversation.chars_per_token();
             let outcome =
-                engine::simulate(&conversation.timeline(&made), &policy, &limits, &CacheRules::None, &mut long);
+                Simulation::new(&conversation.timeline(&made), &policy, &limits, &CacheRules::None).run(&mut long);
             let told = window::simulate(&made, per_token, &policy, &limits, &CacheRules::None, &mut short);
             prop_assert_eq!(told.is_none(), outcome.failure.is_some(), "only a limit leads the long way");
             let Some(told) = told else { continue };

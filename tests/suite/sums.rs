@@ -59,7 +59,7 @@ fn policies_that_come_to_the_same_under_a_limit_share_their_simulation_there() {
 fn profile(rates: [u32; 4]) -> Profile {
     let [input, output, read, write] = rates;
     let text = format!(
-        "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n[cache]\nrules = \"none\"\n\
+        "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\ncache = \"none\"\n\
          [[prices]]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {write} }}\n"
     );
     Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()

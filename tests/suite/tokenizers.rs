@@ -27,8 +27,7 @@ as_of = "2026-11-25"
 sources = ["this test"]
 {tokenizer}
 
-[cache]
-rules = "none"
+cache = "none"
 
 [[prices]]
 input = 1.0

@@ -9,13 +9,14 @@ use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report::advise::page::page;
 use crate::report::advise::{markdown, table};
-use crate::report::verdict::MIN_EVIDENCE;
 use clap::Args;
 
-use crate::cli::args::{DrawArgs, SelectArgs, WidthArgs, share};
+use crate::cli::args::{EvidenceArgs, said};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{self, ForceArgs, OutputArgs, PageArgs, Remark};
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::output::{self, ForceArgs, Remark};
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::run::{unwritable, with_progress};
+use crate::cli::what::{DrawArgs, RecordedArgs};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -40,80 +41,52 @@ pub(crate) const FORMATS: Formats<'_> = Formats {
 
 /// The arguments of `advise`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("profile", said("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
+)]
 pub(crate) struct AdviseArgs {
-    /// Recorded sessions (files, folders or patterns)
-    #[arg(value_name = "SESSIONS", required = true)]
-    paths: Vec<String>,
+    #[command(flatten)]
+    sessions: RecordedArgs,
     /// The agent's settings file, for the values in force [default: as the logs show, else the agent's defaults]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// The agent, where the format of the logs does not tell
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Model profile by name or path, where no profile covers a session's model [default: each session's own model]
-    #[arg(long, value_name = "M")]
-    profile: Option<String>,
-    /// Minimum share of the needed evidence to keep
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
-    min_evidence: f64,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
     /// Write the forecast to a small file, for `ctxsim realised`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]
-    select: SelectArgs,
-    #[command(flatten)]
     draw: DrawArgs,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    format: Option<FormatArg>,
     #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    wide: WidthArgs,
+    shown: PagedArgs,
     /// Show everything that was tried, and why the rest was not
     #[arg(long)]
     details: bool,
 }
 
-/// Returns the recorded sessions of some paths, each under the profile of its own model unless one is named.
-pub(crate) fn sessions(
-    paths: &[String],
-    profile: Option<&String>,
-    select: &SelectArgs,
-    draw: &DrawArgs,
-) -> Comparison {
-    select.of(Comparison {
-        scenarios: paths.to_vec(),
-        profiles: profile.cloned().into_iter().collect(),
-        own_models: profile.is_none(),
-        seed: draw.seed,
-        trials: draw.trials,
-        ..Comparison::default()
-    })
-}
-
 /// Advises, writes, and saves the forecast.
 pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
+    let format = args.shown.shown.choose(&FORMATS)?;
     let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_text(it)?));
     let asked = Asked {
         agent: args.agent.clone(),
         settings: args.settings.as_ref().map(settings).transpose()?,
-        min_evidence: args.min_evidence,
+        min_evidence: args.evidence.min_evidence,
     };
     args.settings.iter().for_each(|it| catalog.files().note(it));
-    let comparison = sessions(&args.paths, args.profile.as_ref(), &args.select, &args.draw);
+    let DrawArgs { seed, trials, threads } = args.draw;
+    let comparison = Comparison { seed, trials, ..args.sessions.comparison() };
     let kept = ForceArgs::default().kept(catalog.files());
     args.save.as_deref().map_or(Ok(()), |it| kept.check(it, None))?;
-    args.output.check(catalog.files())?;
-    args.page.check(catalog.files(), args.output.force())?;
-    let threads = args.draw.threads();
-    let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads, it))?;
+    args.shown.check(catalog.files())?;
+    let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     match (&args.save, &saved) {
         (Some(path), Some(saved)) => {
-            let text = serde_json::to_string_pretty(saved).map_err(unwritable)? + "\n";
+            let text = output::json(saved)?;
             output::write(path, Remark::None.on(&text), kept)?;
         }
         (Some(_), None) => anstream::eprintln!(
@@ -125,8 +98,7 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         FormatArg::JSON => found.document().map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown(&found, args.details),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, args.details, Some(table_width(args.wide, &args.output))),
+        _ => table(&found, args.details, Some(args.shown.shown.width())),
     };
-    args.page.put(catalog.files(), args.output.force(), || page(&found))?;
-    args.output.put(catalog.files(), format, text)
+    args.shown.put(catalog.files(), format, text, || page(&found))
 }

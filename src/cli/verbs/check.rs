@@ -15,10 +15,11 @@ use crate::report::checkup::{self, CheckUp, github, junit, page, sarif};
 use crate::take::FailedRuns;
 use clap::Args;
 
-use crate::cli::args::{ProcessArgs, WidthArgs, number, share};
+use crate::cli::args::share;
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::run::{unwritable, with_progress};
+use crate::cli::what::{ProcessArgs, ThreadsArgs};
 use crate::cli::{BAD_INPUT, GUARD_FAILED, git, output, render};
 
 /// Shown below the options.
@@ -59,11 +60,26 @@ const NO_SESSION: [&str; 4] =
 /// The file in which a user lists the folders of inputs.
 const CONFIG: &str = "ctxsim.toml";
 
-/// A suite's file and its report.
-type Ran = (String, Report);
+/// A suite that was run.
+struct Ran {
+    /// Its file.
+    file: String,
+    report: Report,
+}
+
+/// Where what was accepted of suites is kept.
+#[derive(Clone, Copy)]
+struct Accepted<'a> {
+    root: &'a Path,
+    /// What is never replaced.
+    inputs: &'a Files,
+    /// Whether today's numbers take its place.
+    bless: bool,
+}
 
 /// The arguments of `check`.
 #[derive(Debug, Default, Args)]
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
 pub(crate) struct CheckArgs {
     /// Suites by name or path [default: all in your folders]
     #[arg(long = "suite", value_name = "S", num_args = 1..)]
@@ -79,21 +95,17 @@ pub(crate) struct CheckArgs {
     ratchet: Option<f64>,
     #[command(flatten)]
     process: ProcessArgs,
-    /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
-    threads: Option<u16>,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    format: Option<FormatArg>,
     #[command(flatten)]
-    output: OutputArgs,
+    threads: ThreadsArgs,
     #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    wide: WidthArgs,
+    shown: PagedArgs,
 }
 
 impl CheckArgs {
+    fn accepted<'a>(&'a self, inputs: &'a Files, bless: bool) -> Accepted<'a> {
+        Accepted { root: &self.snapshots, inputs, bless }
+    }
+
     /// Accepts the numbers of a suite in the default folder.
     fn blessing(name: &str) -> Self {
         Self {
@@ -108,38 +120,35 @@ impl CheckArgs {
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
 pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
     let args = CheckArgs::blessing(suite);
-    held((&args, catalog.files()), suite, true, report(catalog, suite, &args)?)
+    held(args.accepted(catalog.files(), true), None, suite, report(catalog, suite, &args)?)
 }
 
-/// Compares a report with its suite's snapshots, or accepts its numbers.
-fn held(
-    (args, inputs): (&CheckArgs, &Files),
-    name: &str,
-    bless: bool,
-    (file, report): Ran,
-) -> Result<CheckUp, Error> {
+/// Compares a report with what was accepted of its suite: with the best of its guarded numbers where they may get worse by a
+/// share, else with its snapshots; or accepts its numbers.
+fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> Result<CheckUp, Error> {
+    let Ran { file, report } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
-    if let Some(tolerance) = args.ratchet {
+    if let Some(tolerance) = ratchet {
         let mut verdicts = report.guard_verdicts;
-        verdicts.extend(ratchet::held((&args.snapshots, inputs), &suite, &verdicts, tolerance, bless)?);
+        verdicts.extend(ratchet::held(accepted, &suite, &verdicts, tolerance)?);
         return Ok(CheckUp { suite, file, verdicts, snapshots: Vec::new(), errors: Vec::new() });
     }
-    let snapshots = snapshots::held((&args.snapshots, inputs), &suite, &report, bless)?;
+    let snapshots = snapshots::held(accepted, &suite, &report)?;
     Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
 pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
+    let format = args.shown.shown.choose(&FORMATS)?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.
     let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
-    args.output.check(catalog.files())?;
-    args.page.check(catalog.files(), args.output.force())?;
+    args.shown.check(catalog.files())?;
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
+    let accepted = args.accepted(catalog.files(), bless);
     let held = |(name, ran): (&String, Result<Ran, Error>)| {
-        ran.and_then(|it| held((args, catalog.files()), name, bless, it)).unwrap_or_else(|error| {
+        ran.and_then(|it| held(accepted, args.ratchet, name, it)).unwrap_or_else(|error| {
             let (name, file) = match catalog.suite(name) {
                 Ok(it) => (it.spec.name.clone(), it.origin.label()),
                 Err(_) => (name.clone(), name.clone()),
@@ -148,7 +157,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
         })
     };
     let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
-    written((args, catalog.files()), format, &all)?;
+    written(&args.shown, catalog.files(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
     Ok(if !errors.is_empty() {
         render::problems(catalog, &errors);
@@ -162,28 +171,28 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
 
 /// Writes the result of a check that could not begin, because no input could be read.
 pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
+    let format = args.shown.shown.choose(&FORMATS)?;
     let inputs = Files::default();
     inputs.note(Path::new(CONFIG));
     written(
-        (args, &inputs),
+        &args.shown,
+        &inputs,
         format,
         &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())],
     )
 }
 
 /// Writes results.
-fn written((args, inputs): (&CheckArgs, &Files), format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
+fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
     let text = match format {
         FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
         FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
         FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
         FormatArg::GITHUB => github::summary(all),
         FormatArg::HTML => page::page(all).map_err(unwritable)?,
-        _ => checkup::text(all, Some(table_width(args.wide, &args.output))),
+        _ => checkup::text(all, Some(shown.shown.width())),
     };
-    args.page.put(inputs, args.output.force(), || page::page(all))?;
-    args.output.put(inputs, format, &text)?;
+    shown.put(inputs, format, &text, || page::page(all))?;
     if format == FormatArg::GITHUB {
         output::print(github::annotations(all))?;
     }
@@ -205,7 +214,7 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     Ok(own)
 }
 
-/// Runs a suite; returns its file and its report. A scenario that cannot be run is an error.
+/// Runs a suite. A scenario that cannot be run is an error.
 fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
     let suite = catalog.suite(name)?;
     let catalog = git::with_revisions(catalog, &suite.spec.policies, args.process.allow_process)?;
@@ -214,11 +223,10 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let suite_name = plan.suite.clone().unwrap_or_default();
     // A price list of a later day moves nothing by itself.
     let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
-    if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|it| !it.is_empty()) {
+    if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|set| !set.is_empty()) {
         plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
     }
-    let threads = args.threads.map(usize::from);
-    let report = with_progress(|it| plan.report(threads, it))?;
+    let report = with_progress(|it| plan.report(args.threads.number(), it))?;
     if !report.failures.is_empty() {
         return Err(Error::Run(Box::new(FailedRuns(report.failures))));
     }
@@ -235,5 +243,5 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    Ok((suite.origin.label(), report))
+    Ok(Ran { file: suite.origin.label(), report })
 }

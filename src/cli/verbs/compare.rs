@@ -8,12 +8,12 @@ use crate::report::contrast::{Contrast, json, markdown, page, table};
 use clap::Args;
 use indexmap::IndexSet;
 
-use crate::cli::args::{DrawArgs, ProcessArgs, SelectArgs, WidthArgs};
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
-use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
-use crate::cli::words::without_sessions;
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::run::{unwritable, with_progress};
+use crate::cli::what::{SelectArgs, SuiteArgs, What};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -34,54 +34,25 @@ const FORMATS: Formats<'_> = Formats {
 
 /// The arguments of `compare`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]"))
+)]
 pub(crate) struct CompareArgs {
-    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
     /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
     #[arg(long, value_name = "P")]
     base: String,
     /// Candidate policies by name or path [default: your policies that differ from `rev:…`]
     #[arg(long = "candidate", value_name = "P", num_args = 1..)]
     candidates: Vec<String>,
-    /// Scenarios by name or path, or recorded sessions
-    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
-    scenarios: Vec<String>,
-    /// Model profiles by name or path
-    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
-    profiles: Vec<String>,
-    /// Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]
-    #[arg(long, value_name = "S")]
-    suite: Option<String>,
+    #[command(flatten)]
+    what: What,
+    #[command(flatten)]
+    suite: SuiteArgs,
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
-    draw: DrawArgs,
-    #[command(flatten)]
-    process: ProcessArgs,
-    /// Override a field for this run
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    set: Vec<String>,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    format: Option<FormatArg>,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    wide: WidthArgs,
-}
-
-impl CompareArgs {
-    /// Returns the arguments with the sessions behind other options among the paths.
-    fn sorted(mut self, catalog: &Catalog) -> Result<Self, Error> {
-        let [candidates, profiles] = [&mut self.candidates, &mut self.profiles].map(std::mem::take);
-        self.candidates =
-            without_sessions(catalog, ("--candidate", Kind::Policy), &candidates, &mut self.paths)?;
-        self.profiles = without_sessions(catalog, ("--profile", Kind::Profile), &profiles, &mut self.paths)?;
-        Ok(self)
-    }
+    shown: PagedArgs,
 }
 
 /// A base and a candidate.
@@ -92,10 +63,11 @@ type OfSuite = (Option<String>, Vec<Pair>);
 
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
-    let args = &args.clone().sorted(catalog)?;
-    let pairs = pairs(catalog, args)?;
-    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), args.process.allow_process)?;
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let comparison = args.select.of(args.what.comparison(catalog, "--candidate", &args.candidates)?);
+    let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
+    let pairs = pairs(catalog, &args.base, &comparison.policies)?;
+    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
     let (pairs, new) = known(pairs, &found, args)?;
     let pairs = changed(&found, pairs)?;
     if pairs.is_empty() {
@@ -104,57 +76,47 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         } else {
             format!("{}: there is nothing to compare.\n", newness(&new, &args.base))
         };
-        return args.output.put(catalog.files(), format, &text);
+        return args.shown.shown.output.put(catalog.files(), format, &text);
     }
     if !new.is_empty() {
         anstream::eprintln!("not compared: {}", newness(&new, &args.base));
     }
     let mut contrasts = Vec::new();
-    for (suite, pairs) in by_suite(&found, args, pairs)? {
-        contrasts.extend(compared(&found, args, suite, &pairs)?);
+    for (suite, pairs) in by_suite(&found, &comparison, pairs)? {
+        let of_suite = Comparison { suite, ..comparison.clone() };
+        contrasts.extend(compared(&found, args, of_suite, &pairs)?);
     }
     let text = match format {
         FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown::review(&contrasts),
         FormatArg::GITHUB => markdown::summary(&contrasts),
         FormatArg::HTML => page::page(&contrasts).map_err(unwritable)?,
-        _ => table::comparisons(&contrasts, Some(table_width(args.wide, &args.output))),
+        _ => table::comparisons(&contrasts, Some(args.shown.shown.width())),
     };
-    args.page.put(catalog.files(), args.output.force(), || page::page(&contrasts))?;
-    args.output.put(catalog.files(), format, &text)
+    args.shown.put(catalog.files(), format, &text, || page::page(&contrasts))
 }
 
 /// Compares the pairs of a suite.
 fn compared(
     catalog: &Catalog,
     args: &CompareArgs,
-    suite: Option<String>,
+    comparison: Comparison,
     pairs: &[Pair],
 ) -> Result<Vec<Contrast>, Error> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
-    let comparison = Comparison {
-        suite,
-        policies: names.into_iter().collect(),
-        scenarios: args.paths.iter().chain(&args.scenarios).cloned().collect(),
-        profiles: args.profiles.clone(),
-        seed: args.draw.seed,
-        trials: args.draw.trials,
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let plan = Plan::new(catalog, &args.process.of(args.select.of(comparison)))?;
-    args.output.check(catalog.files())?;
-    args.page.check(catalog.files(), args.output.force())?;
-    with_progress(|it| plan.contrasts(&places, args.draw.threads(), it))
+    let comparison = Comparison { policies: names.into_iter().collect(), ..comparison };
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.check(catalog.files())?;
+    with_progress(|it| plan.contrasts(&places, args.what.threads(), it))
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<Pair>, Error> {
-    let mut candidates = args.candidates.clone();
+fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Pair>, Error> {
+    let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
-        if !args.base.starts_with(git::MARK) {
+        if !base.starts_with(git::MARK) {
             let problem = Diagnostic::at("usage", "", "`--candidate` is missing");
             return Err(vec![problem.help("name the policy to compare with the base")].into());
         }
@@ -166,7 +128,7 @@ fn pairs(catalog: &Catalog, args: &CompareArgs) -> Result<Vec<Pair>, Error> {
             return Err(vec![problem.help(help)].into());
         }
     }
-    Ok(candidates.into_iter().map(|it| [git::named(&args.base, &it), it]).collect())
+    Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).collect())
 }
 
 /// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
@@ -203,9 +165,9 @@ fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
 
 /// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
 /// a suite or scenarios are named; else the default suite.
-fn by_suite(catalog: &Catalog, args: &CompareArgs, pairs: Vec<Pair>) -> Result<Vec<OfSuite>, Error> {
-    if args.suite.is_some() || !args.paths.is_empty() || !args.scenarios.is_empty() {
-        return Ok(vec![(args.suite.clone(), pairs)]);
+fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<Pair>) -> Result<Vec<OfSuite>, Error> {
+    if asked.suite.is_some() || !asked.scenarios.is_empty() {
+        return Ok(vec![(asked.suite.clone(), pairs)]);
     }
     let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
     let mut groups = Vec::new();

@@ -1,7 +1,7 @@
 //! `ctxsim explain`: one request of one run, for people or for programs.
 
 use crate::catalog::Catalog;
-use crate::compare::{Comparison, Plan};
+use crate::compare::Plan;
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::explain::explain as explained;
@@ -10,10 +10,11 @@ use crate::report::rows::Context;
 use crate::take::{Cell, Load};
 use clap::Args;
 
-use crate::cli::args::{FALLBACK_PROFILE, ProcessArgs, WidthArgs, number};
+use crate::cli::args::number;
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
-use crate::cli::verbs::run::given_width;
+use crate::cli::shown::ShownArgs;
+use crate::cli::verbs::run::unwritable;
+use crate::cli::what::{ConversationArgs, SessionArgs};
 use crate::cli::{git, output};
 use crate::quantity::saturated;
 
@@ -22,49 +23,32 @@ const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::TABL
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
 pub(crate) struct ExplainArgs {
     /// Policy by name or path
     #[arg(long, value_name = "P")]
-    pub(crate) policy: String,
+    policy: String,
     /// Recorded sessions (files, folders or patterns), or a scenario by name or path
     #[arg(value_name = "PATH", required_unless_present = "scenario")]
-    pub(crate) paths: Vec<String>,
+    paths: Vec<String>,
     /// Scenario by name or path, or a recorded session
     #[arg(long, value_name = "S")]
-    pub(crate) scenario: Option<String>,
+    scenario: Option<String>,
     /// Request number, counted from 1 in the order of `run --rows requests`
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
-    pub(crate) request: u64,
-    /// Session to explain, if the scenario has several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) session: Option<String>,
-    /// Conversation length in messages [default: the scenario's first length]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) length: Option<u64>,
-    /// Which conversation of that length, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) trial: u64,
-    /// Model profile [default: the session's model, else anthropic/claude-opus-4.5]
-    #[arg(long, value_name = "M")]
-    pub(crate) profile: Option<String>,
-    /// Override a field, as in `params.trigger.tokens=20000`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
+    request: u64,
     #[command(flatten)]
-    pub(crate) process: ProcessArgs,
+    one: SessionArgs,
+    #[command(flatten)]
+    conversation: ConversationArgs,
     /// Show one line per item
     #[arg(long)]
-    pub(crate) details: bool,
+    details: bool,
     /// Print the prompt text, if the scenario has text; `--format json` adds it as a field
     #[arg(long)]
-    pub(crate) render: bool,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    pub(crate) format: Option<FormatArg>,
+    render: bool,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    #[command(flatten)]
-    pub(crate) wide: WidthArgs,
+    shown: ShownArgs,
 }
 
 impl ExplainArgs {
@@ -76,19 +60,12 @@ impl ExplainArgs {
 
 /// Explains one request and writes the result.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
-    let comparison = Comparison {
-        policies: vec![args.policy.clone()],
-        scenarios: args.sessions(),
-        profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
-        own_models: args.profile.is_none(),
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
-    let plan = Plan::new(catalog, &args.process.of(comparison))?;
-    args.output.check(catalog.files())?;
-    let load = &session(&plan, &args.sessions(), args.session.as_deref())?;
+    let format = args.shown.choose(&FORMATS)?;
+    let comparison = args.one.comparison(&args.policy, args.sessions());
+    let catalog = &git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.output.check(catalog.files())?;
+    let load = &session(&plan, &args.sessions(), args.one.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
     let timeline = match load.timeline() {
@@ -97,7 +74,8 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
             lived.as_ref().unwrap_or(timeline)
         }
         None => {
-            (made, profile.limits) = load.world.trial(args.length, args.trial, &profile.limits)?;
+            let ConversationArgs { length, trial } = args.conversation;
+            (made, profile.limits) = load.world.trial(length, trial, &profile.limits)?;
             &made
         }
     };
@@ -112,20 +90,19 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
     let context = Context::alone(policy, &load.name, timeline, profile);
     let text = match format {
-        FormatArg::JSON => json(&explanation, context, args.render)
-            .map_err(|error| vec![Diagnostic::at("unwritable", "", error.to_string())])?,
+        FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,
         _ if args.render => rendered(&explanation),
         _ => {
-            let is_terminal = args.output.file().is_none();
+            let is_terminal = args.shown.output.file().is_none();
             let style = table::Style {
-                width: given_width(args.wide, &args.output),
+                width: args.shown.given_width(),
                 is_coloured: is_terminal && output::is_coloured(),
                 lists_all: args.details,
             };
             table::explanation(&explanation, context, style)
         }
     };
-    args.output.put(catalog.files(), format, &text)
+    args.shown.output.put(catalog.files(), format, &text)
 }
 
 /// Opens the requested session of a plan: the only one, or the one named.

@@ -1,17 +1,18 @@
 //! `ctxsim export`: a session in another form, for other programs.
 
 use crate::catalog::Catalog;
-use crate::compare::{self, Comparison, Plan};
+use crate::compare::{self, Plan};
 use crate::error::Error;
 use crate::worlds::blocks::export::export as blocks;
 use crate::worlds::blocks::trace::{self, mooncake};
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::{FALLBACK_PROFILE, ProcessArgs};
+use crate::cli::args::said;
 use crate::cli::format::FormatArg;
 use crate::cli::git;
 use crate::cli::output::OutputArgs;
 use crate::cli::verbs::explain::{refused, session};
+use crate::cli::what::SessionArgs;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -21,33 +22,32 @@ Examples:
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
+#[command(
+    arg_required_else_help = true,
+    mut_arg(
+        "profile",
+        said(
+            "Model profile, whose limits count [default: the session's model, else anthropic/claude-opus-4.5]"
+        )
+    )
+)]
 pub(crate) struct ExportArgs {
     /// Recorded session, or a scenario
     #[arg(value_name = "SESSION")]
-    pub(crate) path: String,
+    path: String,
     /// Write all sessions of a recording without their words, to send a log that fails
     #[arg(long, conflicts_with_all = ["policy", "format", "session", "profile", "set"])]
-    pub(crate) redact: bool,
+    redact: bool,
     /// Policy under which the session is played, by name or path
     #[arg(long, value_name = "P")]
-    pub(crate) policy: Option<String>,
+    policy: Option<String>,
     /// Form to write
     #[arg(long, value_enum)]
-    pub(crate) format: Option<FormArg>,
-    /// Session to export, if there are several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) session: Option<String>,
-    /// Model profile, whose limits count [default: the session's model, else anthropic/claude-opus-4.5]
-    #[arg(long, value_name = "M")]
-    pub(crate) profile: Option<String>,
-    /// Override a field, as in `params.trigger.tokens=20000`
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
+    format: Option<FormArg>,
     #[command(flatten)]
-    pub(crate) process: ProcessArgs,
+    one: SessionArgs,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    output: OutputArgs,
 }
 
 /// A form of an exported session.
@@ -64,24 +64,17 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
         let text = compare::redacted(catalog, &args.path)?;
         return args.output.put(catalog.files(), FormatArg::JSONL, &text);
     }
-    let Some((policy, form)) = args.policy.clone().zip(args.format) else {
+    let Some((policy, form)) = args.policy.as_ref().zip(args.format) else {
         return Err(refused(
             "nothing says what to write".to_owned(),
             "add `--redact` for the session without its words, or `--policy P --format mooncake` for what a policy sends",
         ));
     };
-    let comparison = Comparison {
-        policies: vec![policy],
-        scenarios: vec![args.path.clone()],
-        profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
-        own_models: args.profile.is_none(),
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let catalog = &git::with_revisions(catalog, &comparison.policies, args.process.allow_process)?;
-    let plan = Plan::new(catalog, &args.process.of(comparison))?;
+    let comparison = args.one.comparison(policy, vec![args.path.clone()]);
+    let catalog = &git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    let plan = Plan::new(catalog, &comparison)?;
     args.output.check(catalog.files())?;
-    let load = session(&plan, std::slice::from_ref(&args.path), args.session.as_deref())?;
+    let load = session(&plan, std::slice::from_ref(&args.path), args.one.session.as_deref())?;
     let Some(timeline) = load.timeline() else {
         return Err(refused(
             format!("{} is not one session", load.name),
@@ -91,7 +84,7 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
     let text = match form {
         FormArg::Mooncake => {
             let trace = blocks(timeline, &load.policies[0], &load.profiles[0], trace::MOONCAKE_BLOCK_TOKENS);
-            trace.and_then(|it| mooncake::write(&it)).map_err(|it| vec![*it])?
+            trace.and_then(|it| mooncake::write(&it)).map_err(|problem| vec![*problem])?
         }
     };
     args.output.put(catalog.files(), FormatArg::JSONL, &text)

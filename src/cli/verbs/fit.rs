@@ -11,9 +11,8 @@ use crate::input::text::source::read_text;
 use crate::worlds::aging::probes::Fitted;
 use clap::Args;
 
-use crate::cli::args::WidthArgs;
-use crate::cli::output::{self, ForceArgs, OutputArgs, Remark};
-use crate::cli::verbs::run::{table_width, unwritable};
+use crate::cli::output::{self, ForceArgs, Remark};
+use crate::cli::shown::WidthArgs;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -65,11 +64,7 @@ pub(crate) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
         let text = found.model(&about);
         output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
     }
-    let text = if args.json {
-        serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n"
-    } else {
-        table(&found, table_width(args.wide, &OutputArgs::default()))
-    };
+    let text = if args.json { output::json(&found)? } else { table(&found, args.wide.printed()) };
     output::print(&text)
 }
 

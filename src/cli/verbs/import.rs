@@ -11,49 +11,45 @@ use crate::report::recording;
 use crate::report::{self, Skipped, calibration};
 use clap::Args;
 
-use crate::cli::args::{FALLBACK_PROFILE, SelectArgs, WidthArgs};
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{self, OutputArgs};
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::output;
+use crate::cli::shown::ShownArgs;
+use crate::cli::verbs::run::{unwritable, with_progress};
+use crate::cli::what::{RecordedArgs, with_fallback};
 
 /// The available output formats.
 const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("paths", said("Recorded sessions (files, folders or patterns), or scenarios that reference one")),
+    mut_arg("profile", said("Model profile for `--report` and `--carried` [default: the session's model]"))
+)]
 pub(crate) struct ImportArgs {
-    /// Recorded sessions (files, folders or patterns), or scenarios that reference one
-    #[arg(value_name = "PATH", required = true)]
-    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    sessions: RecordedArgs,
     /// Compare predicted cache reads with what the provider billed
     #[arg(long)]
-    pub(crate) report: bool,
+    report: bool,
     /// Show what fills the prompts and what resending it costs, by tool and by item
     #[arg(long, conflicts_with = "report")]
-    pub(crate) carried: bool,
-    #[command(flatten)]
-    pub(crate) select: SelectArgs,
-    /// Model profile for `--report` and `--carried` [default: the session's model]
-    #[arg(long, value_name = "M")]
-    pub(crate) profile: Option<String>,
+    carried: bool,
     /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    pub(crate) format: Option<FormatArg>,
+    set: Vec<String>,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    #[command(flatten)]
-    pub(crate) wide: WidthArgs,
+    shown: ShownArgs,
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
+    let format = args.shown.choose(&FORMATS)?;
     let as_json = format == FormatArg::JSON;
-    output::note(catalog, Kind::Scenario, &args.files);
-    args.output.check(catalog.files())?;
+    output::note(catalog, Kind::Scenario, &args.sessions.paths);
+    args.shown.output.check(catalog.files())?;
     let text = if args.report {
         calibrated(catalog, args, as_json)?
     } else if args.carried {
@@ -61,7 +57,7 @@ pub(crate) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
     } else {
         held(catalog, args, as_json)?
     };
-    args.output.put(catalog.files(), format, &text)
+    args.shown.output.put(catalog.files(), format, &text)
 }
 
 /// Returns what recordings contain, and what is left out.
@@ -73,7 +69,7 @@ fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, E
 
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
 fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
-    for given in &args.files {
+    for given in &args.sessions.paths {
         let found = catalog.search(given)?.found;
         found
             .iter()
@@ -105,21 +101,17 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     if as_json {
         return report::carried::json(&sessions, &skipped).map_err(unwritable);
     }
-    Ok(report::carried::tables(&sessions, &skipped, Some(table_width(args.wide, &args.output))))
+    Ok(report::carried::tables(&sessions, &skipped, Some(args.shown.width())))
 }
 
 /// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or
 /// those of their models.
 fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
-    let comparison = Comparison {
+    with_fallback(Comparison {
         policies: vec!["identity".to_owned()],
-        scenarios: args.files.clone(),
-        profiles: vec![args.profile.clone().unwrap_or_else(|| FALLBACK_PROFILE.to_owned())],
-        own_models: args.profile.is_none(),
         set: set.into_iter().chain(args.set.iter().cloned()).collect(),
-        ..Comparison::default()
-    };
-    args.select.of(comparison)
+        ..args.sessions.comparison()
+    })
 }
 
 /// Returns how many files and sessions are skipped, by reason.

@@ -118,7 +118,7 @@ fn unmet(checked: &CheckUp) -> String {
 
 /// Refuses to overwrite files.
 fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
-    let there = paths.iter().map(|it| it.as_ref()).filter(|it| it.exists());
+    let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.exists());
     let problems: Vec<Diagnostic> = there
         .map(|path| {
             let mut problem = Diagnostic::at("init-exists", "", "this file already exists");

@@ -97,7 +97,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
     };
     let message = format!("no {nouns} has `{filter}` in its name or description");
     let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
-    let of_others = others.map(|it| (it, filtered(catalog, it, filter).len())).filter(|it| it.1 > 0);
+    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
     let of_others: Vec<String> = of_others
         .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
         .collect();
@@ -136,15 +136,8 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (false, _) => compare::show(catalog, kind, &args.name)?,
         (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
         (true, _) => {
-            let problem = Diagnostic::at(
-                "usage",
-                "",
-                format!(
-                    "only policies have bases: `--merged` does not apply to \
-                    a {}",
-                    kind.noun()
-                ),
-            );
+            let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
+            let problem = Diagnostic::at("usage", "", message);
             return Err(vec![problem.help("remove `--merged`")].into());
         }
     };
@@ -184,8 +177,7 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
 /// Checks inputs and reports every problem in all of them.
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let mut n_checked = 0_usize;
-    let mut n_programs = 0_usize;
+    let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
     let mut take = |result: Result<Checked, Error>| {
         n_checked += 1;
         match result {
@@ -198,13 +190,13 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         }
     };
     if args.paths.is_empty() {
-        check_all(catalog, args.allow_process, &mut take);
+        check_all(catalog, None, args.allow_process, &mut take);
     }
     for path in &args.paths {
         let has_inputs = Kind::ALL.iter().any(|it| path.join(it.folder()).is_dir());
         if has_inputs {
             match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
-                Ok(catalog) => check_below(&catalog, path, args.allow_process, &mut take),
+                Ok(catalog) => check_all(&catalog, Some(path), args.allow_process, &mut take),
                 Err(error) => take(Err(error)),
             }
         } else if path.is_dir() {
@@ -248,25 +240,17 @@ fn no_inputs(folder: &Path) -> Diagnostic {
     problem.help("inputs end in `.ron` or `.toml`; name recordings one by one")
 }
 
-/// Checks everything that a catalog names.
-fn check_all(catalog: &Catalog, starts: bool, take: &mut impl FnMut(Result<Checked, Error>)) {
-    for kind in Kind::ALL {
-        for name in catalog.names(kind) {
-            take(check_one(catalog, kind, name, starts));
-        }
-    }
-}
-
-/// Checks what a catalog names below a folder.
-fn check_below(
+/// Checks what a catalog names, of all inputs or of those below a folder.
+fn check_all(
     catalog: &Catalog,
-    folder: &Path,
+    folder: Option<&Path>,
     starts: bool,
     take: &mut impl FnMut(Result<Checked, Error>),
 ) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
-            if catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder)) {
+            let is_in = |folder| catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder));
+            if folder.is_none_or(is_in) {
                 take(check_one(catalog, kind, name, starts));
             }
         }

@@ -8,34 +8,70 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::compare::parts::{Making, Shard};
-use crate::compare::{Plan, never_stops};
+use crate::compare::{Told, never_stops};
 use crate::diag::Diagnostic;
 use crate::error::Error;
-use crate::report::part::{Common, Head, Part, PartOf, Whole};
+use crate::report::part::{Common, Head, PartOf, Whole};
+use clap::Args;
 
 use crate::cli::output;
 use crate::cli::verbs::run::{unwritable, with_progress};
 
-/// Makes the parts of a share of a run that are not in the folder yet; returns what was done, in a sentence.
-pub(crate) fn make(
-    plan: &Plan,
-    folder: &Path,
-    shard: Shard,
-    threads: Option<usize>,
-    min_evidence: f64,
-) -> Result<String, Error> {
-    plan.check_parts()?;
-    let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
-    let (job, head) = (plan.job(min_evidence), plan.head(min_evidence));
-    let store = Store::open::<Head>(folder, &job, &names, shard)?;
-    let (has, take) = (|it| store.has(it), |part: Part| store.put(&part));
-    let making = Making { threads, job: &job, head: &head, shard, has: &has, take: &take };
-    with_progress(|progress| plan.parts(&never_stops(progress), &making))?;
-    Ok(store.done())
+/// A folder of parts, and the share of the loads whose parts are made.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PartsArgs {
+    /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
+    #[arg(long, value_name = "DIR")]
+    parts: Option<PathBuf>,
+    /// Run one share of the scenarios, as in `3/16`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    shard: Option<[usize; 2]>,
+}
+
+/// A job that comes to parts.
+pub(crate) struct Job<'a, H: Common> {
+    /// The digest of what it is.
+    pub(crate) digest: &'a str,
+    /// What its parts have in common.
+    pub(crate) head: &'a H,
+    /// The names of its loads.
+    pub(crate) names: &'a [&'a str],
+    pub(crate) threads: Option<usize>,
+}
+
+impl PartsArgs {
+    /// Returns the folder, if parts are asked for.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.parts.as_deref()
+    }
+
+    /// Makes the parts of the share that are not in the folder yet, and prints what was done.
+    pub(crate) fn make<H: Common>(
+        &self,
+        folder: &Path,
+        job: &Job<'_, H>,
+        play: impl FnOnce(Told<'_>, &Making<'_, H>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let [part, of] = self.shard.unwrap_or([1, 1]);
+        let shard = Shard { part, of };
+        let &Job { digest, head, names, threads } = job;
+        let store = Store::open::<H>(folder, digest, names, shard)?;
+        let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
+        let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
+        with_progress(|progress| play(&never_stops(progress), &making))?;
+        output::print(store.done())
+    }
+}
+
+/// Parses a shard, `I/N`.
+pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
+    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
+    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
 }
 
 /// The parts of a job in a folder, and the file to which the missing ones of a share are written.
-pub(crate) struct Store {
+struct Store {
     folder: PathBuf,
     own: PathBuf,
     /// By place, whether its part is there.
@@ -48,12 +84,7 @@ pub(crate) struct Store {
 
 impl Store {
     /// Looks at what is there; parts of another job are refused.
-    pub(crate) fn open<H: Common>(
-        folder: &Path,
-        job: &str,
-        names: &[&str],
-        shard: Shard,
-    ) -> Result<Self, Error> {
+    fn open<H: Common>(folder: &Path, job: &str, names: &[&str], shard: Shard) -> Result<Self, Error> {
         output::make_folder(folder)?;
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
@@ -83,12 +114,12 @@ impl Store {
     }
 
     /// Returns whether the part of a place is there.
-    pub(crate) fn has(&self, nth: usize) -> bool {
+    fn has(&self, nth: usize) -> bool {
         self.made[nth]
     }
 
     /// Writes a part.
-    pub(crate) fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
+    fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
         let line = part.line().map_err(unwritable)?;
         let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = to.0.write_all(line.as_bytes());
@@ -98,7 +129,7 @@ impl Store {
     }
 
     /// Says what was done.
-    pub(crate) fn done(self) -> String {
+    fn done(self) -> String {
         let n_made = self.file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };

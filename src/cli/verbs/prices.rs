@@ -111,7 +111,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        summarize(found.list, (n_placed, &unplaced), &lacks, args.details, &mut text);
+        text += &summary(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -149,13 +149,8 @@ impl Lacks {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn summarize(
-    list: &str,
-    (n_placed, unplaced): (usize, &[Unplaced]),
-    lacks: &Lacks,
-    is_detailed: bool,
-    text: &mut String,
-) {
+fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is_detailed: bool) -> String {
+    let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
         by_code.entry(one.code).or_default().push(one);
@@ -181,6 +176,7 @@ fn summarize(
     if !is_detailed && !unplaced.is_empty() {
         text.push_str("  Add `--details` to list every entry.\n");
     }
+    text
 }
 
 /// Reports that lists yield no profile, with the reason for the first entry.

@@ -9,11 +9,12 @@ use crate::input::text::source::read_text;
 use crate::report::realised::{markdown, table};
 use clap::Args;
 
-use crate::cli::args::{DrawArgs, SelectArgs, WidthArgs};
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::OutputArgs;
-use crate::cli::verbs::advise::sessions;
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
+use crate::cli::output;
+use crate::cli::shown::ShownArgs;
+use crate::cli::verbs::run::with_progress;
+use crate::cli::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -32,43 +33,35 @@ const FORMATS: Formats<'_> =
 
 /// The arguments of `realised`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("paths", said("Recorded sessions (files, folders or patterns); those that came after the advice count")),
+    mut_arg("profile", said("Model profile by name or path, as for the advice [default: each session's own model]"))
+)]
 pub(crate) struct RealisedArgs {
     /// The file that `ctxsim advise --save` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Recorded sessions (files, folders or patterns); those that came after the advice count
-    #[arg(value_name = "SESSIONS", required = true)]
-    paths: Vec<String>,
-    /// Model profile by name or path, as for the advice [default: each session's own model]
-    #[arg(long, value_name = "M")]
-    profile: Option<String>,
     #[command(flatten)]
-    select: SelectArgs,
-    /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = crate::cli::args::number::<u16>(1, 1024))]
-    threads: Option<u16>,
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    format: Option<FormatArg>,
+    sessions: RecordedArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    threads: ThreadsArgs,
     #[command(flatten)]
-    wide: WidthArgs,
+    shown: ShownArgs,
 }
 
 /// Compares and writes.
 pub(crate) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.format, &args.output)?;
+    let format = args.shown.choose(&FORMATS)?;
     let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files().note(&args.file);
-    args.output.check(catalog.files())?;
-    let comparison = sessions(&args.paths, args.profile.as_ref(), &args.select, &DrawArgs::default());
-    let threads = args.threads.map(usize::from);
+    args.shown.output.check(catalog.files())?;
+    let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
     let found = with_progress(|it| held_against(catalog, &comparison, &saved, threads, it))?;
     let text = match format {
-        FormatArg::JSON => serde_json::to_string_pretty(&found).map_err(unwritable)? + "\n",
+        FormatArg::JSON => output::json(&found)?,
         FormatArg::MARKDOWN => markdown(&found),
-        _ => table(&found, Some(table_width(args.wide, &args.output))),
+        _ => table(&found, Some(args.shown.width())),
     };
-    args.output.put(catalog.files(), format, text)
+    args.shown.output.put(catalog.files(), format, text)
 }

@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::catalog::{Catalog, Files, Kind};
+use crate::catalog::{Catalog, Files};
 use crate::compare::advise::knows;
-use crate::compare::parts::Shard;
 use crate::compare::{Comparison, Plan, never_stops};
 use crate::diag::Diagnostic;
 use crate::error::Error;
@@ -21,17 +20,15 @@ use crate::report::tracer::Tracer;
 use crate::report::{Next, Report, Session, html, json, markdown, rows, runs, table};
 use crate::row::Rows;
 use crate::take::{Cell, Load, RowsOf};
-use clap::ValueEnum as _;
+use clap::{Arg, ValueEnum as _};
 use serde_json::Value;
 
-use crate::cli::args::{RowsArg, RunArgs, WidthArgs};
+use crate::cli::args::{RowsArg, RunArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
-use crate::cli::output;
-use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::pictures;
-use crate::cli::verbs::parts;
-use crate::cli::words::without_sessions;
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::parts::Job;
+use crate::cli::{output, pictures};
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -39,13 +36,16 @@ const QUIET: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_millis(200);
 
 /// Returns the formats of a comparison, the usual one first.
-pub(crate) fn formats() -> Vec<FormatArg> {
+fn formats() -> Vec<FormatArg> {
     let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
     std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
 }
 
-/// The width of tables without a terminal.
-const TABLE_WIDTH: usize = 100;
+/// Makes `--format` offer the formats of a comparison or of rows.
+pub(crate) fn offered(of: &'static str) -> impl FnOnce(Arg) -> Arg {
+    let help = "Output format [default: by the output's extension, else table or jsonl]";
+    move |it| Formats { of, known: &formats() }.offered(it).help(help)
+}
 
 /// Runs and writes; returns whether every guard of the suite held.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
@@ -53,24 +53,23 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let columns = columns(args, format)?;
     let (catalog, mut plan) = planned(catalog, args)?;
     let catalog = &catalog;
-    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.page.is_asked();
-    if !is_drawn || args.totals || args.parts.is_some() {
+    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.shown.page.is_asked();
+    if !is_drawn || args.totals || args.parts.folder().is_some() {
         plan = plan.without_assumptions_alone();
     }
     if let Some(passed) = in_parts(&plan, args, format, catalog)? {
         return Ok(passed);
     }
-    args.output.check(catalog.files())?;
-    args.page.check(catalog.files(), args.output.force())?;
+    args.shown.check(catalog.files())?;
+    let output = &args.shown.shown.output;
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
             let tracer = Tracer::new(is_drawn);
             let (mut report, traces) = with_progress(|it| {
-                let threads = args.draw.threads();
-                plan.report_with(threads, it, |load| tracer.wants(load), Tracer::of_load)
+                plan.report_with(args.what.threads(), it, |load| tracer.wants(load), Tracer::of_load)
             })?;
-            report.min_evidence = args.min_evidence;
+            report.min_evidence = args.evidence.min_evidence;
             report.next = next(args, &report.sessions);
             report.columns = columns;
             holds &= passed(&report);
@@ -83,17 +82,13 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             }
             let traces = tracer.traces(traces);
             let page = || html::report(&report, detail(args), &traces);
-            args.page.put(catalog.files(), args.output.force(), page)?;
-            let shown = Shown {
-                output: &args.output,
-                wide: args.wide,
-                detail: detail(args),
-                chart: args.chart.as_deref(),
-            };
+            args.shown.page.put(catalog.files(), output.force(), page)?;
+            let width = args.shown.shown.width();
+            let shown = Shown { width, detail: detail(args), chart: args.chart.as_deref() };
             written(&report, &traces, &shown, format)?
         }
         RowsArg::Cards => {
-            let report = with_progress(|it| plan.report(args.draw.threads(), it))?;
+            let report = with_progress(|it| plan.report(args.what.threads(), it))?;
             of_sessions(&report.cards(), format)?
         }
         RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
@@ -108,29 +103,17 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             text
         }
     };
-    args.output.put(catalog.files(), format, text)?;
+    output.put(catalog.files(), format, text)?;
     output::print(&marks)?;
     Ok(holds)
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
 pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
-    let mut sessions: Vec<String> = args.paths.iter().chain(&args.scenarios).cloned().collect();
-    let policies = without_sessions(catalog, ("--policy", Kind::Policy), &args.policies, &mut sessions)?;
-    let profiles = without_sessions(catalog, ("--profile", Kind::Profile), &args.profiles, &mut sessions)?;
-    let comparison = Comparison {
-        suite: args.suite.clone(),
-        policies,
-        scenarios: sessions,
-        profiles,
-        own_models: false,
-        seed: args.draw.seed,
-        trials: args.draw.trials,
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let with = git::with_revisions(catalog, &named(catalog, &comparison)?, args.process.allow_process)?;
-    let plan = Plan::new(&with, &args.process.of(args.select.of(comparison)))?;
+    let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
+    let comparison = args.select.of(Comparison { suite: args.suite.suite.clone(), ..comparison });
+    let with = git::with_revisions(catalog, &named(catalog, &comparison)?, comparison.allow_process)?;
+    let plan = Plan::new(&with, &comparison)?;
     Ok((with, plan))
 }
 
@@ -141,18 +124,21 @@ fn in_parts(
     format: FormatArg,
     catalog: &Catalog,
 ) -> Result<Option<bool>, Error> {
-    let threads = args.draw.threads();
-    if let Some(folder) = &args.parts {
-        let [part, of] = args.shard.unwrap_or([1, 1]);
-        output::print(parts::make(plan, folder, Shard { part, of }, threads, args.min_evidence)?)?;
+    let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
+    if let Some(folder) = args.parts.folder() {
+        plan.check_parts()?;
+        let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
+        let (digest, head) = (plan.job(min_evidence), plan.head(min_evidence));
+        let job = Job { digest: &digest, head: &head, names: &names, threads };
+        args.parts.make(folder, &job, |told, making| plan.parts(told, making))?;
         return Ok(Some(true));
     }
     if !args.totals {
         return Ok(None);
     }
-    let put = TotalsArgs { output: &args.output, page: &args.page, wide: args.wide, format };
+    let put = Totals { to: &args.shown, format };
     put.check(catalog.files())?;
-    let report = with_progress(|it| plan.folded(threads, &never_stops(it), args.min_evidence))?;
+    let report = with_progress(|it| plan.folded(threads, &never_stops(it), min_evidence))?;
     put.put(&report, catalog.files())?;
     Ok(Some(passed(&report)))
 }
@@ -166,45 +152,44 @@ pub(crate) fn passed(report: &Report) -> bool {
 }
 
 /// How totals are written.
-pub(crate) struct TotalsArgs<'a> {
-    pub(crate) output: &'a OutputArgs,
-    pub(crate) page: &'a PageArgs,
-    pub(crate) wide: WidthArgs,
+pub(crate) struct Totals<'a> {
+    pub(crate) to: &'a PagedArgs,
     pub(crate) format: FormatArg,
 }
 
-impl TotalsArgs<'_> {
+impl Totals<'_> {
     /// Checks before any work that they may be written.
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let problem = Diagnostic::at("usage", "", "totals are written as tables, as JSON or as a page");
             return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
         }
-        self.output.check(inputs)?;
-        self.page.check(inputs, self.output.force())
+        self.to.check(inputs)
     }
 
     /// Writes the totals of a report.
     pub(crate) fn put(&self, report: &Report, inputs: &Files) -> Result<(), Error> {
         let page = || html::report(report, Detail::Groups, &Traces::default());
-        self.page.put(inputs, self.output.force(), page)?;
         let text = match self.format {
             FormatArg::JSON => json::totals(report).map_err(unwritable)?,
             FormatArg::HTML => page().map_err(unwritable)?,
             _ => {
-                let width = Some(table_width(self.wide, self.output));
+                let width = Some(self.to.shown.width());
                 table::report(report, Layout { width, detail: Detail::Groups })
             }
         };
-        self.output.put(inputs, self.format, text)
+        self.to.put(inputs, self.format, text, page)
     }
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
 fn next(args: &RunArgs, sessions: &[Session]) -> Option<Next> {
-    let RunArgs { paths, scenarios, policies, profiles, suite, select, .. } = args;
-    let named: Vec<String> = paths.iter().chain(scenarios).cloned().collect();
-    let is_first = policies.is_empty() && profiles.is_empty() && suite.is_none() && !named.is_empty();
+    let RunArgs { what, select, .. } = args;
+    let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().collect();
+    let is_first = args.policies.policies.is_empty()
+        && what.under.profiles.is_empty()
+        && args.suite.suite.is_none()
+        && !named.is_empty();
     let is_known = |it: &Session| knows(it.format, it.model.as_deref().unwrap_or_default());
     let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
     let options = [
@@ -242,7 +227,7 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
             (format!("`--rows {name}`"), known)
         }
     };
-    Formats { of: &of, known: &known }.choose(args.format, &args.output)
+    args.shown.shown.choose(&Formats { of: &of, known: &known })
 }
 
 /// Returns how much is shown.
@@ -250,10 +235,9 @@ fn detail(args: &RunArgs) -> Detail {
     if args.details { Detail::Scenarios } else { Detail::Groups }
 }
 
-/// How a report is shown, and where it goes.
+/// How a report is shown.
 pub(crate) struct Shown<'a> {
-    pub(crate) output: &'a OutputArgs,
-    pub(crate) wide: WidthArgs,
+    pub(crate) width: usize,
     pub(crate) detail: Detail,
     /// The chart that is asked for.
     pub(crate) chart: Option<&'a str>,
@@ -263,11 +247,11 @@ pub(crate) struct Shown<'a> {
 pub(crate) fn written(
     report: &Report,
     traces: &Traces,
-    &Shown { output, wide, detail, chart }: &Shown<'_>,
+    &Shown { width, detail, chart }: &Shown<'_>,
     format: FormatArg,
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => table::report(report, Layout { width: Some(table_width(wide, output)), detail }),
+        FormatArg::TABLE => table::report(report, Layout { width: Some(width), detail }),
         FormatArg::MARKDOWN => markdown::report(report, detail),
         FormatArg::GITHUB => markdown::summary(report),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
@@ -299,25 +283,11 @@ fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
     Ok(Column::parse(asked)?)
 }
 
-/// Returns the width of tables.
-pub(crate) fn table_width(asked: WidthArgs, output: &OutputArgs) -> usize {
-    given_width(asked, output).unwrap_or(TABLE_WIDTH)
-}
-
-/// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
-#[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
-pub(crate) fn given_width(asked: WidthArgs, output: &OutputArgs) -> Option<usize> {
-    let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
-    let of_screen = || output::width().or_else(of_environment);
-    let is_screen = output.file().is_none();
-    asked.width.map(usize::from).or_else(|| if is_screen { of_screen() } else { None })
-}
-
 /// Returns the rows of all runs, and whether none of them failed.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
     let n_failed = AtomicUsize::new(0);
     let of_loads = with_progress(|it| {
-        plan.each(args.draw.threads(), it, |load, progress| {
+        plan.each(args.what.threads(), it, |load, progress| {
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let context = |cell: Cell| context(load, cell, names_run);
@@ -352,7 +322,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
 /// Returns rows that only some worlds have, or a problem where no load has any.
 fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
     let of_loads =
-        with_progress(|it| plan.each(args.draw.threads(), it, |load, progress| load.rows_of(of, progress)))?;
+        with_progress(|it| plan.each(args.what.threads(), it, |load, progress| load.rows_of(of, progress)))?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
         let (code, message, help) = match of {

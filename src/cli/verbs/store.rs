@@ -14,8 +14,8 @@ use crate::input::text::source::read_text;
 use crate::memory::export::{Export, INDEX_FILE, Index};
 use clap::{Args, Subcommand};
 
-use crate::cli::args::ProcessArgs;
 use crate::cli::output::{self, ForceArgs, Kept};
+use crate::cli::what::{ConversationArgs, ProcessArgs};
 
 /// The arguments of `store`.
 #[derive(Debug, Args)]
@@ -52,12 +52,8 @@ pub(crate) struct StoreWriteArgs {
     /// Model profile by name or path
     #[arg(long, value_name = "M", default_value = "context_decay/words")]
     pub(crate) profile: String,
-    /// Conversation length in messages [default: the scenario's first length]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) length: Option<u64>,
-    /// Which conversation of that length, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) trial: u64,
+    #[command(flatten)]
+    conversation: ConversationArgs,
     /// Random seed [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
@@ -102,7 +98,8 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         ..Comparison::default()
     };
     let plan = Plan::new(catalog, &args.process.of(comparison))?;
-    let length = match (args.length, plan.scenarios.first()) {
+    let ConversationArgs { length, trial } = args.conversation;
+    let length = match (length, plan.scenarios.first()) {
         (None, Some(entry)) => {
             let loads = plan.open(entry)?;
             let first = || loads.first()?.world.lengths().first().copied();
@@ -110,7 +107,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         }
         (length, _) => length.unwrap_or(0),
     };
-    let mut export = plan.export(length, args.trial, &args.set)?;
+    let mut export = plan.export(length, trial, &args.set)?;
     let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
     export.index.policy = given(Kind::Policy, &args.policy);
     export.index.scenario = given(Kind::Scenario, &args.scenario);

@@ -16,12 +16,13 @@ use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs};
+use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::output::{OutputArgs, PageArgs};
-use crate::cli::verbs::run::{TotalsArgs, table_width, unwritable, with_progress};
+use crate::cli::shown::PagedArgs;
+use crate::cli::verbs::parts::shard;
+use crate::cli::verbs::run::{Totals, unwritable, with_progress};
 use crate::cli::verbs::{memory, parts};
-use crate::cli::words::without_sessions;
+use crate::cli::what::{SuiteArgs, What};
 use crate::cli::{git, output};
 
 /// Shown below the options.
@@ -52,9 +53,16 @@ const FORMATS: Formats<'_> =
 
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("set", said("Override a field at every point")),
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: default]")),
+    mut_arg("vary", |it| it.required(true))
+)]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
-    pub(crate) what: GridArgs,
+    grid: GridArgs,
+    #[command(flatten)]
+    suite: SuiteArgs,
     /// Objectives that define the Pareto front
     #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence, ObjectiveArg::Retention])]
     objectives: Vec<ObjectiveArg>,
@@ -62,69 +70,30 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<[usize; 2]>,
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: FrontArgs,
 }
 
 /// The policy to vary, its values and its workloads.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct GridArgs {
-    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
-    #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<String>,
     /// Policy to vary, by name or path
     #[arg(long, value_name = "P")]
     pub(crate) policy: String,
     /// Base policy, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
-    pub(crate) base: String,
+    base: String,
     /// Field and its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; repeat the option for a grid
-    #[arg(long = "vary", value_name = "PATH=VALUES", required = true)]
+    #[arg(long = "vary", value_name = "PATH=VALUES")]
     pub(crate) vary: Vec<String>,
-    /// Scenarios by name or path, or recorded sessions
-    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
-    pub(crate) scenarios: Vec<String>,
-    /// Model profiles by name or path
-    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
-    pub(crate) profiles: Vec<String>,
-    /// Suite that supplies the scenarios and profiles that you omit [default: default]
-    #[arg(long, value_name = "S")]
-    pub(crate) suite: Option<String>,
-    /// Override a field at every point
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
     #[command(flatten)]
-    pub(crate) draw: DrawArgs,
-    #[command(flatten)]
-    pub(crate) process: ProcessArgs,
+    pub(crate) what: What,
 }
 
 impl GridArgs {
-    /// Returns the arguments with the sessions behind `--profile` among the paths.
-    pub(crate) fn sorted(mut self, catalog: &Catalog) -> Result<Self, Error> {
-        let profiles = std::mem::take(&mut self.profiles);
-        self.profiles = without_sessions(catalog, ("--profile", Kind::Profile), &profiles, &mut self.paths)?;
-        Ok(self)
-    }
-
     /// Returns the comparison: the base, then the varied policy.
-    pub(crate) fn comparison(&self) -> Comparison {
-        self.process.of(Comparison {
-            suite: self.suite.clone(),
-            policies: vec![self.base.clone(), self.policy.clone()],
-            scenarios: self.paths.iter().chain(&self.scenarios).cloned().collect(),
-            profiles: self.profiles.clone(),
-            seed: self.draw.seed,
-            trials: self.draw.trials,
-            set: self.set.clone(),
-            ..Comparison::default()
-        })
-    }
-
-    /// Marks the files that it names as inputs, before they are read.
-    pub(crate) fn note(&self, catalog: &Catalog) {
-        output::note(catalog, Kind::Policy, [&self.policy, &self.base]);
-        output::note(catalog, Kind::Scenario, self.paths.iter().chain(&self.scenarios));
-        output::note(catalog, Kind::Profile, &self.profiles);
+    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison, Error> {
+        let policies = vec![self.base.clone(), self.policy.clone()];
+        Ok(Comparison { policies, ..self.what.comparison(catalog, "--policy", &[])? })
     }
 
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
@@ -134,37 +103,38 @@ impl GridArgs {
             problems
         })?)
     }
+}
 
-    /// Returns a description of the grid that two machines share.
-    pub(crate) fn head(&self, grid: &Grid, objectives: &[Objective]) -> SweepHead {
-        let seed = self.draw.seed.map(|it| format!("seed {it}"));
-        let trials = self.draw.trials.map(|it| format!("{it} trials"));
-        let suite = self.suite.as_ref().map(|it| format!("suite {it}"));
-        SweepHead {
-            base: self.base.clone(),
-            policy: self.policy.clone(),
-            scenarios: self.paths.iter().chain(&self.scenarios).cloned().collect(),
-            profiles: self.profiles.clone(),
-            set: self.set.iter().cloned().chain(suite).chain(seed).chain(trials).collect(),
-            vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).collect(),
-            objectives: objectives.to_vec(),
-            points: grid.len(),
-        }
+/// Marks the files that a comparison names as inputs, before they are read.
+pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
+    output::note(catalog, Kind::Policy, &named.policies);
+    output::note(catalog, Kind::Scenario, &named.scenarios);
+    output::note(catalog, Kind::Profile, &named.profiles);
+}
+
+/// Returns a description of a grid that two machines share.
+fn head(grid: &Grid, played: &Comparison, objectives: &[ObjectiveArg]) -> SweepHead {
+    let seed = played.seed.map(|it| format!("seed {it}"));
+    let trials = played.trials.map(|it| format!("{it} trials"));
+    let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
+    SweepHead {
+        base: played.policies[0].clone(),
+        policy: played.policies[1].clone(),
+        scenarios: played.scenarios.clone(),
+        profiles: played.profiles.clone(),
+        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).collect(),
+        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).collect(),
+        objectives: objectives.iter().map(|it| (*it).into()).collect(),
+        points: grid.len(),
     }
 }
 
 /// How a sweep is shown.
 #[derive(Debug, Args)]
-pub(crate) struct ShownArgs {
-    /// Output format [default: by the output's extension, else table]
-    #[arg(long, value_parser = FORMATS.parser())]
-    format: Option<FormatArg>,
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+pub(crate) struct FrontArgs {
     #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    page: PageArgs,
-    #[command(flatten)]
-    wide: WidthArgs,
+    to: PagedArgs,
     /// Show every point on the front
     #[arg(long)]
     details: bool,
@@ -177,7 +147,7 @@ pub(crate) struct MergeArgs {
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: FrontArgs,
 }
 
 /// An objective.
@@ -207,34 +177,25 @@ impl From<ObjectiveArg> for Objective {
     }
 }
 
-/// Parses a shard, `I/N`.
-pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
-    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
-    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
-    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
-}
-
 /// Runs a sweep, or a part of it, and writes it.
 pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
-    let what = args.what.clone().sorted(catalog)?;
-    let grid = what.grid()?;
-    let comparison = what.comparison();
+    let format = args.shown.to.shown.choose(&FORMATS)?;
+    let grid = args.grid.grid()?;
+    let suite = args.suite.suite.clone();
+    let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
-    what.note(&catalog);
-    args.shown.output.check(catalog.files())?;
-    args.shown.page.check(catalog.files(), args.shown.output.force())?;
-    let objectives: Vec<Objective> = args.objectives.iter().map(|it| (*it).into()).collect();
-    let head = what.head(&grid, &objectives);
+    note(&catalog, &comparison);
+    args.shown.to.check(catalog.files())?;
+    let head = head(&grid, &comparison, &args.objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).collect();
-    let threads = what.draw.threads();
+    let threads = args.grid.what.threads();
     let points = with_progress(|it| compare::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
     match args.shard {
         Some(shard) => {
             let text = json::shard(shard, head, points).map_err(unwritable)?;
-            args.shown.output.put(catalog.files(), FormatArg::JSON, &text)
+            args.shown.to.shown.output.put(catalog.files(), FormatArg::JSON, &text)
         }
         None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
     }
@@ -242,25 +203,23 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
 
 /// Merges shards and writes what a single machine would have written.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
-    let format = FORMATS.choose(args.shown.format, &args.shown.output)?;
+    let to = &args.shown.to;
+    let format = to.shown.choose(&FORMATS)?;
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
-    let ShownArgs { output, page, wide, .. } = &args.shown;
     let schema = parts::schema(&args.files)?;
     if schema.as_deref() == Some(Head::SCHEMA) {
-        let put = TotalsArgs { output, page, wide: *wide, format };
+        let put = Totals { to, format };
         put.check(&inputs)?;
         return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
     }
-    output.check(&inputs)?;
-    page.check(&inputs, output.force())?;
+    to.check(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
         return tuned(&found.tuned, format, &args.shown, &inputs);
     }
     if schema.as_deref() == Some(HistoryHead::SCHEMA) {
-        let put = TotalsArgs { output, page, wide: *wide, format };
-        return memory::merge(&args.files, &put, &inputs);
+        return memory::merge(&args.files, &Totals { to, format }, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
@@ -268,26 +227,22 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 }
 
 /// Writes what a search came to.
-fn tuned(tuned: &Tuned, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
+fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
     let page = || report::tune::page::page(tuned);
     let text = match format {
-        FormatArg::JSON => serde_json::to_string_pretty(tuned).map_err(unwritable)? + "\n",
+        FormatArg::JSON => output::json(tuned)?,
         FormatArg::HTML => page().map_err(unwritable)?,
-        FormatArg::TABLE => {
-            let width = Some(table_width(shown.wide, &shown.output));
-            report::tune::table::tuned(tuned, shown.details, width)
-        }
+        FormatArg::TABLE => report::tune::table::tuned(tuned, shown.details, Some(shown.to.shown.width())),
         _ => {
             let problem = Diagnostic::at("usage", "", "a search is written as a table, as JSON or as a page");
             return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
         }
     };
-    shown.page.put(inputs, shown.output.force(), page)?;
-    shown.output.put(inputs, format, &text)
+    shown.to.put(inputs, format, &text, page)
 }
 
 /// Writes a whole sweep.
-fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> Result<(), Error> {
+fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
     let text = match format {
         FormatArg::JSON => json::document(sweep).map_err(unwritable)?,
         FormatArg::SVG => match sweep.figure() {
@@ -299,8 +254,7 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &ShownArgs, inputs: &Files) -> 
             }
         },
         FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
-        _ => table::sweep(sweep, shown.details, Some(table_width(shown.wide, &shown.output))),
+        _ => table::sweep(sweep, shown.details, Some(shown.to.shown.width())),
     };
-    shown.page.put(inputs, shown.output.force(), || page::page(sweep))?;
-    shown.output.put(inputs, format, &text)
+    shown.to.put(inputs, format, &text, || page::page(sweep))
 }

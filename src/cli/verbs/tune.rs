@@ -1,24 +1,23 @@
 //! `ctxsim tune`: the parameters that are cheapest under a floor of evidence,
 //! compared with sessions that they were not chosen on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::catalog::Catalog;
-use crate::compare::never_stops;
-use crate::compare::parts::{Making, Shard};
-use crate::compare::tune::{Found, Search, TuneHead, Tuning, tuned_policy};
+use crate::compare::Comparison;
+use crate::compare::tune::{Found, Search, Tuning, tuned_policy};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Format;
 use crate::report::tune::{page, table};
-use crate::report::verdict::MIN_EVIDENCE;
 use clap::Args;
 
-use crate::cli::args::{DrawArgs, ProcessArgs, WidthArgs, share};
-use crate::cli::output::{self, ForceArgs, OutputArgs, PageArgs, Remark};
-use crate::cli::verbs::parts::Store;
-use crate::cli::verbs::run::{table_width, unwritable, with_progress};
-use crate::cli::verbs::sweep::{GridArgs, shard};
+use crate::cli::args::{EvidenceArgs, said};
+use crate::cli::output::{self, ForceArgs, PageArgs, Remark};
+use crate::cli::shown::WidthArgs;
+use crate::cli::verbs::parts::{Job, PartsArgs};
+use crate::cli::verbs::run::with_progress;
+use crate::cli::verbs::sweep::{GridArgs, note};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -42,47 +41,30 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
 /// The arguments of `tune`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("policy", said("Policy to tune, by name or path")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
+    mut_arg("set", said("Override a field in every variant")),
+    mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
+    mut_arg("parts", |it| {
+        let help = "Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again";
+        it.help(help).conflicts_with_all(["details", "json", "output", "html"])
+    }),
+    mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))
+)]
 pub(crate) struct TuneArgs {
-    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
-    /// Policy to tune, by name or path
-    #[arg(long, value_name = "P")]
-    policy: String,
-    /// Base policy, by name or path
-    #[arg(long, value_name = "P", default_value = "identity")]
-    base: String,
-    /// Path and values to try [default: values around each number that can be set]
-    #[arg(long = "vary", value_name = "PATH=VALUES")]
-    vary: Vec<String>,
-    /// Scenarios by name or path, or recorded sessions
-    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
-    scenarios: Vec<String>,
-    /// Model profiles by name or path [default: each session's own model]
-    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
-    profiles: Vec<String>,
-    /// Override a field in every variant
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    set: Vec<String>,
     #[command(flatten)]
-    draw: DrawArgs,
+    grid: GridArgs,
     #[command(flatten)]
-    process: ProcessArgs,
-    /// Minimum share of the needed evidence to keep
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
-    min_evidence: f64,
+    evidence: EvidenceArgs,
     /// Show every variant
     #[arg(long)]
     details: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["details", "json", "output", "html"])]
-    parts: Option<PathBuf>,
-    /// Play one share of the recordings, as in `3/16`
-    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
-    shard: Option<[usize; 2]>,
+    #[command(flatten)]
+    parts: PartsArgs,
     /// Write the recommended policy to a file (.ron or .toml), atomically
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -103,60 +85,41 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         vec![problem.help("rename the output")]
     })?;
     args.output.as_deref().map_or(Ok(()), output::check)?;
-    let what = GridArgs {
-        paths: args.paths.clone(),
-        policy: args.policy.clone(),
-        base: args.base.clone(),
-        vary: args.vary.clone(),
-        scenarios: args.scenarios.clone(),
-        profiles: args.profiles.clone(),
-        suite: None,
-        set: args.set.clone(),
-        draw: DrawArgs { seed: None, ..args.draw },
-        process: args.process,
-    }
-    .sorted(catalog)?;
+    let asked = args.grid.comparison(catalog)?;
+    let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
+    // The seed is that of the choice; what is drawn in a scenario has its own.
+    let comparison = Comparison { seed: None, ..asked };
     if let Some(path) = &args.output {
-        what.note(catalog);
+        note(catalog, &comparison);
         args.force.kept(catalog.files()).check(path, None)?;
     }
     args.page.check(catalog.files(), args.force)?;
-    let (comparison, threads) = (what.comparison(), args.draw.threads());
-    let search = if args.vary.is_empty() {
+    let search = if args.grid.vary.is_empty() {
         with_progress(|it| Search::by_default(catalog, &comparison, threads, it))?
     } else {
-        Search::of(&what.grid()?)?
+        Search::of(&args.grid.grid()?)?
     };
-    let choice = (args.min_evidence, args.draw.seed.unwrap_or(0));
+    let choice = (args.evidence.min_evidence, seed);
     let tuning = Tuning::new(catalog, &comparison, search, choice)?;
-    if let Some(folder) = &args.parts {
-        let [part, of] = args.shard.unwrap_or([1, 1]);
-        return output::print(&make(&tuning, folder, Shard { part, of }, threads)?);
+    if let Some(folder) = args.parts.folder() {
+        tuning.check_parts()?;
+        let (digest, names) = (tuning.job()?, tuning.scenarios());
+        let job = Job { digest: &digest, head: tuning.head(), names: &names, threads };
+        return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
     }
     let found = with_progress(|it| tuning.tuned(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some(text) = tuned_policy(catalog, &args.policy, &name, &found, format)? {
+        if let Some(text) = tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
             output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
     let Found { tuned, .. } = &found;
     args.page.put(catalog.files(), args.force, || page::page(tuned))?;
     let text = if args.json {
-        serde_json::to_string_pretty(tuned).map_err(unwritable)? + "\n"
+        output::json(tuned)?
     } else {
-        table::tuned(tuned, args.details, Some(table_width(args.wide, &OutputArgs::default())))
+        table::tuned(tuned, args.details, Some(args.wide.printed()))
     };
     output::print(&text)
-}
-
-/// Makes the parts of a share that are not in the folder yet; returns what was done, in a sentence.
-fn make(tuning: &Tuning<'_>, folder: &Path, shard: Shard, threads: Option<usize>) -> Result<String, Error> {
-    tuning.check_parts()?;
-    let (job, head) = (tuning.job()?, tuning.head());
-    let store = Store::open::<TuneHead>(folder, &job, &tuning.scenarios(), shard)?;
-    let (has, take) = (|it| store.has(it), |part| store.put(&part));
-    let making = Making { threads, job: &job, head, shard, has: &has, take: &take };
-    with_progress(|it| tuning.parts(&never_stops(it), &making))?;
-    Ok(store.done())
 }

@@ -1,241 +1,226 @@
-//! The checked numbers of a provider's cache rules.
+//! A provider's cache rules: all of them, as written and as checked; the fields and numbers of each stand in the file of its kind.
 
-pub use super::rules::{Billing, CacheRules, Reads};
-pub use super::written::{Automatic, Level, LookbackUnit, Lookup, Readable, Setting, Touch};
+mod blocks;
+mod breakpoints;
+mod effects;
+mod steps;
+mod stored;
+mod times;
+mod units;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diag::Problems;
+use crate::input::policy::OwnCode;
 use crate::quantity::Tokens;
 
-/// Cache rules plus effects that do not depend on a prompt's content.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Qualified {
-    /// The rules.
-    pub rules: CacheRules,
-    /// What a change of a setting invalidates.
-    pub invalidates: Invalidates,
-    /// The probability that a request reaches the cached entries; always, if `None`.
-    pub hits: Option<Hits>,
-    /// In a session that several models answered: the rules of each, by [`Setting::Model`], in the place of all others.
-    pub of_models: Vec<CacheRules>,
-}
+pub use self::blocks::{Blocks, BlocksFields, Touch};
+pub use self::breakpoints::{Automatic, Breakpoints, BreakpointsFields, Clock, LookbackUnit, Lookup};
+use self::effects::qualified;
+pub use self::effects::{
+    Hits, HitsFields, Invalidates, InvalidatesFields, Level, Qualified, SETTINGS, Setting, Settings,
+};
+pub use self::steps::{PrefixCapFields, PrefixIntervalFields, Steps};
+pub use self::stored::{ExplicitCache, StoredFields};
+pub use self::times::{Readable, Renewal, TtlClass, Ttls};
+pub use self::units::{UnitEnd, Units, UnitsFields};
 
-/// The probability that a request is served by a machine that has the entries.
-///
-/// The n-th request of a run uses the n-th number, from 1 to 10⁹, of the seed's stream `cache hit`, whatever
-/// the policy. It hits if that number is at most the probability, so raising the probability never turns a
-/// hit into a miss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Hits {
-    /// The probability in parts of 10⁹.
-    pub parts: u64,
-    /// The seed of the draws.
-    pub seed: u64,
-}
-
-impl Hits {
-    /// The number of parts that means certainty.
-    pub const CERTAIN: u64 = 1_000_000_000;
-}
-
-/// A request's settings beside its content. Equal numbers mean equal settings; 0 is the initial setting of a
-/// timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Settings([u32; 9]);
-
-impl Settings {
-    /// Changes a setting.
-    pub fn set(&mut self, setting: Setting, value: u32) {
-        self.0[setting as usize] = value;
-    }
-
-    /// Returns a setting's value.
-    pub fn get(&self, setting: Setting) -> u32 {
-        self.0[setting as usize]
-    }
-}
-
-/// All settings.
-pub const SETTINGS: [Setting; 9] = [
-    Setting::Model,
-    Setting::Tools,
-    Setting::System,
-    Setting::Features,
-    Setting::ToolChoice,
-    Setting::Images,
-    Setting::Thinking,
-    Setting::Effort,
-    Setting::Preamble,
-];
-
-/// For each setting: the first level of the prompt that a change invalidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Invalidates(pub [Level; 9]);
-
-impl Default for Invalidates {
-    /// The default effect of changes: everything after the place where the change appears.
-    fn default() -> Self {
-        use Level::{Messages, System, Tools};
-        Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
-    }
-}
-
-impl Invalidates {
-    /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
-    /// values.
-    pub fn of(&self, settings: Settings, level: Level) -> Settings {
-        let mut counted = Settings::default();
-        for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
-            counted.set(setting, settings.get(setting));
-        }
-        counted
-    }
-}
-
-/// The numbers of a cache with breakpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Breakpoints {
-    /// Breakpoints after fewer tokens are ignored.
-    pub min_tokens: Tokens,
-    /// The most breakpoints at which a request may write; the latest count.
-    pub breakpoints_max: u8,
-    /// How many positions are looked up, going back from a breakpoint and including it.
-    pub lookback_positions: u16,
-    /// What counts as a position.
-    pub lookback_unit: LookbackUnit,
-    /// The places at which entries are looked up, if not by lookback.
-    pub lookup: Option<Lookup>,
-    /// The place of an automatic breakpoint.
-    pub automatic: Automatic,
-    /// Whether a policy without breakpoints gets only the automatic one.
-    pub is_implicit: bool,
-    /// Whether it also gets one before all messages.
-    pub marks_lead: bool,
-    /// Whether the automatic breakpoint of an aligned request comes after the request's own instructions.
-    pub marks_instruction: bool,
-    /// How long entries live after their last use, by class, in milliseconds.
-    pub ttl_ms: [Option<u64>; 2],
-    /// How much longer they were observed to live, in milliseconds.
-    pub grace_ms: u64,
-    /// The longest life of an entry, in milliseconds.
-    pub max_age_ms: Option<u64>,
-    /// Whether a use restarts an entry's lifetime.
-    pub renews: bool,
-    /// From when an entry can be read.
-    pub readable: Readable,
-    /// How long after that, in milliseconds.
-    pub readable_after_ms: u64,
-}
-
-impl Default for Breakpoints {
-    /// The defaults of these rules.
-    fn default() -> Self {
-        Self {
-            min_tokens: 0,
-            breakpoints_max: 4,
-            lookback_positions: 20,
-            lookback_unit: LookbackUnit::default(),
-            lookup: None,
-            automatic: Automatic::default(),
-            is_implicit: false,
-            marks_lead: false,
-            marks_instruction: false,
-            ttl_ms: [Some(300_000), None],
-            grace_ms: 0,
-            max_age_ms: None,
-            renews: true,
-            readable: Readable::default(),
-            readable_after_ms: 0,
-        }
-    }
-}
-
-impl Breakpoints {
-    /// Returns the class of an entry: the requested one if the provider offers it.
-    pub fn class(&self, asked: Option<TtlClass>) -> TtlClass {
-        let other = if self.ttl_ms[0].is_some() { TtlClass::Short } else { TtlClass::Long };
-        asked.filter(|it| self.ttl_ms[*it as usize].is_some()).unwrap_or(other)
-    }
-
-    /// Returns how long an entry of a class is readable after its last use, in milliseconds.
-    pub fn life_ms(&self, class: TtlClass) -> u64 {
-        self.ttl_ms[class as usize].unwrap_or(0).saturating_add(self.grace_ms)
-    }
-}
-
-/// A class of lifetimes; each has its price. Providers sell 5 or 30 minutes, and 1 or 12 hours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TtlClass {
-    /// Below an hour.
+/// Cache rules as written: which, with their fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// No cache.
     #[default]
-    Short,
-    /// An hour or more.
-    Long,
+    None,
+    /// The previous prompt, up to the place where the policy edited: a reference simulator's rule.
+    PrefixCap(PrefixCapFields),
+    /// The longest common prefix with an earlier prompt, in steps.
+    PrefixInterval(PrefixIntervalFields),
+    /// Fixed blocks in a store of limited size; the least recently used leave first.
+    Blocks(BlocksFields),
+    /// Entries at the breakpoints of a request, found by looking back from the breakpoints of a later one.
+    Breakpoints(BreakpointsFields),
+    /// Whole units left by earlier requests; a prompt reads the longest with which it begins.
+    Units(UnitsFields),
+    /// Contents that the harness stores for a time and pays for by the token-hour.
+    Stored(StoredFields),
 }
 
-impl TtlClass {
-    /// Returns the class of a lifetime in milliseconds.
-    pub fn of(ttl_ms: u64) -> Self {
-        if ttl_ms < 3_600_000 { Self::Short } else { Self::Long }
-    }
-}
-
-/// The numbers of a cache of whole units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Units {
-    /// The lengths that units have.
-    pub steps: Steps,
-    /// Whether a request leaves a unit at the end of its prompt.
-    pub at_input_end: bool,
-    /// Whether it leaves a unit at the end of the model's output.
-    pub at_output_end: bool,
-    /// Whether it leaves a unit at the end of the prefix that it shares with an earlier prompt.
-    pub at_common_prefix: bool,
-    /// A request also leaves a unit at every multiple of this number of tokens, at least 1.
-    pub interval_tokens: Option<Tokens>,
-    /// How long a unit lives after its last use, in milliseconds.
-    pub ttl_ms: Option<u64>,
-    /// From when a unit can be read.
-    pub readable: Readable,
-    /// How long after that, in milliseconds.
-    pub readable_after_ms: u64,
-}
-
-/// The numbers of explicitly stored contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ExplicitCache {
-    /// Shorter contents cannot be stored.
-    pub min_tokens: Tokens,
-    /// How long a content is kept, in milliseconds.
-    pub ttl_ms: u64,
-    /// Whether the harness renews a content's lifetime whenever it uses the content.
-    pub renews: bool,
-}
-
-/// A store of fixed blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Blocks {
-    /// Tokens per block, at least 1.
-    pub block_tokens: Tokens,
-    /// Blocks in the store, at least 1; unlimited if `None`.
-    pub capacity_blocks: Option<u32>,
-    /// The order in which the blocks of a prompt count as used.
-    pub touch: Touch,
-}
-
-/// The prefix lengths that a cache keeps: a minimum, then whole steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Steps {
-    /// Shorter prefixes are not cached.
-    pub min: Tokens,
-    /// The step by which prefixes grow beyond the minimum, at least 1.
-    pub step: Tokens,
-}
-
-impl Steps {
-    /// Returns the longest cached length within a common prefix.
-    #[inline]
-    pub fn floor(&self, common: Tokens) -> Tokens {
-        match common.checked_sub(self.min) {
-            None => 0,
-            Some(extra) => self.min + extra / self.step * self.step,
+impl Cache {
+    /// Checks the rules of a profile's cache.
+    pub(in crate::input) fn check(&self, problems: &mut Problems) -> CacheRules {
+        match self {
+            Self::None => CacheRules::None,
+            Self::PrefixCap(it) => problems.within("prefix_cap", |problems| it.check(problems)),
+            Self::PrefixInterval(it) => problems.within("prefix_interval", |problems| it.check(problems)),
+            Self::Blocks(it) => problems.within("blocks", |problems| it.check(problems)),
+            Self::Breakpoints(it) => problems.within("breakpoints", |problems| it.check(problems)),
+            Self::Units(it) => problems.within("units", |problems| it.check(problems)),
+            Self::Stored(it) => problems.within("stored", |problems| it.check(problems)),
         }
     }
+
+    /// Returns the lifetimes, to be changed, if the rules have any.
+    pub fn ttls_mut(&mut self) -> Option<&mut Ttls> {
+        match self {
+            Self::None | Self::PrefixCap(_) | Self::Blocks(_) => None,
+            Self::PrefixInterval(it) => Some(&mut it.ttl),
+            Self::Breakpoints(it) => Some(&mut it.ttl),
+            Self::Units(it) => Some(&mut it.ttl),
+            Self::Stored(it) => Some(&mut it.ttl),
+        }
+    }
+
+    /// Returns the shortest cached prefix, to be changed, if the rules have one.
+    pub fn min_tokens_mut(&mut self) -> Option<&mut Option<Tokens>> {
+        match self {
+            Self::None | Self::Blocks(_) => None,
+            Self::PrefixCap(it) => Some(&mut it.min_tokens),
+            Self::PrefixInterval(it) => Some(&mut it.min_tokens),
+            Self::Breakpoints(it) => Some(&mut it.min_tokens),
+            Self::Units(it) => Some(&mut it.min_tokens),
+            Self::Stored(it) => Some(&mut it.min_tokens),
+        }
+    }
+}
+
+/// Reports a number that must not be 0.
+fn not_zero<T: Default + PartialEq>(field: &str, given: Option<T>, message: &str, problems: &mut Problems) {
+    if given == Some(T::default()) {
+        problems.push_at("step-zero", field, message, "write 1 or more");
+    }
+}
+
+/// Which cache rules, with their numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CacheRules {
+    /// No cache.
+    None,
+    /// The previous prompt, up to the place where the policy edited.
+    PrefixCap(Steps),
+    /// The longest common prefix with an earlier prompt.
+    PrefixInterval {
+        /// The cached prefix lengths.
+        steps: Steps,
+        /// How long an entry lives after its last use, in milliseconds.
+        ttl_ms: Option<u64>,
+    },
+    /// Fixed blocks in a store.
+    Blocks(Blocks),
+    /// Entries at breakpoints.
+    Breakpoints(Breakpoints),
+    /// Whole units left by earlier requests.
+    Units(Units),
+    /// Contents that the harness stores.
+    ExplicitCache(ExplicitCache),
+    /// Any other rules, plus effects that do not depend on a prompt's content.
+    Qualified(Box<Qualified>),
+    /// Code outside this crate, and how long an entry lives after its last use, in milliseconds.
+    Own(OwnCode, Option<u64>),
+}
+
+impl CacheRules {
+    /// Returns what matters of the rules, whichever they are.
+    fn outline(&self) -> Outline {
+        let prefixes = Outline { ttl_ms: None, min_tokens: 0, steps: None, reads: Reads::Prefixes };
+        let in_steps = |steps: &Steps| Outline { min_tokens: steps.min, steps: Some(*steps), ..prefixes };
+        match self.plain() {
+            Self::None => Outline { reads: Reads::Nothing, ..prefixes },
+            Self::PrefixCap(steps) => in_steps(steps),
+            Self::PrefixInterval { steps, ttl_ms } => Outline { ttl_ms: *ttl_ms, ..in_steps(steps) },
+            Self::Breakpoints(rules) => {
+                let ttl_ms = rules.ttl_ms[0].or(rules.ttl_ms[1]);
+                Outline { ttl_ms, min_tokens: rules.min_tokens, ..prefixes }
+            }
+            Self::Units(rules) => Outline { ttl_ms: rules.ttl_ms, ..in_steps(&rules.steps) },
+            Self::ExplicitCache(rules) => {
+                let ttl_ms = Some(rules.ttl_ms);
+                Outline { ttl_ms, min_tokens: rules.min_tokens, reads: Reads::Stored, ..prefixes }
+            }
+            Self::Own(_, ttl_ms) => Outline { ttl_ms: *ttl_ms, ..prefixes },
+            Self::Blocks(_) | Self::Qualified(_) => prefixes,
+        }
+    }
+
+    /// Returns how long an entry lives after its last use, in milliseconds, if the rules have lifetimes.
+    pub fn ttl_ms(&self) -> Option<u64> {
+        self.outline().ttl_ms
+    }
+
+    /// Returns how long an entry of a class is readable after its last use, in milliseconds, if the rules have lifetimes.
+    pub fn life_ms(&self, class: TtlClass) -> Option<u64> {
+        match self.plain() {
+            Self::Breakpoints(rules) => Some(rules.life_ms(rules.class(Some(class)))),
+            other => other.ttl_ms(),
+        }
+    }
+
+    /// Returns the shortest cached prefix in tokens, if the rules have a minimum above 0.
+    pub fn min_tokens(&self) -> Option<Tokens> {
+        Some(self.outline().min_tokens).filter(|it| *it > 0)
+    }
+
+    /// Returns how prefixes grow, if they come in whole steps.
+    pub fn steps(&self) -> Option<Steps> {
+        self.outline().steps
+    }
+
+    /// Returns how the rules bill resent and new tokens; entries live as long as the harness asks.
+    pub fn billing(&self, ttl: Option<TtlClass>) -> Billing {
+        let writes = match self.plain() {
+            Self::Breakpoints(rules) => Some(rules.class(ttl) as usize),
+            _ => None,
+        };
+        Billing { reads: self.outline().reads, writes }
+    }
+
+    /// Returns the rules without effects that do not depend on a prompt's content.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Qualified(qualified) => qualified.rules.plain(),
+            rules => rules,
+        }
+    }
+
+    /// Returns the probability of a hit, if it is not certain.
+    pub fn hits(&self) -> Option<Hits> {
+        match self {
+            Self::Qualified(qualified) => qualified.hits,
+            _ => None,
+        }
+    }
+}
+
+/// What matters of cache rules, whichever they are.
+#[derive(Clone, Copy)]
+struct Outline {
+    /// How long an entry lives after its last use, in milliseconds.
+    ttl_ms: Option<u64>,
+    /// Shorter prefixes are not cached.
+    min_tokens: Tokens,
+    /// How prefixes grow, if they come in whole steps.
+    steps: Option<Steps>,
+    /// Which part of a resent prompt is read.
+    reads: Reads,
+}
+
+/// How a cache bills what is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Billing {
+    /// Which part of a resent prompt is read.
+    pub reads: Reads,
+    /// The lifetime class of new tokens, if writes are billed.
+    pub writes: Option<usize>,
+}
+
+/// The part of an immediately resent prompt that a cache reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// The part that the harness stored.
+    Stored,
+    /// All of it.
+    Prefixes,
 }

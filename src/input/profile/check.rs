@@ -1,6 +1,5 @@
 //! The rules of a profile.
 
-pub(super) mod cache;
 mod price;
 
 use super::written::RecoveryPrice;
@@ -44,7 +43,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         models: spec.models.clone(),
         family: Family::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
-        cache: problems.within("cache", |problems| cache::cache(&spec.cache, problems)),
+        cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
             .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),
         assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-mod cache;
 mod price;
 
+use super::cache::Cache;
 use crate::quantity::{Decimal, Tokens};
 
-pub use self::cache::*;
 pub use self::price::*;
 
 /// A profile: one model at one provider at one date.

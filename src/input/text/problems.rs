@@ -2,6 +2,7 @@
 //!
 //! For the latter, the type is read from the tree again without each entry that it refused.
 
+mod old_cache;
 mod required;
 
 use std::ops::Range;
@@ -27,7 +28,10 @@ pub(super) fn of(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
     if let Some(fault) = &tree.fault {
         list.push(fault.clone());
     } else {
-        let mut found = Found { text, format: tree.format, shape, root, list, damage: Vec::new() };
+        let old = old_cache::told(&mut root, text, tree.format, shape);
+        let damage = old.iter().map(|_| (Vec::new(), Some(old_cache::CACHE.to_owned()))).collect();
+        list.extend(old);
+        let mut found = Found { text, format: tree.format, shape, root, list, damage };
         while found.list.len() < PROBLEMS_MAX && found.next() {}
         list = found.list;
     }
@@ -129,6 +133,9 @@ impl Found<'_> {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let entries = self.root.at(way).map_or(&self.root, |it| &it.value).entries();
             let keys = entries.iter().filter_map(|it| Some((it.name()?, it.key.as_ref()?.span.clone())));
+            if entries.is_empty() && !known.is_empty() {
+                fault.help = Some(format!("write one of `{}`", known.join("`, `")));
+            }
             let unknown = keys.into_iter().find(|(key, _)| !known.is_empty() && !known.contains(key));
             if let Some((key, span)) = unknown {
                 return Fault { span: Some(span), ..fault::unknown_choice(key, &known) };

@@ -213,10 +213,21 @@ impl Setting {
         };
         let Some(factor) = number::factor(text) else {
             let read = call::read(text).or_else(|| number::suffixed(text));
-            return read.into_iter().chain([self.value.clone()]).collect();
+            return read.into_iter().chain([self.value.clone()]).chain(self.renamed(tree, text)).collect();
         };
-        let present = self.path.iter().try_fold(tree, |tree, step| child(tree, step));
-        present.and_then(|it| number::times(it, factor)).into_iter().collect()
+        self.present(tree).and_then(|it| number::times(it, factor)).into_iter().collect()
+    }
+
+    /// Returns the choice that stands there under another name: it keeps its fields where the other one has them too.
+    fn renamed(&self, tree: &Node, name: &str) -> Option<Node> {
+        let [choice] = self.present(tree)?.entries() else { return None };
+        (choice.name().is_some() && choice.value.is_table())
+            .then(|| Node::table(vec![(name.to_owned(), choice.value.clone())]))
+    }
+
+    /// Returns the value that stands there.
+    fn present<'t>(&self, tree: &'t Node) -> Option<&'t Node> {
+        self.path.iter().try_fold(tree, |tree, step| child(tree, step))
     }
 
     /// Returns the number of steps that must exist because they are names.
@@ -226,6 +237,8 @@ impl Setting {
             // A policy without a memory or a layout has none to change; a part that it is silent on is its default.
             (Target::Policy, "memory" | "layout") => 1,
             (Target::Policy, _) => 2,
+            // The fields of other cache rules than the profile's are not meant.
+            (Target::Profile, "cache") => 2,
             _ => 0,
         }
     }

@@ -43,7 +43,8 @@ fn entries(text: &str, node: &Node) -> String {
     parts.join(", ")
 }
 
-fn value(text: &str, node: &Node) -> String {
+/// Returns a value as TOML.
+pub(super) fn value(text: &str, node: &Node) -> String {
     let written = text.get(node.span.clone()).unwrap_or_default();
     let Some(tag) = node.tag() else {
         return match (node.is_leaf(), node.is_list()) {

@@ -188,7 +188,7 @@ impl Node {
     }
 
     /// Returns it as a name, with or without quotes.
-    fn word(&self) -> Option<&str> {
+    pub(super) fn word(&self) -> Option<&str> {
         match &self.value {
             Value::Text(name) | Value::Word(name) => Some(name),
             _ => None,

@@ -2,11 +2,11 @@
 
 use super::table::{dollars, groups, words};
 use super::{Advice, AgentAdvice, Candidate};
-use crate::grid::numbers::{interval, listed, percent, signed};
+use crate::grid::numbers::{interval, listed_code, signed};
 use crate::report::blocks::Block;
 use crate::report::chart::forest::{Forest, Line};
 use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
 use crate::report::template;
 use crate::report::tune::SplitBy;
 
@@ -39,24 +39,16 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
     page.write()
 }
 
-fn set(it: &Candidate) -> String {
-    listed(&it.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>())
-}
-
 fn sure(it: &Candidate) -> Option<String> {
     let change = it.change.map_or_else(String::new, signed);
     it.interval.map(|it| format!("{change}, 95% interval {}%", interval(it)))
-}
-
-fn kept(it: &Candidate) -> String {
-    it.evidence_kept.map_or_else(String::new, |it| format!("{} kept", percent(it)))
 }
 
 fn answer(it: &AgentAdvice) -> Answer {
     match &it.advised {
         Some(best) => Answer {
             number: best.saved_month.map_or_else(|| "Change".to_owned(), dollars),
-            what: format!("a month is saved by changing {}", set(best)),
+            what: format!("a month is saved by changing {}", listed_code(&best.set)),
             sure: sure(best),
             words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().collect(),
             code: it.paste.first().map(|it| it.text.clone()),
@@ -70,7 +62,11 @@ fn answer(it: &AgentAdvice) -> Answer {
                 .rejected
                 .iter()
                 .map(|it| {
-                    format!("The best that was rejected is {}: {}.", set(it), sure(it).unwrap_or_default())
+                    format!(
+                        "The best that was rejected is {}: {}.",
+                        listed_code(&it.set),
+                        sure(it).unwrap_or_default()
+                    )
                 })
                 .collect(),
             ..Answer::default()
@@ -104,7 +100,12 @@ fn forest(it: &AgentAdvice, nth: usize) -> Option<Figure> {
     let line = |group: &&[Candidate]| {
         let it = &group[0];
         let saved = it.saved_month.map_or_else(String::new, |it| format!("{} a month, ", dollars(it)));
-        Some(Line::of_cost(it.set.join(", "), it.change?, it.interval, format!("{saved}{}", kept(it))))
+        Some(Line::of_cost(
+            it.set.join(", "),
+            it.change?,
+            it.interval,
+            format!("{saved}{}", kept(it.evidence_kept)),
+        ))
     };
     let lines: Vec<Line> = groups(it).iter().filter_map(line).collect();
     let forest = Forest {

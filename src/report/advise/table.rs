@@ -1,7 +1,7 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
 use super::{Advice, AgentAdvice, Candidate, From, Lifetimes};
-use crate::grid::numbers::{NONE, counted, interval, listed, percent, signed, thousands};
+use crate::grid::numbers::{counted, interval, listed, listed_code, or_none, percent, signed, thousands};
 use crate::grid::{Grid, Kind};
 use crate::report::Skipped;
 use crate::report::blocks::{Block, in_markdown, on_terminal};
@@ -59,7 +59,11 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
     }
     if is_detailed && let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) {
         let of = [(HELD_OUT_BLOCKS, &best.held_out_blocks), (IN_TURN_BLOCKS, &best.by_project_blocks)];
-        blocks.extend(of.iter().filter(|it| !it.1.is_empty()).map(|it| Block::Table(block_grid(it.0, it.1))));
+        blocks.extend(
+            of.iter()
+                .filter(|it| !it.1.is_empty())
+                .map(|(title, blocks)| Block::Table(block_grid(title, blocks))),
+        );
     }
     for wish in &it.wishes {
         blocks.push(Block::text(of_wish(it, wish)));
@@ -117,8 +121,8 @@ fn cost(it: &AgentAdvice) -> String {
 
 /// Says what to change, and what that does.
 fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
-    let set = listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
-    let saved = best.saved_month.map_or_else(|| NONE.to_owned(), dollars);
+    let set = listed_code(&best.set);
+    let saved = or_none(best.saved_month, dollars);
     let mut blocks =
         vec![Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
     blocks.extend(held_out(it, best));
@@ -144,7 +148,7 @@ fn kept(it: &AgentAdvice) -> Vec<Block> {
     if let Some(best) = &it.rejected {
         blocks.push(Block::text(format!(
             "The best that was rejected is {}: {}. {}",
-            listed(&best.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>()),
+            listed_code(&best.set),
             changes(best),
             forgets(it, best)
         )));
@@ -156,7 +160,7 @@ fn kept(it: &AgentAdvice) -> Vec<Block> {
 
 /// Says by how much costs change.
 fn changes(it: &Candidate) -> String {
-    let change = it.change.map_or_else(|| NONE.to_owned(), signed);
+    let change = or_none(it.change, signed);
     it.interval.map_or_else(|| change.clone(), |it| format!("{change}, 95% interval {}%", interval(it)))
 }
 
@@ -226,17 +230,16 @@ fn in_force(it: &AgentAdvice) -> Grid {
 }
 
 fn lifetimes(it: &AgentAdvice) -> Grid {
-    let cell = |usd: Option<f64>| usd.map_or_else(|| NONE.to_owned(), dollars);
     let row = |it: &Lifetimes| {
         vec![
             it.lane.to_owned(),
             it.sessions.to_string(),
-            cell(it.usd_month[0]),
-            cell(it.usd_month[1]),
-            it.change.map_or_else(|| NONE.to_owned(), signed),
-            it.interval.map_or_else(|| NONE.to_owned(), interval),
+            or_none(it.usd_month[0], dollars),
+            or_none(it.usd_month[1], dollars),
+            or_none(it.change, signed),
+            or_none(it.interval, interval),
             percent(it.share),
-            it.break_even.map_or_else(|| NONE.to_owned(), percent),
+            or_none(it.break_even, percent),
         ]
     };
     let headings = [
@@ -281,11 +284,11 @@ fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
         };
         vec![
             it.set.join(", ") + &alike,
-            it.usd_month.map_or_else(|| NONE.to_owned(), dollars),
-            it.change.map_or_else(|| NONE.to_owned(), signed),
-            it.interval.map_or_else(|| NONE.to_owned(), interval),
-            it.ends.map_or_else(|| NONE.to_owned(), interval),
-            it.evidence_kept.map_or_else(|| NONE.to_owned(), percent),
+            or_none(it.usd_month, dollars),
+            or_none(it.change, signed),
+            or_none(it.interval, interval),
+            or_none(it.ends, interval),
+            or_none(it.evidence_kept, percent),
         ]
     };
     let headings = ["tried", "USD a month", "Δ cost", "95% interval", "by recovery", "kept"];

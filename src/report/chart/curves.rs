@@ -299,7 +299,7 @@ impl Picture for Lines {
             self.draw(&mut scene, it, middle, &up);
         }
         self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
-        let foot = self.lines.iter().find(|it| it.is_beside).map_or(foot, |it| {
+        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
             let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
             scene.add(
                 Text::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left)).faint(),

@@ -103,7 +103,7 @@ impl Distribution {
 
     /// Returns the least and the largest change, the same included.
     fn ends(&self) -> [f64; 2] {
-        let all = self.lines.iter().flat_map(|it| &it.sessions).map(|it| it.change);
+        let all = self.lines.iter().flat_map(|it| &it.sessions).map(|session| session.change);
         let [low, high] = all.fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(it), high.max(it)]);
         // Where hardly anything changes, hardly anything is seen.
         [low.min(-0.1), high.max(0.1)]
@@ -184,7 +184,8 @@ impl Picture for Distribution {
 
     fn table(&self) -> Grid {
         let rows = self.lines.iter().map(|it| {
-            let ends = [it.sessions.first(), it.sessions.last()].map(|it| it.map_or(0.0, |it| it.change));
+            let ends =
+                [it.sessions.first(), it.sessions.last()].map(|it| it.map_or(0.0, |session| session.change));
             let [first, median, third] = it.quartiles;
             let changes = [ends[0], first, median, third, ends[1]].map(percent);
             let [cheaper, dearer] = it.counts().map(|it| it.to_string());

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::ink;
 use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape, width};
 use crate::grid::Grid;
-use crate::grid::numbers::{NONE, interval, signed};
+use crate::grid::numbers::{interval, or_none, signed};
 use crate::report::page::Tone;
 
 /// The most lines that are drawn; the numbers have the others.
@@ -115,7 +115,7 @@ impl Picture for Forest {
 
     fn table(&self) -> Grid {
         let rows = self.lines.iter().map(|it| {
-            let ends = it.interval.map_or_else(|| NONE.to_owned(), |it| format!("{}%", interval(it)));
+            let ends = or_none(it.interval, |it| format!("{}%", interval(it)));
             vec![it.name.clone(), it.written(), ends, it.says.clone()]
         });
         Grid::new("", 1, &[self.of, "change", "95% interval", ""], rows)

@@ -8,7 +8,7 @@ use super::legend::{self, Sample, name_beside};
 use super::names::Policy;
 use super::scene::{Mark, Path, Scene, WIDTH, fit, line, shape};
 use super::{Picture, Source};
-use crate::grid::numbers::{self, NONE};
+use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{Grid, Row};
 use crate::take::Run;
 
@@ -68,26 +68,18 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
-        let best = verdict.filter(|it| it.knows_evidence).and_then(|it| it.cheapest.as_ref());
-        let mut left_out = Vec::new();
-        let mut points = Vec::new();
-        for (nth, line) in section.lines.iter().enumerate() {
-            let policy = source.names.of(&line.policy);
-            let numbers = line.tally.costs.total().zip(line.tally.evidence_kept());
-            match numbers.filter(|_| line.stopped.is_none()) {
-                Some((usd, kept)) => {
-                    let is_best = best.is_some_and(|it| it.policy == line.policy);
-                    let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
-                    points.push(Point {
-                        usd_interval: line.tally.cost_interval(),
-                        mark,
-                        ..Point::new(policy, usd, kept)
-                    });
-                }
-                None => left_out.push(policy.name),
-            }
-        }
-        Frontier::new(section.subject(), KEPT, points, left_out)
+        let best = verdict.filter(|it| it.knows_evidence).and_then(|verdict| verdict.cheapest.as_ref());
+        let points = section.lines.iter().enumerate().map(|(nth, line)| {
+            let known = line.tally.costs.total().zip(line.tally.evidence_kept());
+            let point = known.filter(|_| line.stopped.is_none()).map(|(usd, kept)| {
+                let is_best = best.is_some_and(|it| it.policy == line.policy);
+                let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
+                let usd_interval = line.tally.cost_interval();
+                Point { usd_interval, mark, ..Point::new(source.names.of(&line.policy), usd, kept) }
+            });
+            point.ok_or_else(|| line.policy.clone())
+        });
+        Frontier::of(section.subject(), KEPT, points)
     });
     of_section.chain(of_findings(source)).filter(Frontier::is_wide).collect()
 }
@@ -98,41 +90,34 @@ pub const KEPT: &str = "needed evidence kept";
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
-    let mut groups: Vec<Vec<&Run>> = Vec::new();
-    for run in runs {
-        match groups.last_mut().filter(|it| it[0].is_beside(run)) {
-            Some(group) => group.push(run),
-            None => groups.push(vec![run]),
-        }
-    }
-    groups.into_iter().take(super::MOST_TABLES).map(|group| {
-        let mut kept_name = KEPT;
-        let mut left_out = Vec::new();
-        let mut points = Vec::new();
-        for (nth, run) in group.iter().enumerate() {
-            let policy = source.names.of(&run.policy);
-            match run.tally.costs.total().zip(run.remembered().next().filter(|it| it.is_share)) {
-                Some((usd, it)) => {
-                    kept_name = it.heading;
-                    let mark = (nth == 0).then_some(BASE);
-                    points.push(Point {
-                        kept_interval: it.number.ci95,
-                        mark,
-                        ..Point::new(policy, usd, it.number.mean)
-                    });
-                }
-                None => left_out.push(policy.name),
-            }
-        }
+    let groups: Vec<Vec<&Run>> = runs
+        .chunk_by(|one, other| one.is_beside(other))
+        .map(<[_]>::to_vec)
+        .take(super::MOST_TABLES)
+        .collect();
+    groups.into_iter().map(|group| {
+        let known = |run: &Run| {
+            let main = run.remembered().next().filter(|it| it.is_share)?;
+            Some((run.tally.costs.total()?, main))
+        };
+        let heading = group.iter().rev().find_map(|it| known(it)).map_or(KEPT, |(_, main)| main.heading);
+        let points = group.iter().enumerate().map(|(nth, run)| {
+            let point = known(run).map(|(usd, main)| {
+                let mark = (nth == 0).then_some(BASE);
+                let point = Point::new(source.names.of(&run.policy), usd, main.number.mean);
+                Point { kept_interval: main.number.ci95, mark, ..point }
+            });
+            point.ok_or_else(|| run.policy.clone())
+        });
         let subject = group.first().map(|it| it.subject()).unwrap_or_default();
-        Frontier::new(subject, kept_name, points, left_out)
+        Frontier::of(subject, heading, points)
     })
 }
 
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [Point]) {
     let real: Vec<(f64, f64)> =
-        points.iter().filter(|it| !it.policy.looks_ahead).map(|it| (it.usd, it.kept)).collect();
+        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).collect();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {
             *usd <= point.usd && *kept >= point.kept && (*usd < point.usd || *kept > point.kept)
@@ -188,6 +173,18 @@ impl Placed<'_> {
 }
 
 impl Frontier {
+    /// Makes one of points, and of the names of policies that have none.
+    fn of(subject: String, kept: &'static str, all: impl Iterator<Item = Result<Point, String>>) -> Self {
+        let (mut points, mut left_out) = (Vec::new(), Vec::new());
+        for it in all {
+            match it {
+                Ok(point) => points.push(point),
+                Err(name) => left_out.push(name),
+            }
+        }
+        Self::new(subject, kept, points, left_out)
+    }
+
     /// Finds the points that no other beats.
     pub fn new(subject: String, kept: &'static str, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
         mark_efficient(&mut points);
@@ -309,7 +306,7 @@ impl Picture for Frontier {
         points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
         let rows = points.into_iter().map(|it| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
-                ends.map_or_else(|| NONE.to_owned(), |it| it.map(written).join(" … "))
+                or_none(ends, |it| it.map(written).join(" … "))
             };
             let cells = [
                 it.policy.label.clone(),
@@ -357,12 +354,13 @@ impl Picture for Frontier {
             let [usd, kept] = ends(point);
             let at = [across.at(point.usd), up.at(point.kept)];
             let reach =
-                [usd.map(|it| [across.at(it), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+                [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
             Placed { point, at, reach, is_coloured: is_coloured(point) }
         });
         let placed: Vec<Placed<'_>> = placed.collect();
         // Names lie over no point, no interval and no part of the line.
-        let lines = placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|it| [it[0], it[1]]));
+        let lines =
+            placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
         let points: Vec<legend::Area> = points.collect();

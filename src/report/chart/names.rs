@@ -20,6 +20,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Makes one that no other is called like.
+    pub fn new(name: &str, nth: usize) -> Self {
+        Self { name: name.to_owned(), label: name.to_owned(), nth, looks_ahead: false }
+    }
+
     /// Returns what its row in a table may be called.
     pub(super) fn keys(&self) -> Vec<String> {
         vec![self.name.clone(), self.label.clone()]
@@ -50,12 +55,6 @@ impl Names {
 
     /// Returns a policy; one that the report does not have is called by its name.
     pub fn of(&self, name: &str) -> Policy {
-        let unknown = || Policy {
-            name: name.to_owned(),
-            label: name.to_owned(),
-            nth: self.0.len(),
-            looks_ahead: false,
-        };
-        self.0.get(name).cloned().unwrap_or_else(unknown)
+        self.0.get(name).cloned().unwrap_or_else(|| Policy::new(name, self.0.len()))
     }
 }

@@ -70,7 +70,7 @@ pub fn all(source: &Source<'_>) -> Vec<Stacked> {
         let left_out = unknown.into_iter().map(|it| it.policy.clone()).collect();
         Stacked { subject: section.subject(), bars: bars.collect(), left_out }
     });
-    of_section.filter(|it| it.bars.iter().any(|it| it.total > 0.0)).collect()
+    of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).collect()
 }
 
 /// Divides a cost among [`PARTS`].

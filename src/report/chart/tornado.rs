@@ -114,7 +114,7 @@ impl Bar {
 impl Tornado {
     /// Returns the smallest and the largest difference, including 0.
     fn ends(&self) -> [f64; 2] {
-        let bars = self.lines.iter().flat_map(|it| &it.bars).flat_map(|it| it.ends);
+        let bars = self.lines.iter().flat_map(|it| &it.bars).flat_map(|bar| bar.ends);
         let all = bars.chain(self.lines.iter().map(|it| it.declared));
         all.fold([0.0, 0.0], |[low, high]: [f64; 2], it| [low.min(it), high.max(it)])
     }

@@ -1,7 +1,7 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
 use super::{CheckUp, at, with_help};
-use crate::grid::numbers::{NONE, counted, signed};
+use crate::grid::numbers::{NONE, counted, or_none, signed};
 use crate::grid::{Grid, Kind};
 use crate::report::chart::forest::{Forest, Line};
 use crate::report::chart::{Figure, figure};
@@ -88,9 +88,9 @@ fn tables(it: &CheckUp) -> Vec<Grid> {
         Grid::new(format!("Guards of {}", it.suite), 5, &["guard", "verdict", "found", "on", "at"], guards);
     let snapshots = it.snapshots.iter().map(|it| vec![it.file.clone(), it.words()]);
     let snapshots = Grid::new(format!("Snapshots of {}", it.suite), 2, &["snapshot", "state"], snapshots);
-    let moved = it.snapshots.iter().flat_map(|it| &it.moved).map(|it| {
+    let moved = it.snapshots.iter().flat_map(|shot| &shot.moved).map(|it| {
         let [old, new] = it.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
-        let relative = it.relative.map_or_else(|| NONE.to_owned(), signed);
+        let relative = or_none(it.relative, signed);
         vec![format!("{}, {}", it.policy, it.column), old, new, relative]
     });
     let moved = Grid::new(

@@ -2,91 +2,15 @@
 //! at the line of the policy's file.
 
 use indexmap::IndexMap;
-use serde::Serialize;
 
 use super::CheckUp;
 use crate::diag::Place;
 use crate::report::guards::GuardVerdict;
+use crate::row::json::page;
+use crate::row::{Value, group};
 
 /// The rule of snapshots.
 const SNAPSHOT: &str = "snapshot";
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Log<'a> {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Run<'a> {
-    tool: Tool<'a>,
-    results: Vec<ResultJson>,
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    driver: Driver<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Driver<'a> {
-    name: &'static str,
-    semantic_version: &'static str,
-    rules: Vec<Rule<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule<'a> {
-    id: String,
-    short_description: Message<'a>,
-}
-
-#[derive(Serialize)]
-struct Message<'a> {
-    text: std::borrow::Cow<'a, str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResultJson {
-    rule_id: String,
-    level: &'static str,
-    message: Message<'static>,
-    locations: Vec<Location>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: Physical,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Physical {
-    artifact_location: Artifact,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
-}
-
-#[derive(Serialize)]
-struct Artifact {
-    uri: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: usize,
-    start_column: usize,
-}
 
 /// Returns the document.
 ///
@@ -98,13 +22,7 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     for it in all {
         for error in &it.errors {
             rules.insert(error.code.to_owned(), "Every suite can be checked.");
-            results.push(ResultJson {
-                rule_id: error.code.to_owned(),
-                level: "error",
-                message: Message { text: super::with_help(error).into() },
-                locations: vec![location(&error.place)],
-                related_locations: Vec::new(),
-            });
+            results.push(result(error.code.to_owned(), super::with_help(error), &error.place));
         }
         for verdict in &it.verdicts {
             let id = format!("{}/{}", it.suite, verdict.guard);
@@ -115,40 +33,50 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
             let place = Place { file: snapshot.file.clone(), ..Place::default() };
-            results.push(ResultJson {
-                rule_id: SNAPSHOT.to_owned(),
-                level: "error",
-                message: Message { text: lines.join("\n").into() },
-                locations: vec![location(&place)],
-                related_locations: Vec::new(),
-            });
+            results.push(result(SNAPSHOT.to_owned(), lines.join("\n"), &place));
         }
     }
-    let rules =
-        rules.into_iter().map(|(id, name)| Rule { id, short_description: Message { text: name.into() } });
-    let driver =
-        Driver { name: "ctxsim", semantic_version: env!("CARGO_PKG_VERSION"), rules: rules.collect() };
-    let log = Log {
-        schema: "https://json.schemastore.org/sarif-2.1.0.json",
-        version: "2.1.0",
-        runs: [Run { tool: Tool { driver }, results }],
+    let rule = |(id, name): (String, &str)| group! { "id": id, "shortDescription": message(name.to_owned()) };
+    let driver = group! {
+        "name": "ctxsim",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
     };
-    serde_json::to_string_pretty(&log).map(|it| it + "\n")
+    let run = group! { "tool": group! { "driver": driver }, "results": results };
+    page(&group! {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": vec![run],
+    })
 }
 
-fn broken(rule_id: String, it: &GuardVerdict) -> ResultJson {
-    ResultJson {
-        rule_id,
-        level: "error",
-        message: Message { text: format!("{}: {} ({})", it.guard, it.finding(), it.on()).into() },
-        locations: vec![location(it.marked())],
-        related_locations: vec![location(&it.place)],
+fn message(text: String) -> Value {
+    group! { "text": text }
+}
+
+/// Returns what is wrong with a place.
+fn result(rule: String, text: String, place: &Place) -> Value {
+    group! {
+        "ruleId": rule,
+        "level": "error",
+        "message": message(text),
+        "locations": vec![location(place)],
     }
 }
 
-fn location(place: &Place) -> Location {
+fn broken(rule: String, it: &GuardVerdict) -> Value {
+    let text = format!("{}: {} ({})", it.guard, it.finding(), it.on());
+    result(rule, text, it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
+}
+
+fn location(place: &Place) -> Value {
     // A URI has forward slashes, and blanks of it are written out.
     let uri = place.file.replace('\\', "/").replace(' ', "%20").trim_start_matches("./").to_owned();
-    let region = place.line_column.map(|(start_line, start_column)| Region { start_line, start_column });
-    Location { physical_location: Physical { artifact_location: Artifact { uri }, region } }
+    let file = group! { "artifactLocation": group! { "uri": uri } };
+    let region = place.line_column.map(|(line, column)| group! { "startLine": line, "startColumn": column });
+    let physical = match region {
+        Some(region) => file.and(group! { "region": region }),
+        None => file,
+    };
+    group! { "physicalLocation": physical }
 }

@@ -1,7 +1,7 @@
 //! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
 use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
-use crate::grid::numbers::{self, NONE, percent, signed, thousands};
+use crate::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
 use crate::grid::{Grid, Kind};
 use crate::measure::Standing;
 use crate::report::metric;
@@ -188,13 +188,8 @@ impl Number {
             self.written(it.base, decimals),
             self.written(it.candidate, decimals),
             self.difference(it.difference, decimals),
-            it.relative.filter(|_| !self.is_share()).map_or_else(|| NONE.to_owned(), signed),
-            it.interval.map_or_else(
-                || NONE.to_owned(),
-                |[low, high]| {
-                    format!("{} … {}", self.difference(low, decimals), self.difference(high, decimals))
-                },
-            ),
+            or_none(it.relative.filter(|_| !self.is_share()), signed),
+            or_none(it.interval, |ends| ends.map(|it| self.difference(it, decimals)).join(" … ")),
             verdict(it.standing).to_owned(),
         ]
     }
@@ -295,9 +290,8 @@ fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
 
 /// Describes a request's cost, and the command that explains it.
 fn request(it: &RequestChange, decimals: usize) -> String {
-    let [base, candidate] = [0, 1].map(|side| {
-        it.rows[side].map_or_else(|| NONE.to_owned(), |_| numbers::fixed(it.usd[side], decimals))
-    });
+    let [base, candidate] =
+        [0, 1].map(|side| or_none(it.rows[side], |_| numbers::fixed(it.usd[side], decimals)));
     let difference = plus(it.difference(), decimals);
     let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));

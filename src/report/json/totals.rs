@@ -4,29 +4,13 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{TotalJson, VerdictJson};
-use crate::input::suite::Reference;
 use crate::report::sections::Detail;
-use crate::report::{BillCheck, FailedRun, Lost, Report, Skipped};
+use crate::report::{Lost, Report};
+use crate::row::json::page;
+use crate::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
 const SCHEMA: &str = "ctxsim.totals/1";
-
-/// The totals of a report.
-#[derive(Debug, Serialize)]
-struct TotalsJson<'a> {
-    schema: &'static str,
-    suite: Option<&'a str>,
-    notes: &'a [String],
-    references: &'a [Reference],
-    scenarios: usize,
-    sessions: SessionsJson<'a>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    failures: &'a [FailedRun],
-    skipped: &'a [Skipped],
-    bill: Option<BillCheck>,
-    totals: Vec<TotalJson>,
-    verdicts: Vec<VerdictJson>,
-}
 
 /// How many recorded sessions there are, and of what kinds.
 #[derive(Debug, Default, Serialize)]
@@ -48,7 +32,6 @@ struct SessionsJson<'a> {
 /// A value that JSON cannot hold.
 pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let verdicts = report.verdicts_of(&sections).into_iter();
     let left_out = report.losses.kinds().iter().map(|(what, it)| (what.as_str(), *it)).collect();
     let mut sessions = SessionsJson { left_out, ..SessionsJson::default() };
     for session in &report.sessions {
@@ -59,18 +42,24 @@ pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
         sessions.requests_of_others += session.requests_of_others;
         sessions.requests_estimated += session.requests_estimated;
     }
-    let document = TotalsJson {
-        schema: SCHEMA,
-        suite: report.suite.as_deref(),
-        notes: &report.notes,
-        references: &report.references,
-        scenarios: report.n_scenarios(),
-        sessions,
-        failures: &report.failures,
-        skipped: &report.skipped,
-        bill: report.bill(),
-        totals: sections.iter().map(TotalJson::new).collect(),
-        verdicts: verdicts.map(|it| VerdictJson { words: it.words(), verdict: it }).collect(),
+    let totals: Vec<TotalJson> = sections.iter().map(TotalJson::new).collect();
+    let verdicts: Vec<VerdictJson> =
+        report.verdicts_of(&sections).into_iter().map(VerdictJson::new).collect();
+    let mut all = group! {
+        "schema": SCHEMA,
+        "suite": report.suite.clone(),
+        "notes": report.notes.clone(),
+        "references": Value::of(&report.references),
+        "scenarios": report.n_scenarios(),
+        "sessions": Value::of(&sessions),
     };
-    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+    if !report.failures.is_empty() {
+        all = all.and(group! { "failures": Value::of(&report.failures) });
+    }
+    page(&all.and(group! {
+        "skipped": Value::of(&report.skipped),
+        "bill": Value::of(&report.bill()),
+        "totals": Value::of(&totals),
+        "verdicts": Value::of(&verdicts),
+    }))
 }

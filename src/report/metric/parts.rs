@@ -34,9 +34,9 @@ pub struct ByTtl(pub [Tokens; 2]);
 
 columns! { ByTtl;
     /// With the shorter lifetime.
-    "5m": Tokens sparse = |it| Some(it.0[0]).filter(|it| *it > 0),
+    "5m": Tokens sparse = |it| Some(it.0[0]).filter(|tokens| *tokens > 0),
     /// With the longer one.
-    "1h": Tokens sparse = |it| Some(it.0[1]).filter(|it| *it > 0),
+    "1h": Tokens sparse = |it| Some(it.0[1]).filter(|tokens| *tokens > 0),
 }
 
 columns! { BlockHits;

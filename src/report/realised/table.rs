@@ -2,7 +2,7 @@
 
 use super::{Answer, Realised, RealisedKind};
 use crate::grid::Grid;
-use crate::grid::numbers::{counted, interval, listed, signed, thousands};
+use crate::grid::numbers::{counted, interval, listed_code, signed, thousands};
 use crate::report::advise::dollars;
 use crate::report::blocks::{Block, in_markdown, on_terminal};
 
@@ -17,7 +17,7 @@ pub fn markdown(it: &Realised) -> String {
 }
 
 fn blocks(it: &Realised) -> Vec<Block> {
-    let set = listed(&it.set.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>());
+    let set = listed_code(&it.set);
     let mut blocks = vec![Block::Head(format!("{}, {set}: {}", it.agent, answer(it)))];
     if it.sessions > 0 {
         let by = match it.is_by_cost {

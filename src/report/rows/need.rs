@@ -16,11 +16,11 @@ columns! { Due<'_>;
     /// The user's turn in which it was due, from 0.
     "turn": Count = |it| it.row.turn_ix,
     /// The step of the recorded call that revealed it; null where it was declared.
-    "step": Count = |it| it.row.inferred.map(|it| it.step),
+    "step": Count = |it| it.row.inferred.map(|inferred| inferred.step),
     /// The rule by which that call revealed it.
-    "rule": Text = |it| it.row.inferred.map(|it| it.rule),
+    "rule": Text = |it| it.row.inferred.map(|inferred| inferred.rule),
     /// The item that it needs.
-    "item": Count = |it| it.row.inferred.map(|it| it.item),
+    "item": Count = |it| it.row.inferred.map(|inferred| inferred.item),
     /// How much of the item was needed.
     "level": Text = |it| Value::of(&it.row.level),
     /// The probability of the need.

@@ -80,7 +80,7 @@ pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<It
 fn request_of(rows: &Rows, turn_ix: TurnIx, step: StepIx) -> Option<usize> {
     let all = &rows.requests;
     let end = all.partition_point(|it| (it.turn_ix, it.step) <= (turn_ix, step));
-    (0..end).rev().take_while(|it| all[*it].turn_ix == turn_ix).find(|it| all[*it].role == Role::Main)
+    (0..end).rev().take_while(|at| all[*at].turn_ix == turn_ix).find(|before| all[*before].role == Role::Main)
 }
 
 impl Sent<'_> {

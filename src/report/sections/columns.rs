@@ -2,7 +2,7 @@
 
 use super::{Line, Section};
 use crate::diag::{Diagnostic, nearest};
-use crate::grid::numbers::{self, NONE};
+use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{self, Kind};
 use crate::report::metric::{self, Digits, Metric};
 
@@ -46,7 +46,7 @@ impl Column {
 
     /// Returns the names by which all columns can be asked for.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        metric::selectable().map(|it| it.name).chain(DERIVED.iter().map(|it| it.1))
+        metric::selectable().map(|it| it.name).chain(DERIVED.iter().map(|derived| derived.1))
     }
 
     /// Reads a list of columns, `a,b,c`: names, or headings with `_` for blanks.
@@ -69,7 +69,7 @@ impl Column {
         let plain = |it: &str| it.replace([' ', '_'], "").to_lowercase();
         let is_meant = |name: &str, heading: &str| word == name || plain(word) == plain(heading);
         let number = metric::selectable().find(|it| is_meant(it.name, it.heading())).map(Self::Number);
-        let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|it| it.0);
+        let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|meant| meant.0);
         number.or_else(derived)
     }
 
@@ -77,7 +77,9 @@ impl Column {
     pub fn heading(self) -> String {
         match self {
             Self::Number(metric) => metric.heading().replace(['_', '.'], " "),
-            other => DERIVED.iter().find(|it| it.0 == other).map(|it| it.2.to_owned()).unwrap_or_default(),
+            other => {
+                DERIVED.iter().find(|it| it.0 == other).map(|found| found.2.to_owned()).unwrap_or_default()
+            }
         }
     }
 
@@ -85,7 +87,7 @@ impl Column {
     pub(super) fn drawn(self, is_asked: bool) -> grid::Column {
         let leaves = match self {
             Self::Number(metric) => metric.leaving(),
-            other => DERIVED.iter().find(|it| it.0 == other).and_then(|it| it.3),
+            other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_asked);
         grid::Column { leaves, ..grid::Column::new(&self.heading(), Kind::Number) }
@@ -102,8 +104,7 @@ impl Column {
             }
             Self::Change => {
                 let changes = section.lines.iter().skip(1);
-                let changes =
-                    changes.map(|it| section.change(it).map_or_else(|| NONE.to_owned(), numbers::signed));
+                let changes = changes.map(|it| or_none(section.change(it), numbers::signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).collect()
             }
             Self::Spread(Part::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
@@ -122,7 +123,7 @@ fn unknown(word: &str) -> Diagnostic {
     // Whoever leaves out the group of a number is told where it is.
     let part = || Column::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
     let mut usual = metric::usual_columns();
-    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|it| it.name);
+    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|metric| metric.name);
     let near = usual.or_else(|| nearest(word, Column::names()));
     let near = near.or_else(|| part().filter(|_| !word.is_empty()));
     let help = near.map_or_else(

@@ -118,7 +118,7 @@ impl Report {
 
     /// Returns whether a scenario ran under several profiles.
     fn is_under_several(&self, scenario: &str) -> bool {
-        distinct(self.briefs().filter(|it| it.scenario == scenario).map(|it| it.profile)).len() > 1
+        distinct(self.briefs().filter(|it| it.scenario == scenario).map(|run| run.profile)).len() > 1
     }
 
     /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those

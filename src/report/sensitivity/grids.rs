@@ -1,7 +1,7 @@
 //! The tables of a comparison across profiles, and their notes.
 
 use super::{Compared, policies};
-use crate::grid::numbers::{self, NONE};
+use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{Grid, Of};
 use crate::input::profile::price::Part;
 use crate::measure::BreakEven;
@@ -26,7 +26,6 @@ const LEAVING: [&str; 9] = [
 
 pub(super) fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
-    let several = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let shown = match it.n_left_out {
         0 => String::new(),
         n => format!(" ({} more left out by --top)", numbers::thousands(n as u64)),
@@ -39,6 +38,11 @@ pub(super) fn heading(it: &Sensitivity) -> String {
         several(it.n_distinct, "distinct pair", "distinct pairs"),
         several(it.n_simulations, "simulation", "simulations"),
     )
+}
+
+/// Counts things whose number in words is not regular.
+pub(super) fn several(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Returns a short name for each policy: A to Z, then A2 and so on.
@@ -108,7 +112,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
         vec![
             profile.name.clone(),
             if row.is_free() { "free: everything costs nothing".to_owned() } else { order(row, &letters) },
-            kept.map_or_else(|| NONE.to_owned(), numbers::percent),
+            or_none(kept, numbers::percent),
             label.to_owned(),
             until(row, &letters),
         ]
@@ -198,7 +202,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
 fn break_even(all: &Sensitivity) -> Option<Grid> {
     let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
     let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).collect();
-    let share = |it: Option<f64>| it.map_or_else(|| NONE.to_owned(), numbers::percent);
+    let share = |it| or_none(it, numbers::percent);
     let number = numbers::fixed_or_none;
     let columns: [Of<'_, (&str, &BreakEven)>; 9] = [
         ("profile", &|(name, _)| (*name).to_owned()),
@@ -258,7 +262,7 @@ const LEGEND: [(&str, &str); 9] = [
 /// Explains the columns of a table that are shown; `None` if they all say it themselves.
 pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
     let shown = |heading: &str| {
-        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|it| it == heading)
+        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|name| name == heading)
     };
     let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
     let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).collect();
@@ -296,11 +300,11 @@ pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> 
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     let mut notes: Vec<String> = free(it).into_iter().collect();
-    if it.grids.iter().flat_map(|it| &it.rows).flat_map(|it| &it.cells).any(Cell::is_stopped) {
+    if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(Cell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     let is_silent =
-        |grid: &&Compared| grid.rows.iter().flat_map(|it| &it.cells).any(|it| it.kept().is_none());
+        |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.kept().is_none());
     let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
     if !silent.is_empty() {
         let names = silent.join(", ");

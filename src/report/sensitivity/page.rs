@@ -1,6 +1,6 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the change under each, and the effect of each rate.
 
-use super::grids::{cheapest_by, heading, legend, letters, notes, tables};
+use super::grids::{cheapest_by, heading, legend, letters, notes, several, tables};
 use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::grid::numbers::{counted, percent};
@@ -33,7 +33,7 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
         command: "sensitivity",
         title: format!(
             "{} under {}",
-            counted_policies(it.policies.len()),
+            several(it.policies.len(), "policy", "policies"),
             counted(it.profiles.len(), "price list")
         ),
         about: format!("{}.", heading(it)),
@@ -45,10 +45,6 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
         ],
     };
     page.write()
-}
-
-fn counted_policies(n: usize) -> String {
-    if n == 1 { "1 policy".to_owned() } else { format!("{n} policies") }
 }
 
 /// Says which policy is the cheapest under most price lists.
@@ -74,11 +70,7 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
 fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     let wins =
         |policy: usize| grid.rows.iter().filter(|it| !it.is_free() && it.cheapest() == Some(policy)).count();
-    (0..it.policies.len()).map(|it| (wins(it), it)).rev().max_by_key(|it| it.0)
-}
-
-fn policy(it: &Sensitivity, nth: usize) -> Policy {
-    Policy { name: it.policies[nth].clone(), label: it.policies[nth].clone(), nth, looks_ahead: false }
+    (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
 fn figures(it: &Sensitivity, grid: &Compared) -> Vec<Figure> {
@@ -98,7 +90,7 @@ fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
             },
         );
         let of: Vec<Session> = of.collect();
-        (of.len() > 1).then(|| Spread::new(policy(it, nth), of))
+        (of.len() > 1).then(|| Spread::new(Policy::new(&it.policies[nth], nth), of))
     };
     let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).collect();
     let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
@@ -122,8 +114,8 @@ fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
             let end = |nth: usize| Some(own[nth]? / first[nth]? - 1.0).filter(|it| it.is_finite());
             Some(Bar { about: rate.name(), ends: [end(0)?, end(1)?] })
         };
-        let list = Policy { name: profile.clone(), label: profile.clone(), nth, looks_ahead: false };
-        Line::of(list, declared, Rate::ALL.into_iter().filter_map(bar)).filter(|_| same_work(own, first))
+        Line::of(Policy::new(profile, nth), declared, Rate::ALL.into_iter().filter_map(bar))
+            .filter(|_| same_work(own, first))
     };
     let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
     let lines: Vec<Line> = lists.enumerate().filter_map(line).take(LISTS).collect();

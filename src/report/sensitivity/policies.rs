@@ -42,7 +42,7 @@ pub(super) fn recovery_tokens(cell: &Cell) -> Option<f64> {
 /// Returns a line for each policy.
 pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
-    let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|it| it.heading);
+    let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
     let columns = [
         "policy",
         "cheapest under",
@@ -56,7 +56,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
     let rows = letters.iter().enumerate().map(|(policy, letter)| {
         let cells: Vec<&Cell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).collect();
         let priced =
-            grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|it| it.rank.is_some()));
+            grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|cell| cell.rank.is_some()));
         let n_cheapest = grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
         let percent = |number: fn(&Cell) -> Option<f64>| range(&cells, number, numbers::percent);
         let tokens = |it: f64| numbers::short(it.round() as u64);

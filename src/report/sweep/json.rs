@@ -4,18 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sweep, SweepHead, SweepPoint};
 use crate::diag::Diagnostic;
+use crate::row::json::page;
+use crate::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sweep/1";
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    sweep: &'a SweepHead,
-    front: &'a [usize],
-    knee: Option<usize>,
-    points: &'a [SweepPoint],
-}
 
 /// A shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,8 +29,13 @@ pub struct Shard {
 /// A value that JSON cannot hold.
 pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
     let Sweep { head, points, front, knee } = sweep;
-    let document = Document { schema: SCHEMA, sweep: head, front, knee: *knee, points };
-    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+    page(&group! {
+        "schema": SCHEMA,
+        "sweep": Value::of(head),
+        "front": front.clone(),
+        "knee": *knee,
+        "points": Value::of(points),
+    })
 }
 
 /// Returns a shard.
@@ -49,8 +47,7 @@ pub fn shard(
     sweep: SweepHead,
     points: Vec<SweepPoint>,
 ) -> Result<String, serde_json::Error> {
-    let document = Shard { schema: SCHEMA.to_owned(), shard, sweep, points };
-    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+    page(&Value::of(&Shard { schema: SCHEMA.to_owned(), shard, sweep, points }))
 }
 
 /// Merges shards, each with its file.

@@ -4,13 +4,13 @@ use indexmap::IndexSet;
 
 use super::table::{grid, label, words};
 use super::{Sweep, SweepPoint, short};
-use crate::grid::numbers::{NONE, counted, percent, signed};
+use crate::grid::numbers::{NONE, counted, signed};
 use crate::grid::shell::quoted;
 use crate::grid::{Grid, Row};
 use crate::report::chart::figure;
 use crate::report::chart::forest::{Forest, Line};
 use crate::report::metric::COST;
-use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
 use crate::report::template;
 
 /// Returns a sweep as a page.
@@ -67,8 +67,9 @@ fn assumed(it: &SweepPoint) -> Option<[f64; 2]> {
     Some([one.min(other), one.max(other)])
 }
 
-fn kept(it: &SweepPoint) -> String {
-    it.numbers.get("evidence_kept").map_or_else(String::new, |it| format!("{} kept", percent(it)))
+/// Returns the share of evidence that a point keeps, in words.
+fn kept_by(it: &SweepPoint) -> String {
+    kept(it.numbers.get("evidence_kept"))
 }
 
 fn answer(it: &Sweep) -> Answer {
@@ -86,7 +87,7 @@ fn answer(it: &Sweep) -> Answer {
         what: format!(
             "at {}, the knee of the front: {}",
             short(&point.set),
-            [kept(point), label(point)].join(", ")
+            [kept_by(point), label(point)].join(", ")
         ),
         sure: ends.map(|[low, high]| {
             format!("from {} to {} by what is assumed of recovery", signed(low), signed(high))
@@ -118,9 +119,10 @@ fn rests_on(it: &Sweep) -> Vec<String> {
 fn curve(it: &Sweep) -> Option<Forest> {
     let [(path, _)] = it.head.vary.as_slice() else { return None };
     let line = |(nth, point): (usize, &SweepPoint)| {
-        let name = mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |it| format!(" ({it})"));
+        let name =
+            mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
         let name = short(&point.set) + &name;
-        let line = Line::of_cost(name, change(point)?, None, kept(point));
+        let line = Line::of_cost(name, change(point)?, None, kept_by(point));
         let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
         Some(if is_open { Line { tone: Tone::Plain, ..line } } else { line })
     };
@@ -144,7 +146,7 @@ fn matrix(it: &Sweep) -> Option<Grid> {
         let is_here =
             |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
         let point = it.points.iter().find(is_here)?;
-        Some(format!("{} ({})", signed(change(point)?), kept(point)))
+        Some(format!("{} ({})", signed(change(point)?), kept_by(point)))
     };
     let headings: Vec<&str> = std::iter::once("").chain(columns.iter().map(String::as_str)).collect();
     let row = |row: &String| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use super::{Numbers, Objective, Sweep, short};
-use crate::grid::numbers::{self, NONE, counted, percent};
+use crate::grid::numbers::{self, NONE, counted, or_none, percent};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
 use crate::grid::{Grid, Kind};
@@ -108,7 +108,7 @@ fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
         Objective::Cost => "cost USD",
         Objective::Evidence => "evidence kept",
         Objective::Retention => {
-            remembered::mains().find(|it| has(it.place)).map_or("facts found", |it| it.heading)
+            remembered::mains().find(|it| has(it.place)).map_or("facts found", |main| main.heading)
         }
         Objective::Prompt => "prompt max tok",
         Objective::Recovery => "recovery calls",
@@ -134,5 +134,5 @@ pub(super) fn label(point: &super::SweepPoint) -> String {
         return "the base stopped".to_owned();
     }
     let word = point.label.and_then(|it| serde_json::to_value(it).ok());
-    word.as_ref().and_then(|it| it.as_str()).map_or_else(|| NONE.to_owned(), |it| it.replace('_', " "))
+    or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
 }

@@ -2,12 +2,12 @@
 
 use super::table::{against, block_grids, grid, of_whom, varied};
 use super::{Part as Results, Tuned, TunedPoint, named};
-use crate::grid::numbers::{counted, interval, percent, signed};
+use crate::grid::numbers::{counted, interval, signed};
 use crate::report::chart::forest::{Forest, Line};
 use crate::report::chart::frontier::{ADVISED, BASE, Frontier, KEPT, Point};
 use crate::report::chart::names::Policy;
 use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
 use crate::report::template;
 
 /// Returns what was found as a page.
@@ -113,18 +113,17 @@ fn distinct(it: &Tuned) -> impl Iterator<Item = (usize, &TunedPoint)> {
 
 /// Draws what variants cost and keep on the sessions held out.
 fn frontier(it: &Tuned) -> Option<Figure> {
-    let policy = |nth, name: String| Policy { label: name.clone(), name, nth, looks_ahead: false };
     let first = judged(&it.points.first()?.parts)?;
     let base = Point {
         mark: Some(BASE),
-        ..Point::new(policy(0, it.base.clone()), first.base_cost?, first.base_kept?)
+        ..Point::new(Policy::new(&it.base, 0), first.base_cost?, first.base_kept?)
     };
     let points = distinct(it).filter_map(|(nth, point)| {
         let part = judged(&point.parts)?;
         let (usd, own) = (part.base_cost?, part.cost?);
-        let ends = part.spread.and_then(|it| it.interval).map(|ends| ends.map(|it| usd * (1.0 + it)));
+        let ends = part.spread.and_then(|it| it.interval).map(|ends| ends.map(|end| usd * (1.0 + end)));
         let mark = (nth == 0).then_some(if it.is_recommended { ADVISED } else { "best" });
-        let own = Point::new(policy(nth + 1, named(&point.set)), own, part.evidence_kept?);
+        let own = Point::new(Policy::new(&named(&point.set), nth + 1), own, part.evidence_kept?);
         Some(Point { usd_interval: ends, mark, ..own })
     });
     let subject = format!("{}, {}", it.policy, held_out(it));
@@ -140,7 +139,7 @@ fn held_out(it: &Tuned) -> &'static str {
 fn forest(it: &Tuned) -> Option<Figure> {
     let lines = distinct(it).filter_map(|(_, point)| {
         let part = judged(&point.parts)?;
-        let says = part.evidence_kept.map_or_else(String::new, |it| format!("{} kept", percent(it)));
+        let says = kept(part.evidence_kept);
         Some(Line::of_cost(named(&point.set), part.change()?, part.spread.and_then(|it| it.interval), says))
     });
     let forest = Forest {

@@ -93,7 +93,7 @@ impl<'s> Picked<'s> {
 
 /// Returns the samples of a ratio.
 fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<Pair>) -> Vec<Sample<'s>> {
-    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|it| it.pair.1 > 0.0).collect()
+    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).collect()
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
@@ -162,7 +162,7 @@ impl Part {
             spread: Spread::described(&pairs, widest(&cost_limits)),
             cost_limits,
             evidence_kept,
-            evidence_low: evidence_kept.map(|it| widest(&evidence_limits).map_or(it, |it| it[0])),
+            evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(of_costs),
@@ -277,7 +277,7 @@ fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
         let all = all.iter().map(of);
         all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
     };
-    let (own, base) = (sums(&|it| it.run().cost_ends()), sums(&|it| it.session.base.cost_ends()));
+    let (own, base) = (sums(&|it| it.run().cost_ends()), sums(&|picked| picked.session.base.cost_ends()));
     let changes = [0, 1, 2].map(|it| own[it] / base[it] - 1.0);
     let is_known = changes.iter().all(|it| it.is_finite());
     is_known.then(|| [changes[0].min(changes[1]).min(changes[2]), changes[0].max(changes[1]).max(changes[2])])
@@ -311,6 +311,6 @@ fn without_best(samples: &[Sample<'_>]) -> Option<f64> {
         of = blocks(Over::Sessions, samples);
     }
     let all = summed(of.iter().map(|it| it.pair()));
-    let rest = of.iter().map(|it| it.pair()).map(|it| (all.0 - it.0) / (all.1 - it.1) - 1.0);
+    let rest = of.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
     rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{BlockPart, Part, Tuned, TunedPoint, named};
-use crate::grid::numbers::{self, NONE, counted, fixed_or_none, listed, percent, signed, thousands};
+use crate::grid::numbers::{
+    self, counted, fixed, fixed_or_none, listed, or_none, percent, signed, thousands,
+};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
 use crate::grid::{Grid, Kind};
@@ -46,21 +48,20 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
 /// Returns the blocks that limits rest on, as tables.
 pub(super) fn block_grids(it: &Tuned) -> Vec<Grid> {
     let of = [(HELD_OUT_BLOCKS, &it.held_out_blocks), (IN_TURN_BLOCKS, &it.by_project_blocks)];
-    of.into_iter().filter(|it| !it.1.is_empty()).map(|it| block_grid(it.0, it.1)).collect()
+    of.into_iter().filter(|it| !it.1.is_empty()).map(|(title, blocks)| block_grid(title, blocks)).collect()
 }
 
 /// Returns blocks as a table: projects, then those of time.
 pub(in crate::report) fn block_grid(title: &str, blocks: &[BlockPart]) -> Grid {
     let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
-    let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
     let row = |it: &BlockPart| {
         vec![
             it.name.clone(),
             it.over.one().to_owned(),
             it.sessions.to_string(),
-            fixed_or_none(Some(it.base_cost), decimals),
-            share(it.change, signed),
-            share(it.evidence_kept, percent),
+            fixed(it.base_cost, decimals),
+            or_none(it.change, signed),
+            or_none(it.evidence_kept, percent),
         ]
     };
     let headings = ["block", "one", "sessions", "base USD", "Δ cost", "kept"];
@@ -108,13 +109,13 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
     let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).collect();
-    let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|it| it.base_cost);
+    let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
-    let share = |it: Option<f64>, words: fn(f64) -> String| it.map_or_else(|| NONE.to_owned(), words);
     let own = |it: &Part| {
-        [fixed_or_none(it.cost, decimals), share(it.change(), signed), share(it.evidence_kept, percent)]
+        [fixed_or_none(it.cost, decimals), or_none(it.change(), signed), or_none(it.evidence_kept, percent)]
     };
-    let base = |it: &Part| [fixed_or_none(it.base_cost, decimals), signed(0.0), share(it.base_kept, percent)];
+    let base =
+        |it: &Part| [fixed_or_none(it.base_cost, decimals), signed(0.0), or_none(it.base_kept, percent)];
     let mut rows: Vec<Vec<String>> = Vec::new();
     let row = |name: String, cells: &mut dyn Iterator<Item = [String; 3]>| {
         std::iter::once(name).chain(cells.flatten()).collect::<Vec<_>>()

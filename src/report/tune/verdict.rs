@@ -156,7 +156,7 @@ impl Tuned {
 
 /// Says which blocks the lower limit of the evidence is over.
 fn over(part: &Part) -> String {
-    limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |it| it.0)
+    limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |(over, _)| over)
 }
 
 /// Says how little evidence may be kept, and which blocks say so.

@@ -1,10 +1,11 @@
 //! A recording read line by line, holding only one line and the beginning.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 use std::ops::Range;
 
 use indexmap::IndexSet;
+use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Supply;
@@ -18,7 +19,7 @@ const HEAD_BYTES: usize = 1 << 20;
 
 /// The longest line, in bytes. A line holds at most one request, and the providers take no request of more than 50 MB; its
 /// text is held several times over while it is parsed.
-pub(super) const LINE_BYTES_MAX: u64 = 64 << 20;
+pub(super) const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// The longest document that is read as a whole, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 1 << 30;
@@ -189,8 +190,8 @@ impl<'r> Lines<'r> {
             return false;
         }
         self.n_filled += 1;
-        match (&mut *self.reader).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.line) {
-            Ok(n) if n as u64 > LINE_BYTES_MAX => {
+        match read_line(self.reader, &mut self.line) {
+            Ok(n) if n > LINE_BYTES_MAX => {
                 self.too_long = Some(self.n_filled);
                 false
             }
@@ -201,6 +202,23 @@ impl<'r> Lines<'r> {
             }
         }
     }
+}
+
+/// Reads up to the end of a line, or up to a byte more than a line may have; the standard library looks for the end without
+/// wide registers.
+fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    while line.len() <= LINE_BYTES_MAX && !line.ends_with(b"\n") {
+        let bytes = match reader.fill_buf() {
+            Ok([]) => break,
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = memchr(b'\n', bytes).map_or(bytes.len(), |it| it + 1).min(LINE_BYTES_MAX + 1 - line.len());
+        line.extend_from_slice(&bytes[..end]);
+        reader.consume(end);
+    }
+    Ok(line.len())
 }
 
 impl Supply for Lines<'_> {

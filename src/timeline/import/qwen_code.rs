@@ -3,6 +3,7 @@
 mod record;
 
 use indexmap::IndexMap;
+use memchr::memmem;
 
 use self::record::{Record, UsageRecord};
 use super::assemble::{Assembler, Reply, Summary};
@@ -36,7 +37,8 @@ fn detect(head: &str) -> bool {
         let is_kind = matches!(it.kind.0.as_ref(), "user" | "assistant" | "tool_result");
         is_kind && !it.uuid.0.is_empty() && it.message.as_ref().is_some_and(|it| it.parts.is_some())
     };
-    head.contains("\"parts\"") && head.lines().filter_map(json::first::<Record<'_>>).any(|it| is_message(&it))
+    let has_parts = memmem::find(head.as_bytes(), b"\"parts\"").is_some();
+    has_parts && head.lines().filter_map(json::first::<Record<'_>>).any(|it| is_message(&it))
 }
 
 /// Reads a chat, and those of its sub-agents.

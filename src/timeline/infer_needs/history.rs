@@ -259,10 +259,60 @@ fn key(word: &str) -> u64 {
     xxh3_64(word.as_bytes())
 }
 
+/// Which ASCII characters words are made of.
+const IN_WORDS: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let joins = matches!(byte, b'_' | b'/' | b'.' | b'-' | b'#' | b'@' | b'~' | b'+');
+        table[byte as usize] = byte.is_ascii_alphanumeric() || joins;
+        byte += 1;
+    }
+    table
+};
+
+/// Returns whether the character at a place is in a word, and how many bytes it has.
+fn in_word(text: &str, at: usize) -> Option<(bool, usize)> {
+    // Every result of a session passes here, and nearly all of it is ASCII.
+    match IN_WORDS.get(usize::from(*text.as_bytes().get(at)?)) {
+        Some(is_in) => Some((*is_in, 1)),
+        None => text[at..].chars().next().map(|it| (it.is_alphanumeric(), it.len_utf8())),
+    }
+}
+
 /// Returns the words of a text: names, paths, numbers, and whatever else has no space or bracket in it.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_part =
-        |it: char| it.is_alphanumeric() || matches!(it, '_' | '/' | '.' | '-' | '#' | '@' | '~' | '+');
-    let runs = text.split(move |it| !is_part(it));
+    let mut at = 0;
+    let runs = std::iter::from_fn(move || {
+        let mut from = None;
+        while let Some((is_in, n)) = in_word(text, at) {
+            let before = at;
+            at += n;
+            match (from, is_in) {
+                (None, true) => from = Some(before),
+                (Some(from), false) => return Some(&text[from..before]),
+                (None, false) | (Some(_), true) => {}
+            }
+        }
+        from.map(|it| &text[it..])
+    });
     runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|run| run.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_what_splitting_at_all_other_characters_leaves(text in "[a-z0-9_/.@ é–→二\\n(){}\\-]{0,60}") {
+            let is_part = |it: char| it.is_alphanumeric() || "_/.-#@~+".contains(it);
+            let split = text.split(|it| !is_part(it));
+            let split = split.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/']));
+
+            prop_assert_eq!(words(&text).collect::<Vec<_>>(), split.filter(|it| it.len() > 1).collect::<Vec<_>>());
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! An edit needs the result that its old text is in.
 
+use memchr::memmem::Finder;
+
 use super::Found;
 use super::history::{Call, History};
 use crate::input::scenario::NeedRule;
@@ -21,14 +23,17 @@ pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<F
     }
     results.sort_unstable();
     results.dedup();
-    let holding = |old: &str| results.iter().rev().copied().find(|it| holds(history.text(*it), old));
+    let holding = |old: &str| {
+        let old = Finder::new(old.trim_matches('\n'));
+        results.iter().rev().copied().find(|it| holds(history.text(*it), &old))
+    };
     olds.into_iter().filter_map(holding).map(Found::from).collect()
 }
 
 /// Returns whether a text holds another, whether or not its lines are numbered.
-fn holds(text: &str, old: &str) -> bool {
-    let old = old.trim_matches('\n');
-    text.contains(old) || old.contains('\n') && without_numbers(text).contains(old)
+fn holds(text: &str, old: &Finder<'_>) -> bool {
+    let is_in = |text: &str| old.find(text.as_bytes()).is_some();
+    is_in(text) || old.needle().contains(&b'\n') && is_in(&without_numbers(text))
 }
 
 /// Takes the number off each line that has one.
@@ -48,6 +53,7 @@ mod tests {
 
     #[test]
     fn numbered_lines_hold_what_they_say_and_not_their_numbers() {
+        let holds = |text: &str, old: &str| holds(text, &Finder::new(old));
         let read = "     1→fn main() {\n     2→    go();\n     3→}";
 
         assert!(holds(read, "fn main() {\n    go();"));

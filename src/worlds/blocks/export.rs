@@ -8,13 +8,11 @@ use indexmap::IndexSet;
 use super::trace::{BlockRequest, BlockTrace};
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::diag::Diagnostic;
-use crate::engine::{CompiledPolicy, Watch, simulate_watched};
+use crate::engine::Simulation;
 use crate::hindsight;
-use crate::input::policy::Moment;
 use crate::input::profile::cache::{SETTINGS, Setting};
 use crate::input::{Policy, Profile};
 use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
-use crate::projection::{Editor, Projector};
 use crate::quantity::{Tokens, ix};
 use crate::timeline::Timeline;
 
@@ -37,12 +35,8 @@ pub fn export(
         known: IndexSet::new(),
         trace: BlockTrace { name: timeline.name.clone(), block_tokens, ..BlockTrace::default() },
     };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(Recorder { inner, sent }) };
-    let watch = (&mut Blind, look);
-    let (limits, rules) = (&profile.limits, &profile.cache);
-    let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut blocks));
-    let outcome = simulate_watched(timeline, &compiled, &recoveries, limits, rules, watch, sinks);
+    let play = Simulation::new(timeline, policy, &profile.limits, &profile.cache);
+    let outcome = play.with_cache(|inner| Box::new(Recorder { inner, sent })).run(&mut blocks);
     match outcome.fault {
         Some(fault) => Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string()))),
         None => {
@@ -50,14 +44,6 @@ pub fn export(
             Ok(blocks.trace)
         }
     }
-}
-
-/// Watches nothing.
-struct Blind;
-
-impl Watch for Blind {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-    fn after(&mut self, _: Moment, _: &dyn Projector, _: &mut Editor<'_, '_>) {}
 }
 
 /// A prompt as the cache is asked about it: by prefix, its length and its digest, and the settings that caches tell apart.

@@ -99,15 +99,15 @@ impl BlockTrace {
                     "{} has blocks of {own} tokens, but those of the profile have {theirs}",
                     self.name
                 );
-                Diagnostic::at("block-size", "cache.block_tokens", message)
-                    .help(format!("add `--set profile.cache.block_tokens={own}`"))
+                Diagnostic::at("block-size", "cache.blocks.block_tokens", message)
+                    .help(format!("add `--set profile.cache.blocks.block_tokens={own}`"))
             }
             _ => {
                 let message =
                     format!("{} is a block trace, which these cache rules cannot replay", self.name);
                 let help = "use a profile with `blocks` cache rules, such as `open/blocks-64-infinite` or \
                     `open/blocks-512-lru`";
-                Diagnostic::at("block-trace-rules", "cache.rules", message).help(help)
+                Diagnostic::at("block-trace-rules", "cache", message).help(help)
             }
         };
         Some(problem)

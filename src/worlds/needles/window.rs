@@ -1,6 +1,6 @@
 //! The short way through a conversation: under a policy that is a window, and without a cache, a prompt is two places.
 //!
-//! It gives what [`simulate`](crate::engine::simulate) gives of the conversation's timeline, without making timeline or prompt.
+//! It gives what a [`Simulation`](crate::engine::Simulation) gives of the conversation's timeline, without making timeline or prompt.
 
 use crate::input::policy::MemoryPlace;
 use crate::input::policy::Moment;

@@ -9,7 +9,7 @@ use super::probe::Probe;
 use super::trial::{Trial, TrialSink};
 use super::{Retention, found, window};
 use crate::diag::Diagnostic;
-use crate::engine;
+use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::scenario::Load as Form;
 use crate::input::{Limits, Policy};
@@ -98,7 +98,7 @@ fn play_one<S: Sink + Default, T>(
                     let timeline =
                         timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
                     let policy = hindsight::under(policy, timeline, profile, &limits);
-                    engine::simulate(timeline, &policy, &limits, cache, &mut sink)
+                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
                 }
             };
             all.push(keep(&made, sink, outcome));

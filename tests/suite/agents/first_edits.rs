@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::cache::CacheRule;
-use ctxsim::engine::{CompiledPolicy, Watch, simulate_watched};
+use ctxsim::engine::{Simulation, Watch};
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
 use ctxsim::input::Policy;
@@ -51,12 +50,8 @@ fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
 fn first_edits(load: &Load, policy: &Policy, stages: &BTreeSet<usize>) -> Option<String> {
     let profile = &load.profiles[0];
     let (mut rows, mut edited) = (Rows::default(), Edited::default());
-    let same = |cache: Box<dyn CacheRule>| cache;
-    let (limits, cache) = (&profile.limits, &profile.cache);
-    let compiled = CompiledPolicy::new(timeline(load), policy, limits);
-    let (recoveries, sinks) = ([compiled.recovery()], std::slice::from_mut(&mut rows));
-    let watch = (&mut edited, same);
-    let outcome = simulate_watched(timeline(load), &compiled, &recoveries, limits, cache, watch, sinks);
+    let play = Simulation::new(timeline(load), policy, &profile.limits, &profile.cache);
+    let outcome = play.run_watched(&mut edited, &mut [&mut rows]);
     if stages.iter().any(|it| outcome.firings[*it].acted == 0) {
         return None;
     }

@@ -2,8 +2,7 @@
 //!
 //! Files that come back behind a summary are no results any more, and may go without their calls.
 
-use ctxsim::cache::CacheRule;
-use ctxsim::engine::{CompiledPolicy, Watch, simulate_watched};
+use ctxsim::engine::{Simulation, Watch};
 use ctxsim::input::Policy;
 use ctxsim::input::policy::{Action, Moment};
 use ctxsim::ledger::Rows;
@@ -57,12 +56,8 @@ fn a_call_and_its_result_are_sent_together() {
         let profile = &load.profiles[0];
         for policy in &load.policies {
             let mut pairs = Pairs { restores: restores(policy), ..Pairs::default() };
-            let same = |cache: Box<dyn CacheRule>| cache;
-            let rules = &profile.cache;
-            let (limits, timeline) = (&profile.limits, timeline(load));
-            let compiled = CompiledPolicy::new(timeline, policy, limits);
-            let (recoveries, sinks) = ([compiled.recovery()], &mut [Rows::default()]);
-            simulate_watched(timeline, &compiled, &recoveries, limits, rules, (&mut pairs, same), sinks);
+            let play = Simulation::new(timeline(load), policy, &profile.limits, &profile.cache);
+            play.run_watched(&mut pairs, &mut [&mut Rows::default()]);
             torn.extend(pairs.torn.map(|it| format!("{} on {}: {it}", policy.name, load.name)));
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::ledger::{RequestRow, Role, Rows};
 use ctxsim::take::Load;
 use ctxsim::timeline::Timeline;
@@ -42,7 +42,7 @@ fn opened(session: &Path, resets: &str) -> Load {
 fn rows(load: &Load, timeline: &Timeline) -> Vec<RequestRow> {
     let profile = &load.profiles[0];
     let mut rows = Rows::default();
-    simulate(timeline, &load.policies[0], &profile.limits, &profile.cache, &mut rows);
+    Simulation::new(timeline, &load.policies[0], &profile.limits, &profile.cache).run(&mut rows);
     rows.requests
 }
 

@@ -1,7 +1,7 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::policy::Size;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{Role, Rows};
@@ -22,7 +22,7 @@ fn preset(name: &str, params: &[(&str, Size)]) -> Policy {
 /// The agent's prompts, and how many summaries were asked for.
 fn prompts(load: &Timeline, policy: &Policy, limits: &Limits) -> (Vec<u64>, usize) {
     let mut rows = Rows::default();
-    simulate(load, policy, limits, &CacheRules::None, &mut rows);
+    Simulation::new(load, policy, limits, &CacheRules::None).run(&mut rows);
     let of = |role| rows.requests.iter().filter(move |it| it.role == role).map(|it| it.prompt);
     (of(Role::Main).collect(), of(Role::Summariser).count())
 }

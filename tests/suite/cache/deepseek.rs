@@ -1,6 +1,6 @@
 //! The units rule on DeepSeek's context caching guide, and on thirty requests of one recorded session.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
@@ -9,7 +9,7 @@ use super::Blocks;
 use super::listed::{Listed, rules_of, users};
 
 /// As the guide tells it; the step is that of the announcement of August 2024.
-const GUIDE: &str = r#"rules = "units"
+const GUIDE: &str = r#"[cache.units]
 units = ["input_end", "output_end", "common_prefix"]
 min_tokens = 64
 step_tokens = 64
@@ -45,7 +45,7 @@ fn without_learning_a_shared_beginning_is_never_read() {
 
 #[test]
 fn an_interval_leaves_units_inside_a_prompt() {
-    let interval = "rules = \"units\"\ninterval_tokens = 256";
+    let interval = "[cache.units]\ninterval_tokens = 256";
 
     assert_eq!(reads(interval, &[&[A, B], &[A, C], &[A, B, D]]), [0, 512, 768]);
 }
@@ -95,7 +95,7 @@ fn errors(step_tokens: u64) -> Vec<i64> {
     let identity =
         Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
     let mut ledger = Rows::default();
-    simulate(&recorded(&rows), &identity, &Limits::NONE, &rules, &mut ledger);
+    Simulation::new(&recorded(&rows), &identity, &Limits::NONE, &rules).run(&mut ledger);
     assert_eq!(ledger.requests.len(), rows.len());
     let pairs = ledger.requests.iter().zip(&rows);
     pairs

@@ -76,8 +76,7 @@ name = "p"
 about = "DeepSeek's prices of 2026-05."
 as_of = "2026-05-01"
 sources = ["Reasonix dashboard"]
-[cache]
-rules = "none"
+cache = "none"
 [[prices]]
 input = 0.139
 output = 0.278

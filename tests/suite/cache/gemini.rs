@@ -1,6 +1,6 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::{ExplicitCacheRow, Sums};
 use ctxsim::price::{Costs, PriceRows};
@@ -8,7 +8,7 @@ use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::listed::{Listed, profile, rules_of, users};
 
-const STORED: &str = "rules = \"stored\"\nmin_tokens = 4_096\nttl = \"1h\"";
+const STORED: &str = "[cache.stored]\nmin_tokens = 4_096\nttl = \"1h\"";
 
 /// Gemini 2.5 Pro.
 const PRICES: &str = "input = 1.25\noutput = 10.0\ncache_read = 0.125\nstorage = 4.50
@@ -31,7 +31,7 @@ fn run(profile: &Profile, layout: &str, timeline: &Timeline) -> (Sums, Costs) {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
     let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
     let mut ledger = (Sums::default(), PriceRows::default());
-    simulate(timeline, &policy, &Limits::NONE, &profile.cache, &mut ledger);
+    Simulation::new(timeline, &policy, &Limits::NONE, &profile.cache).run(&mut ledger);
     let index = ledger.1.into();
     (ledger.0, Costs::new(&ledger.0, Some(&index), 0, profile))
 }
@@ -41,7 +41,7 @@ fn gemini_guide_implicit_hits_begin_at_a_models_minimum() {
     for (min_tokens, tokens, read) in
         [(2_048, 2_047, 0), (2_048, 2_048, 2_048), (4_096, 4_095, 0), (4_096, 5_000, 5_000)]
     {
-        let rules = rules_of(&format!("rules = \"prefix_interval\"\nmin_tokens = {min_tokens}"));
+        let rules = rules_of(&format!("[cache.prefix_interval]\nmin_tokens = {min_tokens}"));
         let prompts = [users(tokens, &[]), users(tokens, &[])];
 
         assert_eq!(Listed::new(&rules, "").reads_and_writes(&prompts), [[0, 0], [read, 0]]);
@@ -64,7 +64,7 @@ fn gemini_prices_a_content_is_made_as_input_read_for_a_tenth_and_kept_by_the_hou
     assert_eq!(costs.main.read.usd(), 0.0625);
     assert_eq!(costs.total(), Some(0.0625 + 0.01875 + 0.005 + made + kept));
     // The same load without a cache: 515,000 tokens of input.
-    let none = super::listed::profile("rules = \"none\"", PRICES);
+    let none = super::listed::profile("cache = \"none\"", PRICES);
     assert_eq!(run(&none, "", &timeline(100_000, 5, 10)).1.total(), Some(0.64375 + 0.005));
 }
 

@@ -6,7 +6,7 @@ use ctxsim::rng::Seed;
 
 use super::listed::{Listed, rules_of, users};
 
-const BREAKPOINTS: &str = "rules = \"breakpoints\"\nttl = [\"5m\", \"1h\"]";
+const BREAKPOINTS: &str = "[cache.breakpoints]\nttl = [\"5m\", \"1h\"]";
 
 /// Which of so many requests are served.
 fn served(parts: u64, n: usize) -> Vec<bool> {
@@ -37,9 +37,9 @@ fn a_larger_probability_serves_what_a_smaller_one_does_and_about_its_share() {
 fn bad_luck_is_billed_as_if_nothing_had_been_found() {
     let grows = [users(2_000, &[]), users(2_000, &[(1, 100)])];
     let plain = |rules: &str| Listed::new(&rules_of(rules), "").reads_and_writes(&grows);
-    for rules in [BREAKPOINTS, "rules = \"prefix_interval\"", "rules = \"units\"\nunits = [\"input_end\"]"] {
-        let never = format!("{rules}\nhit_probability = 0.0");
-        let always = format!("{rules}\nhit_probability = 1.0");
+    for rules in [BREAKPOINTS, "[cache.prefix_interval]", "[cache.units]\nunits = [\"input_end\"]"] {
+        let never = format!("{rules}\nhits = {{ probability = 0.0 }}");
+        let always = format!("{rules}\nhits = {{ probability = 1.0 }}");
 
         assert_eq!(plain(&always), plain(rules), "{rules}");
         assert!(plain(rules)[1][0] >= 2_000, "{rules}");
@@ -51,7 +51,7 @@ fn bad_luck_is_billed_as_if_nothing_had_been_found() {
 #[test]
 fn what_bad_luck_writes_is_written_for_as_long_as_its_marks_ask() {
     let mixed = "layout: (breakpoints: [(at: end_of(system), ttl: \"1h\"), (at: automatic)])";
-    let mut cache = Listed::new(&rules_of(&format!("{BREAKPOINTS}\nhit_probability = 0.0")), mixed);
+    let mut cache = Listed::new(&rules_of(&format!("{BREAKPOINTS}\nhits = {{ probability = 0.0 }}")), mixed);
     let prompt = users(2_000, &[(1, 100)]);
 
     for n in 0..3 {
@@ -63,7 +63,7 @@ fn what_bad_luck_writes_is_written_for_as_long_as_its_marks_ask() {
 #[test]
 fn another_seed_is_another_luck() {
     let reads = |seed: u32| {
-        let rules = format!("rules = \"prefix_interval\"\nhit_probability = 0.5\nhit_seed = {seed}");
+        let rules = format!("[cache.prefix_interval]\nhits = {{ probability = 0.5, seed = {seed} }}");
         let prompts = [(); 40].map(|()| users(2_000, &[]));
         Listed::new(&rules_of(&rules), "").reads_and_writes(&prompts)
     };

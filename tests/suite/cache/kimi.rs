@@ -5,7 +5,7 @@ use ctxsim::input::profile::cache::Setting;
 
 use super::listed::{Listed, rules_of, users};
 
-const RULES: &str = r#"rules = "breakpoints"
+const RULES: &str = r#"[cache.breakpoints]
 min_tokens = 256
 automatic = "last_block"
 implicit = true

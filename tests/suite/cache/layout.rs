@@ -1,6 +1,6 @@
 //! Where a policy's layout puts breakpoints, through the engine.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
@@ -23,7 +23,8 @@ fn divided(layout: &str) -> Vec<[u64; 4]> {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
     let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
     let mut rows = Rows::default();
-    simulate(&timeline(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
+    Simulation::new(&timeline(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)))
+        .run(&mut rows);
     let rows = rows.requests.iter().map(|it| it.usage);
     rows.map(|it| [it.read, it.write[0], it.write[1], it.uncached]).collect()
 }
@@ -106,7 +107,8 @@ fn what_changes_with_a_turn_or_a_session_is_written_anew_then_and_only_then() {
         let text = format!("(name: \"it\", about: \"it\", layout: ({dynamic}))");
         let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
         let mut rows = Rows::default();
-        simulate(&timeline, &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)), &mut rows);
+        Simulation::new(&timeline, &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)))
+            .run(&mut rows);
         rows.requests.iter().map(|it| it.usage.read).collect::<Vec<_>>()
     };
 

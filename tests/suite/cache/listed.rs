@@ -9,15 +9,15 @@ use ctxsim::timeline::Kind;
 
 use super::Blocks;
 
-/// The rules of a profile that has these lines below `[cache]`, and prices of 1 and 2 dollars.
+/// The rules of a profile that has these lines for its cache, and prices of 1 and 2 dollars.
 pub(super) fn rules_of(lines: &str) -> CacheRules {
     profile(lines, "input = 1.0\noutput = 2.0").cache
 }
 
-/// A profile that has these lines below `[cache]` and below `[[prices]]`.
+/// A profile that has these lines for its cache and below `[[prices]]`.
 pub(super) fn profile(cache: &str, prices: &str) -> Profile {
     let head = "name = \"it\"\nabout = \"it\"\nas_of = \"2026-10-01\"\nsources = [\"it\"]\n";
-    let text = format!("{head}[cache]\n{cache}\n[[prices]]\n{prices}\n");
+    let text = format!("{head}{cache}\n[[prices]]\n{prices}\n");
     Profile::new(&decode::decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
 }
 

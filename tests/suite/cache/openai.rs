@@ -6,7 +6,7 @@ use ctxsim::timeline::Kind;
 use super::Blocks;
 use super::listed::{Listed, rules_of, users};
 
-const RULES: &str = r#"rules = "breakpoints"
+const RULES: &str = r#"[cache.breakpoints]
 min_tokens = 1_024
 breakpoints_max = 4
 lookup = { first = 2, latest = 50, message_ends = 20, lead = true }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
@@ -47,12 +47,12 @@ fn policy(layout: &str) -> Policy {
 }
 
 fn profiles() -> [(&'static str, Profile); 3] {
-    let breakpoints = "rules = \"breakpoints\"\nmin_tokens = 1_024\n";
+    let breakpoints = "[cache.breakpoints]\nmin_tokens = 1_024\n";
     let looked_back = format!("{breakpoints}lookback_positions = 20\nttl = [\"5m\", \"1h\"]");
     let looked_up = format!(
         "{breakpoints}lookup = {{ first = 2, latest = 50, message_ends = 20, lead = true }}\nautomatic = \"last_message\"\nimplicit = true\nttl = \"30m\""
     );
-    let stored = "rules = \"stored\"\nmin_tokens = 4_096\nttl = \"1h\"\nrenewal = \"on_use\"";
+    let stored = "[cache.stored]\nmin_tokens = 4_096\nttl = \"1h\"\nrenewal = \"on_use\"";
     let [two, one] = ["{ \"5m\" = 6.25, \"1h\" = 10.0 }", "{ \"30m\" = 6.25 }"]
         .map(|it| format!("input = 5.0\noutput = 25.0\ncache_read = 0.5\ncache_write = {it}"));
     [
@@ -75,7 +75,7 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         let mut prompts = Vec::new();
         for (name, layout) in LAYOUTS {
             let mut sums = Sums::default();
-            simulate(&timeline, &policy(layout), &Limits::NONE, &profile.cache, &mut sums);
+            Simulation::new(&timeline, &policy(layout), &Limits::NONE, &profile.cache).run(&mut sums);
             let (main, cost) = (&sums.main, Costs::new(&sums, None, 0, &profile).total().unwrap());
             let [short, long] = main.tokens.write;
             let _ = writeln!(

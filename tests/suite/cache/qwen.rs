@@ -5,7 +5,7 @@ use ctxsim::timeline::Kind;
 use super::Blocks;
 use super::listed::{Listed, rules_of, users};
 
-const QWEN: &str = r#"rules = "breakpoints"
+const QWEN: &str = r#"[cache.breakpoints]
 min_tokens = 1_024
 breakpoints_max = 4
 lookback_positions = 20

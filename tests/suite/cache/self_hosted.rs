@@ -3,7 +3,7 @@
 use super::listed::{Listed, rules_of, users};
 
 fn blocks(tokens: u64, more: &str) -> Listed {
-    Listed::new(&rules_of(&format!("rules = \"blocks\"\nblock_tokens = {tokens}\n{more}")), "")
+    Listed::new(&rules_of(&format!("[cache.blocks]\nblock_tokens = {tokens}\n{more}")), "")
 }
 
 #[test]

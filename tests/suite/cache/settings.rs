@@ -1,6 +1,6 @@
 //! What a change beside the content of a prompt takes with it, under every rule that compares prefixes.
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::profile::cache::{SETTINGS, Setting};
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Settings, decode};
 use ctxsim::ledger::Rows;
@@ -10,11 +10,11 @@ use super::Blocks;
 use super::listed::{Listed, rules_of};
 
 const RULES: [&str; 5] = [
-    "rules = \"breakpoints\"",
-    "rules = \"prefix_interval\"",
-    "rules = \"units\"\nunits = [\"input_end\", \"common_prefix\"]\ninterval_tokens = 500",
-    "rules = \"blocks\"\nblock_tokens = 500",
-    "rules = \"stored\"\nttl = \"1h\"",
+    "[cache.breakpoints]",
+    "[cache.prefix_interval]",
+    "[cache.units]\nunits = [\"input_end\", \"common_prefix\"]\ninterval_tokens = 500",
+    "[cache.blocks]\nblock_tokens = 500",
+    "[cache.stored]\nttl = \"1h\"",
 ];
 
 const EVERY_LEVEL: &str =
@@ -106,7 +106,7 @@ fn a_trace_whose_model_changes_midway_starts_again_there_and_goes_on_when_it_com
     let policy = Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
     for rules in &RULES[..2] {
         let mut rows = Rows::default();
-        simulate(&timeline, &policy, &Limits::NONE, &rules_of(rules), &mut rows);
+        Simulation::new(&timeline, &policy, &Limits::NONE, &rules_of(rules)).run(&mut rows);
 
         let reads: Vec<u64> = rows.requests.iter().map(|it| it.usage.read).collect();
         assert_eq!(reads, [0, 2_500, 0, 3_600], "{rules}");

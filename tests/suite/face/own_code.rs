@@ -322,7 +322,7 @@ fn cache_rules_in_code_stay_with_their_profile_where_a_file_has_the_same_name() 
     });
     let own = like.to_builder().name("mine").cache(never).build().unwrap();
     let text = "name = \"mine\"\nabout = \"Steps.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
-                [cache]\nrules = \"prefix_interval\"\nmin_tokens = 1\nstep_tokens = 1\n\
+                [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");

@@ -55,7 +55,7 @@ fn staged(stage: &str) -> Policy {
 fn interval(input: f64, read: f64) -> Profile {
     let text = format!(
         "name = \"it\"\nabout = \"it\"\nas_of = \"2026-11-21\"\nsources = [\"test\"]\n\
-         [cache]\nrules = \"prefix_interval\"\n[[prices]]\ninput = {input:?}\noutput = 5.0\ncache_read = {read:?}\n"
+         [cache.prefix_interval]\n[[prices]]\ninput = {input:?}\noutput = 5.0\ncache_read = {read:?}\n"
     );
     let file: ProfileFile =
         Source::new("it.toml", Format::Toml, text).decode().unwrap_or_else(|it| panic!("{it}"));

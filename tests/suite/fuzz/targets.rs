@@ -5,7 +5,7 @@ pub(crate) mod agree;
 #[path = "own.rs"]
 pub(crate) mod code;
 
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, Load, Turn};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
@@ -56,7 +56,7 @@ fn recording(bytes: &[u8]) {
     let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
     for session in sessions {
         let mut rows = Rows::default();
-        simulate(&session.timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
+        Simulation::new(&session.timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
         for row in &rows.requests {
             let use_ = &row.usage;
             assert_eq!(use_.read + use_.write[0] + use_.write[1] + use_.uncached, row.prompt);

@@ -2,7 +2,7 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::engine::simulate;
+use ctxsim::engine::Simulation;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::Rows;
@@ -171,7 +171,7 @@ fn dropped(said: &[Said<'_>]) -> Rows {
     ])"#;
     let policy = Policy::new(&decode(policy, Format::Ron).unwrap()).unwrap();
     let mut rows = Rows::default();
-    simulate(&session(said), &policy, &Limits::NONE, &CacheRules::None, &mut rows);
+    Simulation::new(&session(said), &policy, &Limits::NONE, &CacheRules::None).run(&mut rows);
     rows
 }
 

@@ -186,7 +186,7 @@ fn bills(text: &str, profile: &str) -> Bills {
     let policy = Policy::new(&decode::decode(identity, Format::Ron).unwrap()).unwrap();
     let profile = Profile::new(&decode::decode(profile, Format::Toml).unwrap()).unwrap();
     let mut rows = Rows::default();
-    ctxsim::engine::simulate(&timeline, &policy, &Limits::NONE, &profile.cache, &mut rows);
+    ctxsim::engine::Simulation::new(&timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
     let recorded = timeline.recorded.as_ref().unwrap();
     let mut bills = Bills { missed: Vec::new(), predicted: [0; 4], billed: [0; 4], of_all: [0.0; 2], n: 0 };
     let mut all = [[0_u128; 2]; 2];

@@ -175,7 +175,7 @@ fn policies_know_a_recorded_tool_by_its_name_and_by_what_it_does() {
     let policy = ctxsim::input::Policy::new(&spec).unwrap();
     let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
-    ctxsim::engine::simulate(&claude, &policy, &limits, &rules, &mut rows);
+    ctxsim::engine::Simulation::new(&claude, &policy, &limits, &rules).run(&mut rows);
     let n_reads = claude.spine.items.iter().filter(|it| {
         let is_read = |tool: u16| claude.spine.names(usize::from(tool)).any(|it| wildcard("read_*", it));
         it.kind == Kind::ToolResult && is_read(it.tool)

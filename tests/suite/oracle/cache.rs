@@ -6,7 +6,7 @@ mod pieces;
 use ctxsim::input::policy::{Moment, Shown};
 use ctxsim::input::profile::Steps;
 use ctxsim::input::profile::cache::Hits;
-use ctxsim::input::profile::written::Readable;
+use ctxsim::input::profile::cache::Readable;
 use ctxsim::input::{CacheRules, Layout};
 use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim::rng::Seed;

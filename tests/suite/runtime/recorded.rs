@@ -171,11 +171,9 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
         let spec: PolicyFile =
             ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
         let known = Known::of(&timeline, Limits::NONE);
-        let program = Program::new(&Policy::new(&spec).unwrap(), &timeline, &known);
-        let mut spy = Exactness(program, Vec::new());
-        let (rules, mut rows) = (CacheRules::None, Rows::default());
-        let recovery = CompiledRecovery::one_shot(None);
-        play(&timeline, &mut spy, &Layout::default(), recovery, &Limits::NONE, &rules, &mut rows).unwrap();
+        let policy = Policy::new(&spec).unwrap();
+        let mut spy = Exactness(Program::new(&policy, &timeline, &known), Vec::new());
+        play(&timeline, &policy, &Limits::NONE, &mut spy, &mut Rows::default());
 
         assert!(!spy.1.is_empty());
         assert!(spy.1.iter().all(|it| *it == (shown, false)), "{:?}", spy.1);
@@ -205,10 +203,9 @@ fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_word
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;
     let limits = Limits { prompt: UNLIMITED, window: 200_000, output: UNLIMITED };
     let known = Known::of(&timeline, limits);
-    let mut spy = Kept { program: Program::new(&policy(), &timeline, &known), timeline: &timeline, n: 0 };
-    let (rules, mut rows) = (CacheRules::None, Rows::default());
-    let recovery = CompiledRecovery::one_shot(None);
-    play(&timeline, &mut spy, &Layout::default(), recovery, &limits, &rules, &mut rows).unwrap();
+    let policy = policy();
+    let mut spy = Kept { program: Program::new(&policy, &timeline, &known), timeline: &timeline, n: 0 };
+    play(&timeline, &policy, &limits, &mut spy, &mut Rows::default());
 
     assert!(spy.n > 10, "{}", spy.n);
 }

@@ -4,25 +4,24 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::catalog::Files;
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::report::guards::GuardVerdict;
 use crate::report::ratchet::Ratchet;
 
+use super::Accepted;
 use super::snapshots::folder;
 use crate::cli::output::{self, ForceArgs};
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
 
-/// Holds numbers against the best ones that are kept, and keeps the better ones; with `bless`, today's are the best.
+/// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
 pub(super) fn held(
-    (root, inputs): (&Path, &Files),
+    Accepted { root, inputs, bless }: Accepted<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,
-    bless: bool,
 ) -> Result<Vec<GuardVerdict>, Error> {
     let path = folder(root, suite).join(FILE);
     let before = if bless { Ratchet::default() } else { kept(&path)? };

@@ -12,6 +12,7 @@ use crate::report::Report;
 use crate::report::checkup::{Snapshot, SnapshotState};
 use crate::report::shot::{self, Shot};
 
+use super::Accepted;
 use crate::cli::output::{self, ForceArgs};
 
 /// The line that separates a snapshot's header from its content.
@@ -62,10 +63,9 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
 /// snapshots yet.
 pub(super) fn held(
-    (root, inputs): (&Path, &Files),
+    Accepted { root, inputs, bless }: Accepted<'_>,
     suite: &str,
     report: &Report,
-    bless: bool,
 ) -> Result<Vec<Snapshot>, Error> {
     let folder = folder(root, suite);
     if !bless && !folder.is_dir() {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{POLICY, PROFILE, SCENARIO, SUITE};
 use crate::input::policy::Count;
-use crate::input::profile::written::Ttls;
+use crate::input::profile::cache::Ttls;
 use crate::input::scenario::{Amount, Choice, Cycle, Range};
 use crate::input::suite::Bound;
 use crate::input::text::duration::Duration;

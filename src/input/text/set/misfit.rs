@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::{Format, Node, Setting, Why, child, fault, names, number, quoted};
+use super::{Entry, Format, Node, Setting, Why, child, fault, names, number, quoted};
 use crate::diag::{Diagnostic, nearest};
 use crate::input::text::fault::Fault;
 
@@ -63,7 +63,10 @@ impl Setting {
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
         let old = fault::of_old_name(stop, |it| known.contains(it));
-        let help = match nearest(stop, known.iter().map(String::as_str)) {
+        let holder = place.entries().iter().find(|it| it.value.get(stop).is_some()).and_then(Entry::name);
+        let deeper = holder.map(|it| format!("{it}.{stop}"));
+        let near = deeper.as_deref().or_else(|| nearest(stop, known.iter().map(String::as_str)));
+        let help = match near {
             _ if old.is_some() => old.unwrap_or_default(),
             Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
             None if known.is_empty() => "run `ctxsim show policy NAME` (or scenario, profile) to see the \

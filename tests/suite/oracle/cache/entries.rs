@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::{LevelEnd, Place};
 use ctxsim::input::profile::cache::ExplicitCache;
-use ctxsim::input::profile::written::{Automatic, LookbackUnit, Lookup};
+use ctxsim::input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim::timeline::Kind;
