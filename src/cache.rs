@@ -8,6 +8,7 @@ pub mod finding;
 pub mod lru;
 pub mod marks;
 mod none;
+pub mod overseen;
 pub mod own;
 mod prefix_cap;
 mod prefix_interval;

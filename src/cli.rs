@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
 use crate::error::Error;
 
 use verbs::Command;
@@ -53,6 +54,23 @@ fn unopened(command: &Command, error: &Error) -> ExitCode {
         render::error(&catalog, &unwritten);
     }
     refuse(&catalog, error)
+}
+
+/// Makes an error of a problem that is in no file.
+fn wrong(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Error {
+    vec![Diagnostic::at(code, "", message).help(help)].into()
+}
+
+/// Makes an error of a problem with a file, a folder or an option.
+fn wrong_at(
+    code: &'static str,
+    place: impl AsRef<Path>,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Error {
+    let mut problem = Diagnostic::at(code, "", message).help(help);
+    problem.place.file = place.as_ref().display().to_string();
+    vec![problem].into()
 }
 
 /// Draws what is wrong and returns the exit code for it.

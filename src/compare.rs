@@ -16,7 +16,6 @@ mod guards;
 mod histories;
 mod index;
 mod inputs;
-mod ledgers;
 mod load;
 mod models;
 mod named;
@@ -281,7 +280,7 @@ impl Plan {
                     return Ok(Vec::new());
                 }
                 let chosen = chosen.as_ref().map(|it| &it[index]);
-                let part = self.part(&self.scenarios[index], &open, (chosen, watch), |load| {
+                let part = self.part(&self.scenarios[index], &open, chosen, watch, |load| {
                     let is_recorded = load.timeline().is_some_and(|it| it.recorded.is_some());
                     n_recorded.fetch_add(usize::from(is_recorded), Ordering::Relaxed);
                     one(load, within)
@@ -318,7 +317,8 @@ impl Plan {
         &self,
         entry: &Entry,
         open: &impl Fn(&Entry) -> Result<Vec<Load>, Error>,
-        (chosen, watch): (Option<&Vec<LeftOut>>, &Watch<'_>),
+        chosen: Option<&Vec<LeftOut>>,
+        watch: &Watch<'_>,
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<Result<T, Skipped>>, Error> {
         let skipped = |reason| twins::skipped(&entry.loaded.origin.label(), reason);

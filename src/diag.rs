@@ -116,6 +116,15 @@ impl Problems {
     }
 }
 
+/// Returns what helps with a wrong name: the nearest known one, or else something else.
+pub fn near_or<'a>(
+    wrong: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    nearest(wrong, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
+}
+
 /// Returns the known name nearest to a wrong one, if it is near enough.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (wrong.chars().count() / 3).max(1);

@@ -2,7 +2,6 @@
 
 mod compiled;
 mod drawn;
-mod fault;
 mod moments;
 mod needs;
 mod seen;
@@ -10,7 +9,8 @@ mod send;
 mod watch;
 
 use crate::builtin;
-use crate::cache::{CacheRule, cache, cache_with_settings};
+use crate::cache::overseen::Overseen;
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::input::policy::DynamicPlace;
 use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
 use crate::ledger::{Outcome, RunFault, Sink, Sums};
@@ -28,7 +28,6 @@ use drawn::Drawn;
 use seen::Seen;
 
 pub use compiled::CompiledPolicy;
-pub use fault::Fault;
 pub use watch::Watch;
 use watch::Watched;
 
@@ -87,6 +86,16 @@ impl<'s> Simulation<'s> {
     pub fn with_memory(self, memory: Box<dyn Memory + 's>) -> Self {
         let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
         Self { memory, ..self }
+    }
+
+    /// Lets somebody look at each request before the cache answers it, with its prefixes if `needs_chain` or the rules ask for them.
+    #[must_use]
+    pub fn overseen(
+        self,
+        needs_chain: bool,
+        look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static,
+    ) -> Self {
+        self.with_cache(|inner| Box::new(Overseen { inner, needs_chain, look }))
     }
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
@@ -258,11 +267,9 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
 
     /// Notes why the run cannot go on; its next request is not sent.
     #[cold]
-    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, fault: &Fault) {
-        if self.outcome.fault.is_none() {
-            let policy = self.projector.name().to_owned();
-            let fault = RunFault { policy, turn: turn_ix + 1, step, what: fault.to_string() };
-            self.outcome.fault = Some(fault.into());
-        }
+    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, what: String) {
+        let policy = || self.projector.name().to_owned();
+        let fault = || RunFault { policy: policy(), turn: turn_ix + 1, step, what }.into();
+        self.outcome.fault.get_or_insert_with(fault);
     }
 }

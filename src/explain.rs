@@ -9,7 +9,7 @@ mod items;
 mod prefix;
 mod record;
 
-use crate::cache::{CacheRule, Finding};
+use crate::cache::Finding;
 use crate::diag::Diagnostic;
 use crate::engine::Simulation;
 use crate::hindsight;
@@ -18,13 +18,14 @@ use crate::input::{Policy, Profile};
 use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
 use crate::price::{Bill, Models};
 use crate::projection::chain::Link;
+use crate::projection::prompt::Slot;
 use crate::projection::text_as_it_came;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Timeline, Usage};
 
 pub use items::{Cached, Standing, Stood};
 pub use prefix::{Prefix, Same};
-use record::{Asked, Eyes, Noted, Sent, Shared, Wanted, WatchedCache};
+use record::{Asked, Eyes, Noted, Sent, Shared, Wanted};
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]
@@ -123,8 +124,9 @@ pub fn explain(
     let mut eyes =
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(WatchedCache { inner, shared: shared.clone() }) };
-    play().with_cache(look).run_watched(&mut eyes, &mut [&mut sink]);
+    let asked = shared.clone();
+    let play = play().overseen(false, move |cache, request| asked.look(cache, request));
+    play.run_watched(&mut eyes, &mut [&mut sink]);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);
     let aside_before = rows[..wanted].iter().rev().take_while(|it| it.role != Role::Main);
@@ -133,9 +135,9 @@ pub fn explain(
     let (this, asked_by) = match this {
         Some(sent) => (sent, None),
         None if row.role == Role::KeepAlive => {
-            (kept_alive(timeline, &eyes, (n_before, row.prompt), asked.as_ref()), None)
+            (kept_alive(timeline, &eyes, n_before, row.prompt, asked.as_ref()), None)
         }
-        None => aside(timeline, policy, &eyes, (n_before, nth), asked.as_ref()),
+        None => aside(timeline, policy, &eyes, n_before, nth, asked.as_ref()),
     };
     let story = Story {
         timeline,
@@ -151,7 +153,7 @@ pub fn explain(
     let since = story.since(n_before);
     let compared = before.filter(|_| !this.links.is_empty());
     let prefix =
-        compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, (n_before, row.step)));
+        compared.map(|before| story.prefix(&before, &this, mains[n_before - 1] + 1, n_before, row.step));
     let list = Models::new(profile, policy.summariser()).of(row.role).prices.at(row.at_ms);
     let recorded = timeline.recorded.as_ref().filter(|_| is_main && row.n == 0);
     Ok(Explanation {
@@ -281,7 +283,8 @@ fn rung(policy: &Policy, author: u8) -> (usize, usize) {
 fn kept_alive(
     timeline: &Timeline,
     eyes: &Eyes<'_>,
-    (n_sent, prompt): (usize, Tokens),
+    n_sent: usize,
+    prompt: Tokens,
     asked: Option<&Asked>,
 ) -> Sent {
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
@@ -297,9 +300,14 @@ fn kept_alive(
             *slot = noted.edit.after;
         }
     }
-    let shown = eyes.items.iter().zip(&slots);
-    let texts = shown.map(|(item, slot)| text_as_it_came(slot, &timeline.texts, item.origin)).collect();
+    let texts = texts(timeline, eyes, &slots);
     Sent { slots, links, n_edits, only: None, texts }
+}
+
+/// Returns the words of slots, where they stand as they came.
+fn texts(timeline: &Timeline, eyes: &Eyes<'_>, slots: &[Slot]) -> Vec<Option<String>> {
+    let shown = eyes.items.iter().zip(slots);
+    shown.map(|(item, slot)| text_as_it_came(slot, &timeline.texts, item.origin)).collect()
 }
 
 /// Returns the agent's prompt when a policy made its n-th own request since the agent's last one, and the
@@ -308,7 +316,8 @@ fn aside(
     timeline: &Timeline,
     policy: &Policy,
     eyes: &Eyes<'_>,
-    (n_sent, nth): (usize, usize),
+    n_sent: usize,
+    nth: usize,
     asked: Option<&Asked>,
 ) -> (Sent, Option<By>) {
     let asked_for = |noted: &Noted| {
@@ -330,8 +339,7 @@ fn aside(
             *slot = noted.edit.after;
         }
     }
-    let shown = eyes.items.iter().zip(&slots);
-    let texts = shown.map(|(item, slot)| text_as_it_came(slot, &timeline.texts, item.origin)).collect();
+    let texts = texts(timeline, eyes, &slots);
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.filter(|_| reads_items).collect());

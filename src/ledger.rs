@@ -399,41 +399,89 @@ pub trait Sink {
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
 
-impl Sink for &mut dyn Sink {
+/// Sinks that receive the same rows, and are a sink together.
+pub trait Several {
+    /// Each of them.
+    type One: Sink + ?Sized;
+
+    /// Returns all of them, to tell them something.
+    fn all(&mut self) -> impl Iterator<Item = &mut Self::One>;
+
+    /// Returns whether each has seen enough.
+    fn are_done(&self) -> bool;
+}
+
+impl<'a> Several for &'a mut dyn Sink {
+    type One = dyn Sink + 'a;
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Self::One> {
+        std::iter::once(&mut **self)
+    }
+
+    fn are_done(&self) -> bool {
+        (**self).is_done()
+    }
+}
+
+impl<S: Sink> Several for Vec<S> {
+    type One = S;
+
+    fn all(&mut self) -> impl Iterator<Item = &mut S> {
+        self.iter_mut()
+    }
+
+    fn are_done(&self) -> bool {
+        self.iter().all(Sink::is_done)
+    }
+}
+
+impl<S: Sink> Several for Option<S> {
+    type One = S;
+
+    fn all(&mut self) -> impl Iterator<Item = &mut S> {
+        self.iter_mut()
+    }
+
+    fn are_done(&self) -> bool {
+        self.iter().all(Sink::is_done)
+    }
+}
+
+impl<T: Several> Sink for T {
     fn request(&mut self, row: &RequestRow) {
-        (**self).request(row);
+        self.all().for_each(|it| it.request(row));
     }
 
     fn expected(&mut self, row: &RequestRow, beside: &Expected) {
-        (**self).expected(row, beside);
+        self.all().for_each(|it| it.expected(row, beside));
     }
 
     fn explored(&mut self, row: &ExploredRow) {
-        (**self).explored(row);
+        self.all().for_each(|it| it.explored(row));
     }
 
     fn need(&mut self, row: &NeedRow) {
-        (**self).need(row);
+        self.all().for_each(|it| it.need(row));
     }
 
     fn is_done(&self) -> bool {
-        (**self).is_done()
+        self.are_done()
     }
 
     fn probe(&mut self, row: &ProbeRow) {
-        (**self).probe(row);
+        self.all().for_each(|it| it.probe(row));
     }
 
     fn stored(&mut self, row: &ExplicitCacheRow) {
-        (**self).stored(row);
+        self.all().for_each(|it| it.stored(row));
     }
 
     fn memory(&mut self, row: &MemoryRow<'_>) {
-        (**self).memory(row);
+        self.all().for_each(|it| it.memory(row));
     }
 
     fn kept(&mut self, row: &KeptRow<'_>) {
-        (**self).kept(row);
+        self.all().for_each(|it| it.kept(row));
     }
 }
 

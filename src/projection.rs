@@ -4,7 +4,6 @@ pub mod chain;
 mod counter;
 pub mod change;
 pub mod edit;
-pub mod fault;
 pub mod num;
 pub mod filter;
 pub mod firing;
@@ -29,7 +28,6 @@ mod writer;
 
 pub use change::{Change, SideRequest};
 pub use edit::Editor;
-pub use fault::{EditFault, Wrong};
 pub use firing::{Firing, Threshold};
 pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};

@@ -90,7 +90,8 @@ impl CompiledRecovery {
         due_in: TurnIx,
         need: &Need,
         evidence: &TurnEvidence,
-        (stands, was_seen): (&TurnState, bool),
+        stands: &TurnState,
+        was_seen: bool,
     ) -> NeedRow {
         let met = met(need.level, evidence, stands);
         let weight = self.terms.map_or(need.weight, |it| weight(need, &it, was_seen));

@@ -65,11 +65,11 @@ impl Clairvoyant {
         if is_asked(asked.exact) {
             let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
             let exact = item.preserve == Preserve::WorkingEvidence;
-            edit.show(index, Rendered::sized(Shown::Exact, tokens, exact));
+            edit.shrink(index, Rendered::sized(Shown::Exact, tokens, exact));
         } else if is_asked(asked.handle) {
-            edit.show(index, Rendered::sized(Shown::Handle, item.handle.min(item.raw), false));
+            edit.shrink(index, Rendered::sized(Shown::Handle, item.handle.min(item.raw), false));
         } else {
-            edit.drop(index);
+            edit.take_out(index);
         }
     }
 }

@@ -49,7 +49,7 @@ impl Projector for Hindsight {
             edit.touch(items.len() as u64);
             for item in items {
                 if let Some(slot) = edit.prompt().history().slot_of(item) {
-                    edit.drop(slot);
+                    edit.take_out(slot);
                 }
             }
         }

@@ -158,7 +158,7 @@ impl Catalog {
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
         let origin = self.find(Kind::Scenario, name)?;
-        if let Origin::Built(_) = &origin {
+        if origin.timeline().is_some() {
             let name = name.to_owned();
             let loaded = recording(origin);
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
@@ -263,8 +263,11 @@ impl Catalog {
 }
 
 /// Reads one file as an input of a kind.
-fn decoded<T: DeserializeOwned>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
+fn decoded<T: DeserializeOwned + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
     let source = origin.source()?;
+    if let Some(spec) = origin.value::<T>() {
+        return Ok((source, spec.clone()));
+    }
     let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
         // What every field lacks or has too much says less than what the file is.
         Some(problem) => vec![problem].into(),

@@ -1,5 +1,6 @@
 //! Where an input stands: in the binary, on disk, in another revision, or in memory.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub enum Origin {
     Revision(Arc<Revision>, PathBuf),
     /// In memory, at a path that says its kind, its name and its format.
     Memory(Arc<Memory>),
-    /// A timeline that was built in code, under the scenario's name.
+    /// A value that was built in code, at a path that says its kind and its name; a timeline is under the scenario's name.
     Built(Arc<Built>),
 }
 
@@ -37,8 +38,6 @@ pub enum Origin {
 pub struct Memory {
     path: PathBuf,
     text: String,
-    /// The code behind it: what a policy runs, or how a profile's cache works.
-    code: Option<OwnCode>,
 }
 
 /// The bytes of a stream, for a reader of its own.
@@ -50,12 +49,13 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// A timeline that was built in code.
+/// A value that was built in code: what a file would say, or the timeline that a scenario plays, whatever name it has itself.
 #[derive(Debug)]
 pub struct Built {
-    name: PathBuf,
-    /// What the scenario plays, whatever name it has itself.
-    pub timeline: Arc<Timeline>,
+    path: PathBuf,
+    value: Box<dyn Any + Send + Sync>,
+    /// The code behind it: what a policy runs, or how a profile's cache works.
+    code: Option<OwnCode>,
 }
 
 impl PartialEq for Built {
@@ -67,23 +67,33 @@ impl PartialEq for Built {
 impl Eq for Built {}
 
 impl Memory {
-    /// Holds a text, and the code behind it.
-    pub fn new(path: &str, text: String, code: Option<OwnCode>) -> Self {
-        Self { path: path.into(), text, code }
+    /// Holds a text.
+    pub fn new(path: &str, text: String) -> Self {
+        Self { path: path.into(), text }
     }
 }
 
 impl Built {
-    /// Holds a timeline under a name.
-    pub fn new(name: &str, timeline: Arc<Timeline>) -> Self {
-        Self { name: name.into(), timeline }
+    /// Holds a value, and the code behind it.
+    pub fn new<T: Any + Send + Sync>(path: &str, value: T, code: Option<OwnCode>) -> Self {
+        Self { path: path.into(), value: Box::new(value), code }
     }
 }
 
 impl Origin {
     /// Returns the code behind an input that was built in code.
     pub fn code(&self) -> Option<&OwnCode> {
-        if let Self::Memory(it) = self { it.code.as_ref() } else { None }
+        if let Self::Built(it) = self { it.code.as_ref() } else { None }
+    }
+
+    /// Returns what was built in code, if it was, as such a value.
+    pub(super) fn value<T: Any>(&self) -> Option<&T> {
+        if let Self::Built(it) = self { it.value.downcast_ref() } else { None }
+    }
+
+    /// Returns the timeline of a scenario that was built in code.
+    pub fn timeline(&self) -> Option<&Arc<Timeline>> {
+        self.value()
     }
 
     /// Returns the path, without its tree.
@@ -93,7 +103,7 @@ impl Origin {
             Self::File(path) | Self::Revision(_, path) => path,
             Self::Stream(it) => &it.path,
             Self::Memory(it) => &it.path,
-            Self::Built(it) => &it.name,
+            Self::Built(it) => &it.path,
         }
     }
 
@@ -105,7 +115,7 @@ impl Origin {
             Self::Stream(it) => it.path.display().to_string(),
             Self::Revision(revision, path) => revision.label(path),
             Self::Memory(it) => format!("{MEMORY_MARK}{}", it.path.display()),
-            Self::Built(it) => format!("{MEMORY_MARK}{}", it.name.display()),
+            Self::Built(it) => format!("{MEMORY_MARK}{}", it.path.display()),
         }
     }
 
@@ -125,7 +135,7 @@ impl Origin {
                 Ok(Cow::Owned(text.to_owned()))
             }
             Self::Memory(it) => Ok(Cow::Owned(it.text.clone())),
-            Self::Built(it) => Err(missing(&it.name)),
+            Self::Built(it) => Err(missing(&it.path)),
         }
     }
 
@@ -160,11 +170,11 @@ impl Origin {
                 let wanted = PathBuf::from(plain(&folder.join(relative)));
                 revision.text(&wanted).map(|_| Self::Revision(Arc::clone(revision), wanted))
             }
-            // What is built in code names files from the working folder on.
-            Self::Memory(_) => Some(Self::File(PathBuf::from(relative))),
             // Its recording is what was read, or the timeline itself.
-            Self::Stream(it) => Some(Self::Stream(Arc::clone(it))),
-            Self::Built(it) => Some(Self::Built(Arc::clone(it))),
+            Self::Stream(_) => Some(self.clone()),
+            Self::Built(_) if self.timeline().is_some() => Some(self.clone()),
+            // What is in memory names files from the working folder on.
+            Self::Memory(_) | Self::Built(_) => Some(Self::File(PathBuf::from(relative))),
         }
     }
 
@@ -179,7 +189,8 @@ impl Origin {
     /// Reads the file as an input with a format.
     pub(super) fn source(&self) -> Result<Source, Error> {
         match self {
-            Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
+            Self::Built(_) => Ok(Source::new(self.label(), Format::Ron, "")),
+            Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Memory(_) => {
                 let format = Format::of(self.path()).unwrap_or(Format::Ron);
                 Ok(Source::new(self.label(), format, self.text()?))
             }

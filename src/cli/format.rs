@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::row::{self, Rows};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::output::{self, OutputArgs, Remark};
 use crate::cli::verbs::run::unwritable;
+use crate::cli::{wrong, wrong_at};
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.or(FormatArg::extension)),
             };
-            return Err(vec![Diagnostic::at("output-format", "", message).help(help)].into());
+            return Err(wrong("output-format", message, help));
         }
         output.map_or(Ok(()), output::check)?;
         Ok(format)
@@ -162,14 +162,9 @@ impl Formats<'_> {
         match all().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
             Some(format) => Ok(Some(format.name)),
             None => {
-                let mut problem = Diagnostic::at(
-                    "output-extension",
-                    "",
-                    format!("`.{found}` is not the extension of an output format"),
-                );
-                problem.place.file = path.display().to_string();
+                let message = format!("`.{found}` is not the extension of an output format");
                 let help = format!("use {}, or add `--format`", self.or(FormatArg::extension));
-                Err(vec![problem.help(help)].into())
+                Err(wrong_at("output-extension", path, message, help))
             }
         }
     }

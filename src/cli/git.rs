@@ -13,6 +13,8 @@ use crate::error::Error;
 use crate::input::Format;
 use tempfile::TempDir;
 
+use crate::cli::wrong;
+
 /// The prefix of a policy's name in another revision.
 pub(crate) const MARK: &str = "rev:";
 
@@ -132,7 +134,7 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
         | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(vec![Diagnostic::at("revision-bundled", "", message).help(help)].into());
+            return Err(wrong("revision-bundled", message, help));
         }
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(Kind::Policy.folder()));
@@ -160,9 +162,7 @@ fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
 /// Runs git in a folder, with an index of its own if one is given.
 fn git_with(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String, Error> {
     let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let failed = |message: String, help: &str| -> Error {
-        vec![Diagnostic::at("git-failed", "", message).help(help)].into()
-    };
+    let failed = |message: String, help: &str| wrong("git-failed", message, help);
     #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
     let mut command = Command::new("git");
     command.arg("-C").arg(at).args(args).envs(index.map(|it| ("GIT_INDEX_FILE", it)));

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Files, Kind};
 use crate::error::Error;
+use crate::row::json::page;
 use clap::Args;
 use serde::Serialize;
 
@@ -151,7 +152,7 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
 
 /// Returns a result as JSON.
 pub(crate) fn json(result: &impl Serialize) -> Result<String, Error> {
-    Ok(serde_json::to_string_pretty(result).map_err(unwritable)? + "\n")
+    page(result).map_err(unwritable)
 }
 
 /// Returns the width of the terminal, if the output is one.

@@ -6,9 +6,8 @@ use clap::Args;
 
 use crate::catalog::{Catalog, Kind};
 use crate::cli::args::number;
-use crate::cli::git;
+use crate::cli::{git, wrong};
 use crate::compare::Comparison;
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::quantity::saturated;
 
@@ -261,7 +260,7 @@ impl Sorted {
             let noun = kind.noun();
             let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
             let help = format!("name a {noun} first, as in `{option} NAME {word}`");
-            return Err(vec![Diagnostic::at("usage", "", message).help(help)].into());
+            return Err(wrong("usage", message, help));
         }
         Ok(Self { kept, sessions })
     }

@@ -1,7 +1,7 @@
 //! The guards of a suite: resolves their names and metrics.
 
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
-use crate::diag::{Diagnostic, Place, Problems, nearest};
+use crate::diag::{Diagnostic, Place, Problems, near_or};
 use crate::guard::NamedGuard;
 use crate::input::suite::{Figure, Guard};
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
@@ -10,12 +10,13 @@ use crate::report::{ALL, places};
 /// Reports guards whose names the suite does not run, and unknown metrics.
 pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
+    let own = Own { catalog, origin, suite };
     for (index, guard) in suite.guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |to| check_one((catalog, origin), suite, guard, to));
+        problems.within(format_args!("guards.{index}"), |to| own.check(guard, to));
     }
     for (index, figure) in suite.figures.iter().enumerate() {
         problems.within(format_args!("figures.{index}"), |to| {
-            check_one((catalog, origin), suite, &as_guard(figure), to);
+            own.check(&as_guard(figure), to);
             for (field, name) in [("minus", &figure.minus), ("minus_scenario", &figure.minus_scenario)] {
                 let own = if field == "minus" { &suite.policies } else { &suite.scenarios };
                 let kind = if field == "minus" { Kind::Policy } else { Kind::Scenario };
@@ -47,85 +48,90 @@ fn as_guard(figure: &Figure) -> Guard {
     }
 }
 
-fn check_one(
-    (catalog, origin): (&Catalog, &Origin),
-    suite: &SuiteFile,
-    guard: &Guard,
-    problems: &mut Problems,
-) {
-    let named = [
-        ("policy", Kind::Policy, Some(&guard.policy)),
-        ("over", Kind::Policy, guard.over.as_ref()),
-        ("scenario", Kind::Scenario, guard.scenario.as_ref()),
-        ("profile", Kind::Profile, guard.profile.as_ref()),
-    ];
-    for (field, kind, name) in named {
-        let Some(name) = name else { continue };
-        let own = match kind {
-            Kind::Policy => &suite.policies,
-            Kind::Scenario => &suite.scenarios,
-            _ => &suite.profiles,
-        };
-        let is_sum = kind == Kind::Scenario && name == ALL;
-        let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).collect();
-        let path = catalog.named_by(origin, kind, name);
-        if is_sum || own.contains(name) || is_file(catalog, kind, &own, &path) {
-            continue;
-        }
-        let known = names(catalog, kind, &own);
-        // A recording of several sessions makes a load of each.
-        let is_session = |it: &String| {
-            kind == Kind::Scenario && name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('/'))
-        };
-        if known.contains(name) || known.iter().any(is_session) {
-            continue;
-        }
-        let help = match nearest(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("name one of the suite's {}", kind.folder()),
-        };
-        problems.push_at("guard-matches-nothing", field, format!("the suite does not run `{name}`"), help);
-    }
-    check_stages((catalog, origin), suite, guard, problems);
-    let Some(metric) = &guard.metric else { return };
-    if let Err(meant) = places::check(metric) {
-        let help = match meant {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => {
-                "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
-            }
-        };
-        problems.push_at("guard-metric", "metric", format!("unknown metric `{metric}`"), help);
-    }
+/// A suite, and where its names are looked up.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    catalog: &'a Catalog,
+    origin: &'a Origin,
+    suite: &'a SuiteFile,
 }
 
-/// Reports stages that must fire but do not exist in the policy.
-fn check_stages(
-    (catalog, origin): (&Catalog, &Origin),
-    suite: &SuiteFile,
-    guard: &Guard,
-    problems: &mut Problems,
-) {
-    if guard.fired.is_empty() {
-        return;
+impl Own<'_> {
+    /// Reports what a guard names that the suite does not run.
+    fn check(&self, guard: &Guard, problems: &mut Problems) {
+        let Self { catalog, origin, suite } = *self;
+        let named = [
+            ("policy", Kind::Policy, Some(&guard.policy)),
+            ("over", Kind::Policy, guard.over.as_ref()),
+            ("scenario", Kind::Scenario, guard.scenario.as_ref()),
+            ("profile", Kind::Profile, guard.profile.as_ref()),
+        ];
+        for (field, kind, name) in named {
+            let Some(name) = name else { continue };
+            let own = match kind {
+                Kind::Policy => &suite.policies,
+                Kind::Scenario => &suite.scenarios,
+                _ => &suite.profiles,
+            };
+            let is_sum = kind == Kind::Scenario && name == ALL;
+            let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).collect();
+            let path = catalog.named_by(origin, kind, name);
+            if is_sum || own.contains(name) || is_file(catalog, kind, &own, &path) {
+                continue;
+            }
+            let known = names(catalog, kind, &own);
+            // A recording of several sessions makes a load of each.
+            let is_session = |it: &String| {
+                kind == Kind::Scenario && name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('/'))
+            };
+            if known.contains(name) || known.iter().any(is_session) {
+                continue;
+            }
+            let known = known.iter().map(String::as_str);
+            let help = near_or(name, known, || format!("name one of the suite's {}", kind.folder()));
+            problems.push_at(
+                "guard-matches-nothing",
+                field,
+                format!("the suite does not run `{name}`"),
+                help,
+            );
+        }
+        self.check_stages(guard, problems);
+        let Some(metric) = &guard.metric else { return };
+        if let Err(meant) = places::check(metric) {
+            let help = match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => {
+                    "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
+                }
+            };
+            problems.push_at("guard-metric", "metric", format!("unknown metric `{metric}`"), help);
+        }
     }
-    let own = suite.policies.iter().flat_map(|it| catalog.expand_of(origin, Kind::Policy, it));
-    let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
-    let path = catalog.named_by(origin, Kind::Policy, &guard.policy);
-    let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
-        [&guard.policy, &path].contains(&name) || policy.spec.name == guard.policy
-    };
-    // What is wrong with a policy's name is told where that is checked.
-    let Some((policy, _)) = own.find(is_it) else { return };
-    let known: Vec<&str> = policy.spec.stages.iter().map(|it| it.name.as_str()).collect();
-    for (nth, stage) in guard.fired.iter().enumerate().filter(|(_, it)| !known.contains(&it.as_str())) {
-        let help = match nearest(stage, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => format!("{} has no stages", guard.policy),
-            None => format!("its stages are {}", known.join(", ")),
+
+    /// Reports stages that must fire but do not exist in the policy.
+    fn check_stages(&self, guard: &Guard, problems: &mut Problems) {
+        let Self { catalog, origin, suite } = *self;
+        if guard.fired.is_empty() {
+            return;
+        }
+        let own = suite.policies.iter().flat_map(|it| catalog.expand_of(origin, Kind::Policy, it));
+        let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
+        let path = catalog.named_by(origin, Kind::Policy, &guard.policy);
+        let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
+            [&guard.policy, &path].contains(&name) || policy.spec.name == guard.policy
         };
-        let message = format!("{} has no stage `{stage}`", guard.policy);
-        problems.push_at("guard-stage", format_args!("fired.{nth}"), message, help);
+        // What is wrong with a policy's name is told where that is checked.
+        let Some((policy, _)) = own.find(is_it) else { return };
+        let known: Vec<&str> = policy.spec.stages.iter().map(|it| it.name.as_str()).collect();
+        for (nth, stage) in guard.fired.iter().enumerate().filter(|(_, it)| !known.contains(&it.as_str())) {
+            let help = near_or(stage, known.iter().copied(), || match known.join(", ") {
+                none if none.is_empty() => format!("{} has no stages", guard.policy),
+                all => format!("its stages are {all}"),
+            });
+            let message = format!("{} has no stage `{stage}`", guard.policy);
+            problems.push_at("guard-stage", format_args!("fired.{nth}"), message, help);
+        }
     }
 }
 

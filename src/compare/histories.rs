@@ -63,7 +63,8 @@ pub(super) fn recorded(load: &Load) -> Option<(&HistoryLoad, &[String])> {
 pub(super) fn worlds(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
-    (load, paths): (&HistoryLoad, &[String]),
+    load: &HistoryLoad,
+    paths: &[String],
 ) -> Result<Vec<Arc<dyn World>>, Error> {
     let Sessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
     let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).collect();

@@ -28,8 +28,8 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
         return vec![Indexing::default(); recordings.len()];
     }
     let scan = |nth: usize| {
-        if let Some(Origin::Built(built)) = recordings[nth] {
-            let among = built.timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+        if let Some(timeline) = recordings[nth].and_then(Origin::timeline) {
+            let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
             // It is one session, whatever else its bytes held.
             let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
             return among.map(alone).into_iter().collect();

@@ -23,6 +23,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Size;
 use crate::input::scenario;
+use crate::input::suite::Guard;
 use crate::input::text::set::{Setting, Target};
 use crate::input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use crate::report::Skipped;
@@ -123,8 +124,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.check_params(suite, suite_params);
     }
     let checked = work.suite(suite.as_ref());
-    let draws = (comparison.seed, comparison.trials);
-    let mut scenarios = work.scenarios(&loaded_scenarios, draws, suite_params);
+    let Comparison { seed, trials, .. } = *comparison;
+    let mut scenarios = work.scenarios(&loaded_scenarios, seed, trials, suite_params);
     for entry in &mut scenarios {
         entry.under_own_model = under_own_models;
         entry.is_searched |= comparison.skips_unusable;
@@ -136,8 +137,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     work.check_used();
     work.check_trials(&scenarios, comparison.trials);
     // Guards of a suite that nobody named are not what the run is about.
-    let files = (suite.as_ref(), checked.as_ref().filter(|_| comparison.suite.is_some()));
-    let guards = work.guards(files, &loaded_scenarios, &loaded_profiles, under_own_models);
+    let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
+    let guards = work.guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
     if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
@@ -295,22 +296,24 @@ impl Inputs<'_> {
     /// Finds the runs that the guards of a suite are about.
     fn guards(
         &self,
-        (file, suite): (Option<&Loaded<SuiteFile>>, Option<&Suite>),
+        guards: &[Guard],
+        suite: Option<&Loaded<SuiteFile>>,
         scenarios: &[Scenario],
         profiles: &[Loaded<ProfileFile>],
         is_open: bool,
     ) -> Guards {
         let (catalog, policies) = (self.catalog, &self.policies);
         let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).collect();
-        let runs = guards::Runs { catalog, suite: file, policies, scenarios: &scenarios, profiles, is_open };
-        runs.guards(suite.map(|it| it.guards.as_slice()).unwrap_or_default())
+        let runs = guards::Runs { catalog, suite, policies, scenarios: &scenarios, profiles, is_open };
+        runs.guards(guards)
     }
 
     /// Makes the scenarios, each with its policies.
     fn scenarios(
         &mut self,
         scenarios: &[Scenario],
-        (seed, trials): (Option<u64>, Option<u64>),
+        seed: Option<u64>,
+        trials: Option<u64>,
         suite_params: &IndexMap<String, Size>,
     ) -> Vec<Entry> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).collect();

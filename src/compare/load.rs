@@ -61,7 +61,7 @@ pub(super) fn workloads(
     spec: &ScenarioFile,
     beside_it: &BySession,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    if let Origin::Built(built) = &scenario.origin {
+    if let Some(timeline) = scenario.origin.timeline() {
         check(scenario, spec)?;
         if spec.load != scenario.spec.load {
             let message = "this session has already been read, so no assumption of reading can change";
@@ -69,9 +69,9 @@ pub(super) fn workloads(
             let help = "set it where the session is read: `Recording::assume`";
             return Err(scenario.locate(vec![problem.help(help)]).into());
         }
-        let among = built.timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+        let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
         let told = among.zip(beside_it.get("")).map(|(it, neighbours)| it.beside(neighbours));
-        let timeline = told.as_ref().unwrap_or(&built.timeline);
+        let timeline = told.as_ref().unwrap_or(timeline);
         let timeline = Timeline { name: spec.name.clone(), ..(**timeline).clone() };
         return Ok(vec![worlds::of_items(load::under(timeline, spec))]);
     }
@@ -91,8 +91,8 @@ pub(super) fn workloads(
     }
     let checked = check(scenario, spec)?;
     #[cfg(feature = "worlds")]
-    if let Some(recorded) = super::histories::recorded(&spec.load) {
-        return super::histories::worlds(scenario, spec, recorded);
+    if let Some((history, paths)) = super::histories::recorded(&spec.load) {
+        return super::histories::worlds(scenario, spec, history, paths);
     }
     if let Load::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(worlds::of_items).collect());
@@ -120,7 +120,7 @@ pub(super) fn workloads(
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
 pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
     let Load::Recorded { path, .. } = &spec.load else { return None };
-    if let Origin::Built(_) = &scenario.origin {
+    if scenario.origin.timeline().is_some() {
         return None;
     }
     let origin = origin_of(scenario, path, RECORDED).ok()?;

@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Kind, Loaded};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Diagnostic, near_or};
 use crate::input::PolicyFile;
 use crate::input::policy::Size;
 
@@ -36,10 +36,8 @@ pub(super) fn undeclared(
     unknown
         .map(|name| {
             let message = format!("no policy declares the parameter `{name}`");
-            let help = match nearest(name, declared.iter().copied()) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => "declare it in a policy's `params`, or remove it".to_owned(),
-            };
+            let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
+            let help = near_or(name, declared.iter().copied(), otherwise);
             Diagnostic::at("param-undeclared", format!("params.{name}"), message).help(help)
         })
         .collect()
@@ -60,10 +58,7 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
     let unread = all().filter(|it| !read.contains(*it)).filter(|it| source.gives(&format!("params.{it}")));
     let problems = unread.map(|name| {
         let known = all().map(String::as_str).filter(|it| read.contains(*it));
-        let help = match nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("read it with `param(\"{name}\")`, or remove it"),
-        };
+        let help = near_or(name, known, || format!("read it with `param(\"{name}\")`, or remove it"));
         let message = format!("the parameter `{name}` is never used");
         source.locate(Diagnostic::at("param-unread", format!("params.{name}"), message).help(help))
     });

@@ -109,7 +109,7 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
-                let made = self.part(entry, &open, (chosen.as_ref().map(|it| &it[nth]), &watch), &one);
+                let made = self.part(entry, &open, chosen.as_ref().map(|it| &it[nth]), &watch, &one);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
                         if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>

@@ -18,7 +18,8 @@ use crate::worlds::aging::{Aging, Model};
 pub fn fit(
     catalog: &Catalog,
     [policy, scenario]: [&str; 2],
-    (file, table): (&str, &str),
+    file: &str,
+    table: &str,
 ) -> Result<Fitted, Error> {
     let answers = probes::read(file, table)?;
     let loaded = catalog.policy(policy)?;

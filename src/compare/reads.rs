@@ -5,7 +5,6 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::Entry;
-use crate::catalog::Origin;
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::grid::numbers::{counted, listed};
@@ -16,8 +15,8 @@ use crate::worlds;
 
 /// Returns the kind of a scenario before its recording is read; a recording may still be of another one.
 pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
-    if let Origin::Built(built) = &entry.loaded.origin {
-        return worlds::of_items(Arc::clone(&built.timeline)).kind();
+    if let Some(timeline) = entry.loaded.origin.timeline() {
+        return worlds::of_items(Arc::clone(timeline)).kind();
     }
     worlds::kind(&entry.spec.load)
 }

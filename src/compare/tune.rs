@@ -69,7 +69,8 @@ impl<'a> Tuning<'a> {
         catalog: &'a Catalog,
         comparison: &Comparison,
         search: Search,
-        (min_evidence, seed): (f64, u64),
+        min_evidence: f64,
+        seed: u64,
     ) -> Result<Self, Error> {
         let comparison = Comparison { variants: search.points.clone(), ..comparison.clone() };
         let plan = Plan::new(catalog, &comparison)?;

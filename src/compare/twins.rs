@@ -22,7 +22,7 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
     let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
     for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
         // Who gives a session in code names it, and may name it twice.
-        let Some(origin) = origin.filter(|it| !matches!(it, Origin::Built(_))) else { continue };
+        let Some(origin) = origin.filter(|it| it.timeline().is_none()) else { continue };
         for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
             let all = holders.entry(id).or_default();
             if all.iter().all(|it| it.index != nth) {

@@ -123,7 +123,8 @@ impl Drawn {
         &self,
         spine: &Spine,
         source: Source,
-        (row, id): (&NeedRow, u64),
+        row: &NeedRow,
+        id: u64,
         terms: Option<Terms>,
     ) -> Option<Call> {
         let item = match source {
@@ -179,7 +180,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             let source = Source::Turn(need.source);
             let evidence = drawn.evidence[need.source as usize];
             let stands = self.prompt.turn_state(need.source);
-            let row = self.ways[0].recovery.meet(turn_ix, need, &evidence, (&stands, true));
+            let row = self.ways[0].recovery.meet(turn_ix, need, &evidence, &stands, true);
             self.draw(row, source);
         }
         self.fetch_asked(turn_ix, step, due)
@@ -196,7 +197,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
-            let row = self.ways[0].recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, true));
+            let row = self.ways[0].recovery.meet(turn_ix, &it.need, &it.evidence, &stands, true);
             let row = NeedRow { inferred: Some(it.inferred), ..row };
             self.draw(row, Source::Item(it.inferred.item));
         }
@@ -211,7 +212,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         }
         let (row, id) = drawn.settle(&row);
         self.sinks.iter_mut().for_each(|sink| sink.need(&row));
-        let call = drawn.call(&self.timeline.spine, source, (&row, id), self.ways[0].recovery.terms());
+        let call = drawn.call(&self.timeline.spine, source, &row, id, self.ways[0].recovery.terms());
         drawn.asked.extend(call);
     }
 

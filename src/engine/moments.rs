@@ -10,8 +10,6 @@ use crate::projection::{Editor, Projector, SideRequest};
 use crate::quantity::{Tokens, ix};
 use crate::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
-use super::fault::Fault;
-
 impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
         count(|it| &mut it.plays);
@@ -205,11 +203,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
         self.note_removed(before);
-        if let Some(fault) = self.log.fault() {
-            self.fail(turn_ix, step, &Fault::Edit(fault));
-        }
         if let Some(what) = self.log.take_failure() {
-            self.fail(turn_ix, step, &Fault::Code(what));
+            self.fail(turn_ix, step, what);
         }
         let Some(requests) = self.log.take_requests() else { return };
         for request in requests {

@@ -24,7 +24,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             for need in needs {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
-                let row = way.recovery.meet(turn_ix, need, evidence, (&stands, true));
+                let row = way.recovery.meet(turn_ix, need, evidence, &stands, true);
                 way.settle(row, Source::Turn(need.source), billed, &self.prompt, sink);
             }
         }
@@ -62,7 +62,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
             let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
             for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
-                let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, (&stands, was_seen));
+                let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
                 let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
                 let row = NeedRow { inferred: Some(it.inferred), told, ..met };
                 way.settle(row, Source::Item(it.inferred.item), billed, &self.prompt, sink);

@@ -1,7 +1,6 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
 use super::Run;
-use super::fault::Fault;
 use crate::cache::RequestView;
 use crate::input::policy::Changes;
 use crate::ledger::{CacheUse, Expected, FailureKind, RequestRow, Role, Sink};
@@ -89,7 +88,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
             seen.look(&self.prompt);
         }
         if let Some(what) = self.memory_run.fault() {
-            self.fail(turn_ix, step, &Fault::Code(what));
+            self.fail(turn_ix, step, what);
         }
         self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
@@ -163,8 +162,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         if sum == Some(prompt) {
             return usage;
         }
-        let said = self.cache.fault().map(|it| Fault::Code(it.to_owned()));
-        self.fail(turn_ix, step, &said.unwrap_or(Fault::Cache { prompt, usage }));
+        let said = self.cache.fault().map(str::to_owned);
+        self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
@@ -285,4 +284,13 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.numbered = (step, n + 1);
         n
     }
+}
+
+/// Says that a cache divided a prompt into parts that are not the prompt.
+fn no_division(usage: &CacheUse, prompt: Tokens) -> String {
+    let CacheUse { read, write: [short, long], uncached, .. } = usage;
+    let written = short.saturating_add(*long);
+    format!(
+        "the cache reads {read} tokens, writes {written} and leaves {uncached} uncached, which does not add up to the prompt of {prompt}"
+    )
 }

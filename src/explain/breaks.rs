@@ -9,7 +9,7 @@ use crate::cache::{CacheRule, RequestView};
 use crate::engine::{Simulation, Watch, erased};
 use crate::input::Policy;
 use crate::input::policy::Moment;
-use crate::ledger::{CacheUse, ExplicitCacheRow, Outcome, Sink};
+use crate::ledger::{Outcome, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, SlotIx};
@@ -51,8 +51,14 @@ impl Found {
 pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<Found>) {
     let notes = Rc::new(RefCell::new(Notes::default()));
     let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
-    let look = |inner| -> Box<dyn CacheRule> { Box::new(Compared { inner, notes: Rc::clone(&notes) }) };
-    let outcome = play.with_cache(look).run_watched(&mut eyes, &mut erased(sinks));
+    let sent = Rc::clone(&notes);
+    let look = move |cache: &dyn CacheRule, request: &RequestView<'_>| {
+        if !request.chain.is_aside() {
+            let intact = (!cache.needs_chain()).then_some(request.intact_tokens);
+            sent.borrow_mut().sent(request.prompt, request.chain, intact);
+        }
+    };
+    let outcome = play.overseen(false, look).run_watched(&mut eyes, &mut erased(sinks));
     let found = std::mem::take(&mut notes.borrow_mut().found);
     (outcome, found.into_iter().map(|(edit, tokens)| Found { edit, tokens }).collect())
 }
@@ -132,37 +138,5 @@ impl Watch for Edits {
 
     fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
         self.note(Some(moment), edit);
-    }
-}
-
-/// A cache that also compares prompts.
-struct Compared {
-    inner: Box<dyn CacheRule>,
-    notes: Rc<RefCell<Notes>>,
-}
-
-impl CacheRule for Compared {
-    fn needs_chain(&self) -> bool {
-        self.inner.needs_chain()
-    }
-
-    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        if !request.chain.is_aside() {
-            let intact = (!self.inner.needs_chain()).then_some(request.intact_tokens);
-            self.notes.borrow_mut().sent(request.prompt, request.chain, intact);
-        }
-        self.inner.submit(request)
-    }
-
-    fn fault(&self) -> Option<&str> {
-        self.inner.fault()
-    }
-
-    fn unserved(&self, usage: &CacheUse) -> CacheUse {
-        self.inner.unserved(usage)
-    }
-
-    fn stored(&self) -> &[ExplicitCacheRow] {
-        self.inner.stored()
     }
 }

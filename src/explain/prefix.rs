@@ -43,7 +43,8 @@ impl Story<'_> {
         before: &Sent,
         this: &Sent,
         of: usize,
-        (n_sent, step): (usize, StepIx),
+        n_sent: usize,
+        step: StepIx,
     ) -> Prefix {
         let same = before.links.iter().zip(&this.links).take_while(|(a, b)| a.digest == b.digest).count();
         let tokens = |n: usize| n.checked_sub(1).map_or(0, |it| before.links[it].tokens);

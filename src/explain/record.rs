@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
 use crate::input::policy::Moment;
-use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Role, Sink};
+use crate::ledger::{NeedRow, RequestRow, Role, Sink};
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};
@@ -142,42 +142,18 @@ impl Shared {
         Rc::new(Self { wanted, n_rows: Cell::new(0), asked: RefCell::new(None) })
     }
 
+    /// Inspects the cache before it receives the wanted request.
+    pub(super) fn look(&self, cache: &dyn CacheRule, request: &RequestView<'_>) {
+        if self.n_rows.get() == self.wanted {
+            let links = request.chain.links().to_vec();
+            let asked = Asked { now_ms: request.now_ms, links, finding: cache.look(request) };
+            self.asked.replace(Some(asked));
+        }
+    }
+
     /// Takes the row's cache lookup; `None` if the cache was not consulted.
     pub(super) fn take(&self, row: &RequestRow) -> Option<Asked> {
         self.asked.take().filter(|it| it.now_ms == row.at_ms)
-    }
-}
-
-/// A cache that is inspected before it receives the wanted request.
-pub(super) struct WatchedCache {
-    pub(super) inner: Box<dyn CacheRule>,
-    pub(super) shared: Rc<Shared>,
-}
-
-impl CacheRule for WatchedCache {
-    fn needs_chain(&self) -> bool {
-        self.inner.needs_chain()
-    }
-
-    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        if self.shared.n_rows.get() == self.shared.wanted {
-            let finding = self.inner.look(request);
-            let links = request.chain.links().to_vec();
-            *self.shared.asked.borrow_mut() = Some(Asked { now_ms: request.now_ms, links, finding });
-        }
-        self.inner.submit(request)
-    }
-
-    fn unserved(&self, usage: &CacheUse) -> CacheUse {
-        self.inner.unserved(usage)
-    }
-
-    fn fault(&self) -> Option<&str> {
-        self.inner.fault()
-    }
-
-    fn stored(&self) -> &[ExplicitCacheRow] {
-        self.inner.stored()
     }
 }
 

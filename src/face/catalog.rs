@@ -112,6 +112,6 @@ impl Catalog {
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
         let Self(mut inner) = self;
-        if inner.hold_text(path, text.into(), None) { Ok(Self(inner)) } else { Err(wrong().into()) }
+        if inner.hold_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
     }
 }

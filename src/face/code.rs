@@ -7,9 +7,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 
 use crate::face::{Layout, Recovery, Trace};
+use crate::input::PolicyFile;
 use crate::input::policy::OwnCode;
-use crate::input::text::decode::encode;
-use crate::input::{Format, PolicyFile};
 use crate::own::process::Process as Inner;
 use crate::own::{Memory, Own, View};
 
@@ -118,19 +117,14 @@ impl Code {
         self.own.name()
     }
 
-    /// Returns the code.
-    pub(super) fn handle(&self) -> OwnCode {
-        OwnCode::new(self.own.clone())
-    }
-
-    /// Returns what it declares in addition to its code, as a policy file in RON.
-    pub(super) fn file(&self) -> Result<String, crate::error::Error> {
+    /// Returns what it declares in addition to its code, as a policy file would, and the code.
+    pub(super) fn into_parts(self) -> (PolicyFile, OwnCode) {
         let file = PolicyFile {
-            about: self.about.clone(),
-            layout: self.layout.as_ref().map(|it| it.0.clone()),
+            about: self.about,
+            layout: self.layout.map(|it| it.0),
             recovery: Some(self.recovery.inner()),
-            ..PolicyFile::named(self.name())
+            ..PolicyFile::named(self.own.name())
         };
-        encode(&file, Format::Ron).map_err(|it| vec![*it].into())
+        (file, OwnCode::new(self.own))
     }
 }

@@ -1,10 +1,10 @@
 //! A comparison put together in code.
 
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
-use crate::catalog::Catalog as Inner;
+use crate::catalog::{Catalog as Inner, Kind};
 use crate::compare;
 use crate::compare::advise::{self, Asked as Wanted};
 use crate::diag::Diagnostic;
@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::face::Profile;
 use crate::face::plan::Asked;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
-use crate::face::{Advice, Catalog, Error, Plan, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
+use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
 use crate::input::policy::OwnCode;
 use crate::report::verdict::MIN_EVIDENCE;
@@ -24,21 +24,12 @@ use crate::timeline::Timeline;
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     catalog: Option<Catalog>,
-    suite: Option<String>,
     policies: Vec<PolicyRef>,
     scenarios: Vec<ScenarioRef>,
     profiles: Vec<ProfileRef>,
-    set: Vec<String>,
-    own_models: bool,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    since: Option<String>,
-    limit: Option<usize>,
-    model: Option<String>,
-    skips_unusable: bool,
+    /// Everything else that is compared, without policies, scenarios and profiles.
+    rest: compare::Comparison,
     asked: Asked,
-    plays_twice: bool,
-    allows_process: bool,
 }
 
 impl Comparison {
@@ -57,7 +48,7 @@ impl Comparison {
     /// Sets a suite, by name or path: it supplies every list (policies, scenarios, profiles) left empty here, and its overrides and guards.
     #[must_use]
     pub fn suite(self, suite: impl Into<String>) -> Self {
-        Self { suite: Some(suite.into()), ..self }
+        Self { rest: compare::Comparison { suite: Some(suite.into()), ..self.rest }, ..self }
     }
 
     /// Adds a policy; the first is the baseline.
@@ -91,26 +82,26 @@ impl Comparison {
     /// Runs each recorded session under the profile of the model that it was recorded with.
     #[must_use]
     pub fn own_models(self) -> Self {
-        Self { own_models: true, ..self }
+        Self { rest: compare::Comparison { own_models: true, ..self.rest }, ..self }
     }
 
     /// Overrides a field, as `--set PATH=VALUE` does.
     #[must_use]
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
-        self.set.push(format!("{path}={}", value.into().0));
+        self.rest.set.push(format!("{path}={}", value.into().0));
         self
     }
 
     /// Sets the random seed; each scenario's own by default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Self { seed: Some(seed), ..self }
+        Self { rest: compare::Comparison { seed: Some(seed), ..self.rest }, ..self }
     }
 
     /// Sets the number of trials of random loads; each scenario's own by default.
     #[must_use]
     pub fn trials(self, trials: u64) -> Self {
-        Self { trials: Some(trials), ..self }
+        Self { rest: compare::Comparison { trials: Some(trials), ..self.rest }, ..self }
     }
 
     /// Sets the number of threads; one per core by default. Results never depend on it.
@@ -123,26 +114,26 @@ impl Comparison {
     /// Leaves out recorded sessions whose last request was before a date, `YYYY-MM-DD`.
     #[must_use]
     pub fn since(self, date: impl Into<String>) -> Self {
-        Self { since: Some(date.into()), ..self }
+        Self { rest: compare::Comparison { since: Some(date.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out all recorded sessions but the newest, by the times of their last requests.
     #[must_use]
     pub fn limit(self, sessions: usize) -> Self {
-        Self { limit: Some(sessions), ..self }
+        Self { rest: compare::Comparison { limit: Some(sessions), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern with `*`.
     #[must_use]
     pub fn model(self, id: impl Into<String>) -> Self {
-        Self { model: Some(id.into()), ..self }
+        Self { rest: compare::Comparison { model: Some(id.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
     /// lists them with the reason. Without this, they are errors.
     #[must_use]
     pub fn skip_unusable(self) -> Self {
-        Self { skips_unusable: true, ..self }
+        Self { rest: compare::Comparison { skips_unusable: true, ..self.rest }, ..self }
     }
 
     /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
@@ -163,13 +154,13 @@ impl Comparison {
     /// Runs code policies twice; if the second run sends anything different, the run fails with an error that names the request.
     #[must_use]
     pub fn play_twice(self) -> Self {
-        Self { plays_twice: true, ..self }
+        Self { rest: compare::Comparison { play_twice: true, ..self.rest }, ..self }
     }
 
     /// Lets policies start the programs that they name.
     #[must_use]
     pub fn allow_process(self) -> Self {
-        Self { allows_process: true, ..self }
+        Self { rest: compare::Comparison { allow_process: true, ..self.rest }, ..self }
     }
 
     /// Adds a profile if none is named.
@@ -209,21 +200,21 @@ impl Comparison {
     /// Puts what is built in code into a catalog, under its name.
     fn held(self) -> Result<(Inner, compare::Comparison, Asked), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
-        let mut held = Held { catalog, names: IndexMap::new(), problems: Vec::new() };
+        let mut held = Held { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
-                PolicyIs::Named(name) => held.named("policies", name),
-                PolicyIs::Declared(it) => held.text("policies", it.name, it.format, it.text, None),
+                PolicyIs::Named(name) => held.named(Kind::Policy, name),
+                PolicyIs::Declared(it) => held.policy(it),
                 PolicyIs::Code(code) => {
-                    let (name, handle) = (code.name().to_owned(), code.handle());
-                    held.text("policies", name, Format::Ron, code.file()?, Some(handle))
+                    let (file, code) = code.into_parts();
+                    held.file(Kind::Policy, file.name.clone(), file, Some(code))
                 }
             });
         }
         for scenario in &self.scenarios {
             if let ScenarioIs::Named(name) = &scenario.0 {
-                held.is_new("scenarios", name, false);
+                held.is_new(Kind::Scenario, name, false);
             }
         }
         let scenarios = self.scenarios.into_iter().map(|scenario| match scenario.0 {
@@ -234,10 +225,10 @@ impl Comparison {
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for profile in self.profiles {
             profiles.push(match profile.0 {
-                ProfileIs::Named(name) => held.named("profiles", name),
+                ProfileIs::Named(name) => held.named(Kind::Profile, name),
                 ProfileIs::Built(it) => {
-                    let own = it.own_cache().cloned();
-                    held.text("profiles", it.name().to_owned(), Format::Ron, it.file()?, own)
+                    let (file, code) = it.into_parts();
+                    held.file(Kind::Profile, file.name.clone(), file, code)
                 }
             });
         }
@@ -248,23 +239,7 @@ impl Comparison {
         if !held.problems.is_empty() {
             return Err(held.problems.into());
         }
-        let comparison = compare::Comparison {
-            suite: self.suite,
-            policies,
-            scenarios,
-            profiles,
-            own_models: self.own_models,
-            seed: self.seed,
-            trials: self.trials,
-            since: self.since,
-            limit: self.limit,
-            model: self.model,
-            skips_unusable: self.skips_unusable,
-            set: self.set,
-            play_twice: self.plays_twice,
-            allow_process: self.allows_process,
-            ..compare::Comparison::default()
-        };
+        let comparison = compare::Comparison { policies, scenarios, profiles, ..self.rest };
         Ok((held.catalog, comparison, self.asked))
     }
 
@@ -280,33 +255,40 @@ impl Comparison {
 /// A catalog plus the inputs that are built in code.
 struct Held {
     catalog: Inner,
-    /// The folder and the name of each input, with whether it is built in code.
-    names: IndexMap<(&'static str, String), bool>,
+    /// Each input, with whether it is built in code.
+    names: BTreeMap<(Kind, String), bool>,
     problems: Vec<Diagnostic>,
 }
 
 impl Held {
     /// Returns the name of an input of the catalog.
-    fn named(&mut self, folder: &'static str, name: String) -> String {
-        self.is_new(folder, &name, false);
+    fn named(&mut self, kind: Kind, name: String) -> String {
+        self.is_new(kind, &name, false);
         name
     }
 
-    /// Adds a text, and the code behind it; returns its name.
-    fn text(
-        &mut self,
-        folder: &'static str,
-        name: String,
-        format: Format,
-        text: String,
-        code: Option<OwnCode>,
-    ) -> String {
+    /// Adds the text of a policy; returns its name.
+    fn policy(&mut self, Policy { name, format, text }: Policy) -> String {
         let extension = match format {
             Format::Ron => "ron",
             Format::Toml => "toml",
         };
-        if self.is_new(folder, &name, true) {
-            self.catalog.hold_text(&format!("{folder}/{name}.{extension}"), text, code);
+        if self.is_new(Kind::Policy, &name, true) {
+            self.catalog.hold_text(&format!("policies/{name}.{extension}"), text);
+        }
+        name
+    }
+
+    /// Adds what a file would say, and the code behind it; returns its name.
+    fn file<T: Any + Send + Sync>(
+        &mut self,
+        kind: Kind,
+        name: String,
+        file: T,
+        code: Option<OwnCode>,
+    ) -> String {
+        if self.is_new(kind, &name, true) {
+            self.catalog.hold(kind, &name, file, code);
         }
         name
     }
@@ -314,29 +296,30 @@ impl Held {
     /// Adds a timeline; returns its name, which has a number behind it if another scenario has the same.
     fn timeline(&mut self, timeline: &Arc<Timeline>) -> String {
         let own = &timeline.name;
-        let is_taken = |name: &str| self.names.contains_key(&("scenarios", name.to_owned()));
+        let is_taken = |name: &str| self.names.contains_key(&(Kind::Scenario, name.to_owned()));
         let mut name = own.clone();
         let mut number = 1_u64;
         while is_taken(&name) {
             number += 1;
             name = format!("{own}#{number}");
         }
-        if self.is_new("scenarios", &name, true) {
+        if self.is_new(Kind::Scenario, &name, true) {
             self.catalog.hold_timeline(&name, Arc::clone(timeline));
         }
         name
     }
 
     /// Checks that no policy or profile built in code has the name of another: one of them would silently run in place of both.
-    fn is_new(&mut self, folder: &'static str, name: &str, is_built: bool) -> bool {
+    fn is_new(&mut self, kind: Kind, name: &str, is_built: bool) -> bool {
+        let folder = kind.folder();
         let problem = if is_built && name.trim().is_empty() {
             Diagnostic::at("name-empty", "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
-        } else if self.names.get(&(folder, name.to_owned())).is_some_and(|it| *it || is_built) {
+        } else if self.names.get(&(kind, name.to_owned())).is_some_and(|it| *it || is_built) {
             let message = format!("two different {folder} are named `{name}`");
             Diagnostic::at("name-twice", "name", message).help("give each its own name")
         } else {
-            self.names.insert((folder, name.to_owned()), is_built);
+            self.names.insert((kind, name.to_owned()), is_built);
             return true;
         };
         self.problems.push(problem);

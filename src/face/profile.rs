@@ -7,9 +7,8 @@ use crate::face::{CacheRules, Catalog, Error, Usd};
 use crate::input::policy::OwnCode;
 use crate::input::profile::cache::Cache;
 use crate::input::profile::written::{Assumptions, Limits, Price};
-use crate::input::text::decode::encode;
 use crate::input::text::duration::Duration as Written;
-use crate::input::{Format, Profile as Checked, ProfileFile};
+use crate::input::{Profile as Checked, ProfileFile};
 use crate::quantity::saturated;
 
 /// A model at a provider: its limits, its prices and the rules of its cache.
@@ -73,13 +72,9 @@ impl Profile {
         &self.file.as_of
     }
 
-    pub(super) fn own_cache(&self) -> Option<&OwnCode> {
-        self.own_cache.as_ref()
-    }
-
-    /// Returns it as a file in RON.
-    pub(super) fn file(&self) -> Result<String, Error> {
-        Ok(encode(&self.file, Format::Ron)?)
+    /// Returns what its file would say, and the code of its cache.
+    pub(super) fn into_parts(self) -> (ProfileFile, Option<OwnCode>) {
+        (self.file, self.own_cache)
     }
 }
 

@@ -27,3 +27,13 @@ pub fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String
     }
     text.push('\n');
 }
+
+/// Writes paragraphs, each after the same mark.
+pub fn wrap_all(
+    paragraphs: impl IntoIterator<Item = impl AsRef<str>>,
+    mark: &str,
+    width: Option<usize>,
+    text: &mut String,
+) {
+    paragraphs.into_iter().for_each(|it| wrap(it.as_ref(), mark, width, text));
+}

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::Tally;
 use super::spread::{SAME, middle, resampled};
-use super::{Statistic, Tally};
 
 /// The better direction of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,11 +58,6 @@ impl Delta {
         let relative = (base.abs() > 0.0).then(|| difference / base.abs());
         let standing = standing(difference, relative, interval, better);
         Self { base, candidate, difference, relative, interval, standing }
-    }
-
-    /// Compares paired trials: the means, and the mean of the differences.
-    pub fn of_trials(means: [f64; 2], differences: &Statistic, better: Better) -> Self {
-        Self::new(means, differences.ci95, better)
     }
 }
 

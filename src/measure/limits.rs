@@ -44,11 +44,6 @@ impl Over {
         }
     }
 
-    /// Returns whether it is a unit of time.
-    pub fn is_time(self) -> bool {
-        Self::TIMES.contains(&self)
-    }
-
     /// Returns the block of this unit of time that a moment is in, UTC.
     fn block_of(self, at_ms: i64) -> String {
         // 1970-01-01 was a Thursday, so weeks from Monday begin three days before.

@@ -1,250 +1,154 @@
-//! Actions of stages: show differently, drop, summarise, fold.
+//! Actions of stages. Each is one file below `act/`, which says what it does otherwise than [`Act`] has it, and one line of [`CompiledAction::new`].
 
 mod ask;
+mod drop;
 mod fold;
 mod in_order;
+mod ping;
 pub(super) mod pool;
 mod ranked;
+mod show;
 mod stay;
 mod summarise;
 
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use self::ask::CompiledSecond;
+use self::drop::Drop;
 use self::fold::CompiledFold;
 use self::in_order::in_order;
-use self::pool::OpenPool;
+use self::ping::Ping;
+use self::pool::{CompiledBudget, OpenPool};
 use self::ranked::ranked;
-use self::stay::Stay;
-use self::summarise::summarise;
+use self::show::Show;
+use self::summarise::CompiledSummary;
 use super::Left;
 use super::edit::Editor;
-use super::num::{Env, Known, Num};
-use super::prompt::{Prompt, SlotIx, State};
+use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
-use super::rendition::Rows;
-use super::rung::CompiledRung;
+use super::rendition::{Pool, Rows};
+use super::rung::{CompiledRung, Parts};
 use super::scope;
 use super::test::{Activation, Progress};
 use super::tracker::unit_of;
-use super::writer::Writer;
-use crate::input::Policy;
-use crate::input::policy::{
-    Action, Budget, Count, Counts, Order, Part, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
-    Unit,
-};
+use crate::input::policy::{Action, Order, Part, Unit};
 use crate::quantity::Tokens;
-use crate::timeline::{Kind, Timeline};
+use crate::timeline::Kind;
 
 /// An action as a program holds it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Act {
-    Show { rows: Rows, budget: Option<CompiledBudget>, grows: bool },
-    Drop,
-    Summarise(Arc<CompiledSummary>),
-    Fold(Arc<CompiledFold>),
-    Ping(Num),
-}
+#[derive(Clone, Debug)]
+pub(super) struct CompiledAction(Arc<dyn Act>);
 
-/// A pool of exact tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CompiledBudget {
-    tokens: Tokens,
-    per_turn: bool,
-    counts_shown: bool,
-}
-
-/// A summary.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct CompiledSummary {
-    output: Num,
-    copy: Vec<Kind>,
-    overhead: Num,
-    at_least: u64,
-    per_unit: bool,
-    says: SummaryWords,
-    request: Option<SummaryPrompt>,
-    /// Whether a model other than the session's writes it, which finds nothing in the session's cache.
-    is_elsewhere: bool,
-    /// The most that the summariser reads.
-    reads: Option<Num>,
-    again: Option<CompiledSecond>,
-    stay: Option<Box<Stay>>,
-    /// Other restored content, as a part of the summary.
-    more: Num,
-}
-
-impl CompiledSummary {
-    fn new(summary: &Summarise, policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
-        let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
-        let restore = summary.restore.as_ref();
-        Self {
-            output: Num::new(&summary.output, known),
-            copy: summary.copy.clone(),
-            overhead: size(summary.overhead.as_ref()),
-            at_least: summary.at_least.as_ref().map_or(1, Count::get),
-            per_unit: summary.per == SummaryPer::Unit,
-            says: summary.says,
-            request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
-            is_elsewhere: policy.summariser.is_some(),
-            reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
-            again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
-            stay: Stay::new(summary.keeps.as_ref(), restore, timeline, known).map(Box::new),
-            more: size(restore.and_then(|it| it.more.as_ref())),
-        }
+impl CompiledAction {
+    pub(super) fn new(action: &Action, of: &Parts<'_>) -> Self {
+        Self(match action {
+            Action::Show(_) | Action::Table { .. } => Arc::new(Show::new(action, of)),
+            Action::Drop => Arc::new(Drop),
+            Action::Summarise(it) => Arc::new(CompiledSummary::new(it, of)),
+            Action::Fold(it) => Arc::new(CompiledFold::new(it, of)),
+            Action::Ping { output } => Arc::new(Ping::new(output.as_ref(), of)),
+        })
     }
 }
 
-impl CompiledBudget {
-    fn new(budget: &Budget, known: &Known) -> Self {
-        Self {
-            tokens: Num::new(&budget.tokens, known).eval(&Env::default()),
-            per_turn: budget.per.units() == Some((Unit::Turns, 1)),
-            counts_shown: budget.counts == Counts::Shown,
-        }
+impl Deref for CompiledAction {
+    type Target = dyn Act;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
     }
 }
 
-impl Act {
-    pub(super) fn new(
-        action: &Action,
-        policy: &Policy,
-        timeline: &Timeline,
-        known: &Known,
-        writer: Option<&Arc<Writer>>,
-    ) -> Self {
-        let spine = &timeline.spine;
-        let rows = || Rows::new(&action.rows(&policy.tables), spine, known);
-        match action {
-            Action::Show(_) => Self::Show { rows: rows(), budget: None, grows: false },
-            Action::Table { budget, template, grows, .. } => Self::Show {
-                rows: rows().write(policy.template(template.as_ref()), spine, writer),
-                budget: budget.as_ref().map(|it| CompiledBudget::new(it, known)),
-                grows: *grows,
-            },
-            Action::Drop => Self::Drop,
-            Action::Fold(fold) => Self::Fold(Arc::new(CompiledFold::new(fold, policy, spine, known, writer))),
-            Action::Ping { output } => {
-                Self::Ping(output.as_ref().map_or(Num::Const(1), |it| Num::new(it, known)))
-            }
-            Action::Summarise(it) => {
-                Self::Summarise(Arc::new(CompiledSummary::new(it, policy, timeline, known)))
-            }
+impl PartialEq for CompiledAction {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(&**other)
+    }
+}
+
+/// What a stage does to its scope; unless it says otherwise, it takes slot by slot, and what it leaves of them is unknown.
+pub(super) trait Act: Debug + Send + Sync + Same {
+    /// Changes one slot, whose exact tokens come out of a pool; returns how many slots changed.
+    fn touch(&self, _slot: SlotIx, _pool: Option<&mut Pool>, _edit: &mut Editor<'_, '_>) -> u32 {
+        0
+    }
+
+    /// Applies its rung to a region: to the shortest run of units that meets the goal, or to all units.
+    fn apply(
+        &self,
+        rung: &mut CompiledRung,
+        region: Region,
+        activation: &Activation<'_>,
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let (n_visited, n_changed) = match rung.scope.order {
+            Order::Oldest => in_order(self, rung, region, activation, edit),
+            Order::Newest | Order::Largest => ranked(self, rung, region, activation, edit),
+        };
+        edit.note_pass(rung.scope.part == Part::Active, n_visited, n_changed);
+    }
+
+    /// Applies its rung to the item that is entering.
+    fn enter(&self, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
+        let region = scope::part(edit.prompt(), Part::Entering);
+        if rung.scope.has(edit.prompt(), region.from) {
+            let mut pool = self.budget().map(|it| OpenPool::new(it, region));
+            let pool = pool.as_mut().map(|it| it.at(region.from, rung, edit));
+            self.touch(region.from, pool, edit);
         }
     }
 
-    /// Returns the pool of exact tokens, if the action has one.
-    #[inline]
-    pub(super) fn budget(&self) -> Option<CompiledBudget> {
-        match self {
-            Self::Show { budget, .. } => *budget,
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) | Self::Ping(_) => None,
-        }
+    /// Returns whether it takes slot by slot, so that a single item tells what it does to it.
+    fn takes_slots(&self) -> bool {
+        true
+    }
+
+    /// Returns the pool of exact tokens, if it has one.
+    fn budget(&self) -> Option<CompiledBudget> {
+        None
     }
 
     /// Returns whether what an earlier pass has settled would come out the same again, whatever others did meanwhile.
     fn only_shrinks(&self) -> bool {
-        !matches!(self, Self::Show { grows: true, .. })
+        true
     }
 
-    /// Renders a slot that it changed, if a template writes it.
-    pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<String> {
-        match self {
-            Self::Show { rows, .. } => rows.text(prompt, slot, prompt.slot(slot).rendition),
-            Self::Fold(fold) => fold.text(prompt, slot),
-            Self::Drop | Self::Summarise(_) | Self::Ping(_) => None,
-        }
-    }
-
-    /// Returns how much is left of an item that it showed in part, or that it summed up.
-    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
-        match (self, prompt.slot(slot).state) {
-            (Self::Show { rows, .. }, State::Shown) => rows.left(prompt, slot),
-            (Self::Summarise(summary), State::Host | State::Absorbed) => summary.left(prompt, slot),
-            _ => None,
-        }
+    /// Returns whether it adds up what stands of a unit, so that any edit of it counts.
+    fn adds_up(&self) -> bool {
+        false
     }
 
     /// Returns whether it would change a slot, as far as that is known in advance.
-    pub(super) fn would_change(&self, prompt: &Prompt<'_>, slot: SlotIx) -> bool {
-        match self {
-            Self::Show { rows, .. } => {
-                let stands = prompt.slot(slot);
-                let rendered = rows.at(prompt.item(slot), None);
-                stands.state == State::Shown && rendered.is_some_and(|it| it.tokens < stands.tokens)
-            }
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) => true,
-            Self::Ping(_) => false,
-        }
+    fn would_change(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> bool {
+        true
     }
 
-    /// Returns the rows that determine the action's savings, if these are known in advance.
-    pub(super) fn rows(&self) -> Option<&Rows> {
-        match self {
-            Self::Show { rows, .. } => Some(rows),
-            Self::Drop | Self::Summarise(_) | Self::Fold(_) | Self::Ping(_) => None,
-        }
+    /// Returns the rows that determine its savings, if these are known in advance.
+    fn rows(&self) -> Option<&Rows> {
+        None
     }
-}
 
-/// Applies a rung: the shortest run of units that meets its goal, or all units.
-pub(super) fn apply(rung: &mut CompiledRung, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
-    let region = rung.scope.region(edit, &activation.env);
-    let (n_visited, n_changed) = match &rung.act {
-        Act::Summarise(summary) => {
-            let summary = Arc::clone(summary);
-            return summarise(rung, &summary, region, activation, edit);
-        }
-        Act::Fold(fold) => {
-            let fold = Arc::clone(fold);
-            return fold::fold(rung, &fold, region, activation, edit);
-        }
-        Act::Ping(output) => return ask::ping(output.eval(&activation.env), edit),
-        Act::Show { .. } | Act::Drop => match rung.scope.order {
-            Order::Oldest => in_order(rung, region, activation, edit),
-            Order::Newest | Order::Largest => ranked(rung, region, activation, edit),
-        },
-    };
-    let is_active = rung.scope.part == Part::Active;
-    edit.note_pass(is_active, n_visited, n_changed);
-}
+    /// Renders a slot that it changed, if a template writes it.
+    fn text(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> Option<String> {
+        None
+    }
 
-/// Applies a rung to the item that is entering.
-#[inline]
-pub(super) fn enter(rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
-    let region = scope::part(edit.prompt(), Part::Entering);
-    if rung.scope.has(edit.prompt(), region.from) {
-        let mut pool = rung.act.budget().map(|it| OpenPool::new(it, region));
-        touch_slot(rung, region.from, pool.as_mut(), edit);
+    /// Returns how much is left of an item that it showed in part, or that it summed up.
+    fn left(&self, _prompt: &Prompt<'_>, _slot: SlotIx) -> Option<Left> {
+        None
     }
 }
 
-/// Applies a show or a drop to one slot; returns how many slots changed.
-#[inline]
-fn touch_slot(
-    rung: &CompiledRung,
-    slot: SlotIx,
-    pool: Option<&mut OpenPool>,
-    edit: &mut Editor<'_, '_>,
-) -> u32 {
-    match &rung.act {
-        Act::Show { rows, grows, .. } => {
-            let item = *edit.prompt().item(slot);
-            let pool = pool.map(|pool| pool.at(slot, rung, edit));
-            let Some(rendered) = rows.at(&item, pool) else { return 0 };
-            u32::from(if *grows { edit.resize(slot, rendered) } else { edit.shrink(slot, rendered) })
-        }
-        Act::Drop => edit.take_out(slot),
-        Act::Summarise(_) | Act::Fold(_) | Act::Ping(_) => 0,
-    }
+/// Tells whether two actions are the same.
+pub(super) trait Same: Any {
+    fn is_same(&self, other: &dyn Act) -> bool;
 }
 
-/// Begins to count what an activation takes.
-pub(super) fn progress(rung: &CompiledRung, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
-    Progress {
-        of: if rung.counts_progress() { rung.scope.count(edit, region) } else { 0 },
-        ..Progress::default()
+impl<T: Act + PartialEq> Same for T {
+    fn is_same(&self, other: &dyn Act) -> bool {
+        (other as &dyn Any).downcast_ref::<T>() == Some(self)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::chain::Chain;
-use super::fault::EditFault;
 use super::prompt::Prompt;
 use super::slot::{Slot, SlotIx, UNDO};
 use crate::quantity::{Tokens, or_unlimited};
@@ -69,7 +68,6 @@ pub struct ChangeLog {
     pub(super) overruled: BTreeMap<SlotIx, usize>,
     pub(super) kept: Identities,
     pub(super) n_summaries: u32,
-    pub(super) fault: Option<EditFault>,
     /// Why the policy cannot go on, in its own words.
     pub(super) failure: Option<String>,
     /// Tokens that the agent may have fetched by now, and that the prompt does not show.
@@ -99,12 +97,6 @@ impl ChangeLog {
     #[inline]
     pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
         if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
-    }
-
-    /// Returns the first edit that could not be made.
-    #[inline]
-    pub fn fault(&self) -> Option<EditFault> {
-        self.fault
     }
 
     /// Takes why the policy cannot go on, in its own words.

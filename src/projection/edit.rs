@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::chain::Chain;
 use super::change::{ChangeLog, SideRequest, Undo};
 use super::counter::Counter;
-use super::fault::EditFault;
 use super::filter::Filter;
-use super::prompt::{Author, Prompt, Shown, Slot, SlotIx, State, UNDO};
+use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
 use super::region::Region;
 use super::rendition::{Rendered, Rows};
 use super::text::{Content, Text};
@@ -39,9 +38,7 @@ impl Manner {
     }
 }
 
-/// Edits a prompt.
-///
-/// An edit that cannot be made is not made; the first is remembered, and the run ends with an error that names it.
+/// Edits a prompt. Who edits keeps to what providers accept: the stable prefix stays, and a call goes with its result.
 #[derive(Debug)]
 pub struct Editor<'p, 't> {
     prompt: &'p mut Prompt<'t>,
@@ -105,41 +102,6 @@ impl<'p, 't> Editor<'p, 't> {
         counter.count(self.prompt)
     }
 
-    /// Shows an item in another way if that makes it smaller; an item that enters is shown so whatever its size.
-    pub fn show(&mut self, index: SlotIx, rendered: Rendered) -> bool {
-        self.may_show(index, rendered.tokens) && self.shrink(index, rendered)
-    }
-
-    /// Shows an item in another way whatever that makes of its size.
-    pub fn show_as(&mut self, index: SlotIx, rendered: Rendered) -> bool {
-        self.may_show(index, rendered.tokens) && self.resize(index, rendered)
-    }
-
-    /// Puts other words into an item's place, whatever their size.
-    pub fn rewrite(&mut self, index: SlotIx, text: Text) -> bool {
-        self.show_as(index, Rendered::sized(Shown::Summary, text.tokens, false).saying(text))
-    }
-
-    /// Hides what stands in a slot; a call and its result go together. Returns how many slots it hid.
-    pub fn drop(&mut self, index: SlotIx) -> u32 {
-        if self.may_drop(index) { self.take_out(index) } else { 0 }
-    }
-
-    /// Puts a model's summary of so many tokens into the first of these slots, in ascending order, and hides the others
-    /// behind it; nobody knows its words, so that no two summaries are the same.
-    pub fn summarise(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
-        if self.may_summarise(slots, tokens, request.as_ref()) {
-            self.absorb(slots, tokens, request);
-        }
-    }
-
-    /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn summarise_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
-        if self.may_summarise(slots, text.tokens, request.as_ref()) {
-            self.absorb_as(slots, text, request);
-        }
-    }
-
     /// Ends the run with an error that says this.
     pub fn fail(&mut self, what: String) {
         self.log.failure.get_or_insert(what);
@@ -176,14 +138,9 @@ impl<'p, 't> Editor<'p, 't> {
         }
     }
 
-    /// Remembers an edit that cannot be made, unless there was one before.
-    pub(super) fn refuse(&mut self, fault: EditFault) {
-        self.log.fault.get_or_insert(fault);
-    }
-
     /// Shows an item in another way if that makes it smaller, or if it enters.
     #[inline(always)]
-    pub(super) fn shrink(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+    pub fn shrink(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
         let enters = self.manner.moment == Moment::Entry;
         if before.state != State::Shown || (rendered.tokens >= before.tokens && !enters) {
@@ -199,7 +156,7 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Shows an item in another way whatever its size.
-    pub(super) fn resize(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+    pub fn resize(&mut self, index: SlotIx, rendered: Rendered) -> bool {
         let before = *self.prompt.slot(index);
         let after = before.showing(rendered);
         if before.state != State::Shown || after == before {
@@ -212,8 +169,8 @@ impl<'p, 't> Editor<'p, 't> {
         true
     }
 
-    /// Hides what stands in a slot, and its call or its result.
-    pub(super) fn take_out(&mut self, index: SlotIx) -> u32 {
+    /// Hides what stands in a slot, and its call or its result; returns how many slots it hid.
+    pub fn take_out(&mut self, index: SlotIx) -> u32 {
         let pair = self.prompt.item(index).pair;
         let mut n = self.hide(index);
         if pair < self.prompt.len() && self.prompt.slot(pair).state == State::Shown {
@@ -270,8 +227,9 @@ impl<'p, 't> Editor<'p, 't> {
         }
     }
 
-    /// Puts a model's summary into the first of these slots, and hides the others behind it.
-    pub(crate) fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
+    /// Puts a model's summary into the first of these slots, in ascending order, and hides the others behind it; nobody knows its words,
+    /// so that no two summaries are the same.
+    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         self.log.n_summaries = self.log.n_summaries.saturating_add(1);
         let content = Content::of_call(self.log.n_summaries);
         self.absorb_as(slots, Text { tokens, content }, request);
@@ -287,8 +245,8 @@ impl<'p, 't> Editor<'p, 't> {
         self.log.requests.push(request);
     }
 
-    /// Puts a summary in these words into the first of these slots, and hides the others behind it.
-    pub(super) fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
+    /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
+    pub fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
             self.log.note(host, ix(slots.len()), self.manner.stage);

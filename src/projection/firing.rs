@@ -1,7 +1,7 @@
 //! How often stages fire, and which prompt lengths they need.
 
 use super::num::{Known, Num};
-use super::test::{Context, Test};
+use super::test::{Context, Measure, Test};
 use crate::input::policy::{Cond, Relation};
 use crate::quantity::Tokens;
 
@@ -43,8 +43,8 @@ impl Threshold {
 
     fn of(test: &Test) -> Option<Self> {
         let (relation, tokens, is_of_body) = match test {
-            Test::Prompt(relation, Num::Const(tokens)) => (relation, *tokens, false),
-            Test::Body(relation, Num::Const(tokens)) => (relation, *tokens, true),
+            Test::Tokens(Measure::Prompt, relation, Num::Const(tokens)) => (relation, *tokens, false),
+            Test::Tokens(Measure::Body, relation, Num::Const(tokens)) => (relation, *tokens, true),
             Test::All(parts) => return parts.iter().find_map(Self::of),
             _ => return None,
         };

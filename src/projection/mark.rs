@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::num::Known;
 use super::prompt::{Arrived, SlotIx};
-use super::test::{Context, Test};
+use super::test::{Context, Measure, Test};
 use crate::input::policy::{Policy, Stage};
 use crate::quantity::Tokens;
 
@@ -40,7 +40,7 @@ pub(super) fn marked(policy: &Policy, known: &Known) -> BTreeSet<usize> {
     for (own, stage) in policy.stages().iter().enumerate() {
         let context = Context { known, stages: policy.stages(), own };
         asks(policy, stage, &context, |test| match test {
-            Test::Grown(of, ..) | Test::Since(of, ..) => marked.insert(*of),
+            Test::Tokens(Measure::Grown(of), ..) | Test::Since(of, ..) => marked.insert(*of),
             _ => false,
         });
     }

@@ -205,9 +205,9 @@ impl CompiledStage {
                 keeps_prefix: self.keeps_prefix,
             });
             if moment == Moment::Entry && rung.takes_one() {
-                super::act::enter(rung, edit);
+                rung.act.enter(rung, edit);
             } else {
-                super::act::apply(rung, &activation, edit);
+                rung.apply(&activation, edit);
             }
         }
         let has_edited = edit.prompt().journal().len() > n_edits;

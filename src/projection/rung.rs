@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::act::Act;
+use super::act::CompiledAction;
 use super::act::pool::Spent;
 use super::counter::Counter;
 use super::edit::Editor;
@@ -11,7 +11,7 @@ use super::prompt::{Author, SlotIx, UNDO};
 use super::raw::RawTokens;
 use super::region::Region;
 use super::scope::{CompiledScope, UnitSize};
-use super::test::{Activation, Context, Look, Progress, Test};
+use super::test::{Activation, Context, Look, Measure, Progress, Test};
 use super::tracker::{Totals, Tracker};
 use super::writer::Writer;
 use crate::input::policy::{Part, Policy, Rung, Stage, Unit};
@@ -42,10 +42,10 @@ impl Asked {
     fn look(&mut self, test: &Test) {
         self.behind |= test.size().is_some_and(Num::asks_behind);
         match test {
-            Test::Scope(..) | Test::Reclaimable(..) => self.scope = true,
-            Test::Counted(..) => self.counter = true,
+            Test::Tokens(Measure::Scope | Measure::Reclaimable, ..) => self.scope = true,
+            Test::Tokens(Measure::Counted, ..) => self.counter = true,
             // Looked up with the scope, so that those who ask neither pay for neither.
-            Test::Raw(..) => (self.scope, self.raw) = (true, true),
+            Test::Tokens(Measure::Raw, ..) => (self.scope, self.raw) = (true, true),
             Test::Count(unit, ..) => {
                 self.scope = true;
                 if Unit::GATHERED.contains(unit) && !self.units.contains(unit) {
@@ -64,7 +64,7 @@ pub(super) struct CompiledRung {
     when: Test,
     pub(super) goal: Option<Test>,
     pub(super) scope: CompiledScope,
-    pub(super) act: Act,
+    pub(super) act: CompiledAction,
     pub(super) settled: Settled,
     tracker: Option<Tracker>,
     raw: Option<Box<RawTokens>>,
@@ -100,7 +100,7 @@ impl Settled {
 
 impl CompiledRung {
     pub(super) fn new(rung: &Rung<'_>, author: Author, of: &Parts<'_>) -> Self {
-        let Parts { stage, policy, timeline, ref context, writer } = *of;
+        let Parts { stage, policy, timeline, ref context, .. } = *of;
         let known = context.known;
         let when = rung.when.map_or(Test::Always, |it| Test::new(it, context));
         let goal = rung.until.map(|it| Test::new(it, context));
@@ -119,7 +119,7 @@ impl CompiledRung {
             when,
             goal,
             scope: CompiledScope::new(rung.scope, timeline, known),
-            act: Act::new(rung.action, policy, timeline, known, writer),
+            act: CompiledAction::new(rung.action, of),
             settled: Settled::default(),
             asks_progress,
             tracker: asked.scope.then(|| Tracker::new(&asked.units)),
@@ -136,12 +136,22 @@ impl CompiledRung {
         self.asks_progress
     }
 
+    /// Begins to count what an activation takes.
+    pub(super) fn progress(&self, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
+        let of = if self.counts_progress() { self.scope.count(edit, region) } else { 0 };
+        Progress { of, ..Progress::default() }
+    }
+
+    /// Applies it where its conditions hold.
+    pub(super) fn apply(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) {
+        let region = self.scope.region(edit, &activation.env);
+        self.act.clone().apply(self, region, activation, edit);
+    }
+
     /// Returns whether nothing but its filters says what the rung does to a single item.
     #[inline]
     pub(super) fn takes_one(&self) -> bool {
-        self.goal.is_none()
-            && self.scope.is_whole_part()
-            && !matches!(self.act, Act::Summarise(_) | Act::Fold(_) | Act::Ping(_))
+        self.goal.is_none() && self.scope.is_whole_part() && self.act.takes_slots()
     }
 
     pub(super) fn is_due(&mut self, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
@@ -172,7 +182,7 @@ impl CompiledRung {
             return false;
         }
         let region = self.scope.region(edit, &activation.env);
-        let progress = super::act::progress(self, region, edit);
+        let progress = self.progress(region, edit);
         self.is_done(activation, progress, edit)
     }
 
@@ -280,7 +290,7 @@ impl CompiledRung {
         let settled = &mut self.settled;
         let journal = edit.prompt().journal();
         let is_active = self.scope.part == Part::Active;
-        let has_pool = self.act.budget().is_some();
+        let (has_pool, is_sum) = (self.act.budget().is_some(), self.act.adds_up());
         if region.from != settled.from {
             settled.forget(region.from);
             settled.from = region.from;
@@ -292,8 +302,6 @@ impl CompiledRung {
             let comes_back = grows || change.after.by == UNDO || change.after.is_summary();
             // Every unit behind an edit may find more or less in the pool than it did.
             let from_start = is_active || has_pool;
-            // A fold adds up what stands of a turn, so that any edit of it counts.
-            let is_sum = matches!(self.act, Act::Fold(_));
             let matters = comes_back || from_start || is_sum || self.scope.filter.looks_at_renditions();
             if !own && matters && change.slot < settled.cursor {
                 settled.forget(if from_start { region.from } else { change.slot.max(region.from) });

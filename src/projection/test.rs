@@ -6,7 +6,7 @@ use super::num::{Env, Known, Num};
 use super::prompt::{Arrived, SlotIx};
 use super::reach::Reach;
 use super::tracker::Totals;
-use crate::input::policy::{Bound, Cond, Count, Relation, Size, Stage, Unit, given};
+use crate::input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
 use crate::quantity::Tokens;
 
 /// A condition.
@@ -14,24 +14,10 @@ use crate::quantity::Tokens;
 pub enum Test {
     /// Holds.
     Always,
-    /// Tokens of the prompt.
-    Prompt(Relation, Num),
-    /// Tokens after the stable prefix.
-    Body(Relation, Num),
-    /// Tokens of the prompt as received.
-    Raw(Relation, Num),
-    /// Tokens by which the prompt has grown since a stage last acted.
-    Grown(usize, Relation, Num),
+    /// A number of tokens.
+    Tokens(Measure, Relation, Num),
     /// Units that have come since a stage last acted.
     Since(usize, Unit, Relation, u64),
-    /// The same as the harness counts it.
-    Counted(Relation, Num),
-    /// Tokens in the scope.
-    Scope(Relation, Num),
-    /// Tokens that the stage would free.
-    Reclaimable(Relation, Num),
-    /// Tokens freed by this activation.
-    Freed(Relation, Num),
     /// Units taken by this activation.
     Taken(Reach),
     /// The running count has passed a multiple.
@@ -48,6 +34,27 @@ pub enum Test {
     Any(Vec<Test>),
     /// The part does not hold.
     Not(Box<Test>),
+}
+
+/// A number of tokens that a condition may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The prompt.
+    Prompt,
+    /// What is after the stable prefix.
+    Body,
+    /// The prompt as received.
+    Raw,
+    /// What is after the stable prefix, as the harness counts it.
+    Counted,
+    /// By how much the prompt has grown since a stage last acted.
+    Grown(usize),
+    /// What is in the scope.
+    Scope,
+    /// What the stage would free.
+    Reclaimable,
+    /// What this activation has freed.
+    Freed,
 }
 
 /// How far an activation has come.
@@ -113,6 +120,23 @@ pub struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// Returns a number of tokens.
+    fn tokens(&self, measure: Measure) -> Tokens {
+        match measure {
+            Measure::Prompt => self.prompt,
+            Measure::Body => self.prompt.saturating_sub(self.stable),
+            Measure::Raw => self.raw,
+            Measure::Counted => self.counted,
+            Measure::Grown(stage) => {
+                let left = self.activation.mark(stage).map_or(self.stable, |it| it.tokens);
+                self.prompt.saturating_sub(left)
+            }
+            Measure::Scope => self.scope.tokens,
+            Measure::Reclaimable => self.scope.reclaimable,
+            Measure::Freed => self.env.start.saturating_sub(self.prompt),
+        }
+    }
+
     /// Returns the look at a prompt with so many tokens more; all of them may be in the scope.
     #[must_use]
     pub fn with_more(mut self, tokens: Tokens) -> Self {
@@ -151,30 +175,29 @@ impl Test {
     /// Prepares a condition.
     pub fn new(cond: &Cond, context: &Context<'_>) -> Self {
         let known = context.known;
-        let with = |test: fn(Relation, Num) -> Self, bound: &Bound| {
-            let (relation, size) = bound.given().unwrap_or((Relation::Above, &Size::Limit));
-            test(relation, Num::new(size, known))
+        let tokens = |measure, given: Option<(Relation, &Size)>| {
+            let (relation, size) = given.unwrap_or((Relation::Above, &Size::Limit));
+            Self::Tokens(measure, relation, Num::new(size, known))
         };
         let all = |parts: &[Cond]| parts.iter().map(|it| Self::new(it, context)).collect();
         match cond {
             Cond::Always => Self::Always,
-            Cond::Prompt(bound) => with(Self::Prompt, bound),
-            Cond::Body(bound) => with(Self::Body, bound),
-            Cond::Raw(bound) => with(Self::Raw, bound),
+            Cond::Prompt(bound) => tokens(Measure::Prompt, bound.given()),
+            Cond::Body(bound) => tokens(Measure::Body, bound.given()),
+            Cond::Raw(bound) => tokens(Measure::Raw, bound.given()),
             Cond::Grown { stage, above, at_least, below, at_most } => {
-                let (relation, size) =
-                    given([above, at_least, below, at_most]).unwrap_or((Relation::Above, &Size::Limit));
-                Self::Grown(context.stage(stage.as_ref()), relation, Num::new(size, known))
+                let measure = Measure::Grown(context.stage(stage.as_ref()));
+                tokens(measure, given([above, at_least, below, at_most]))
             }
             Cond::Since { stage, of, above, at_least, below, at_most } => {
                 let given = given([above, at_least, below, at_most]);
                 let (relation, count) = given.unwrap_or((Relation::AtLeast, &Count::Fixed(0)));
                 Self::Since(context.stage(stage.as_ref()), *of, relation, count.get())
             }
-            Cond::Counted(bound) => with(Self::Counted, bound),
-            Cond::Scope(bound) => with(Self::Scope, bound),
-            Cond::Reclaimable(bound) => with(Self::Reclaimable, bound),
-            Cond::Freed(bound) => with(Self::Freed, bound),
+            Cond::Counted(bound) => tokens(Measure::Counted, bound.given()),
+            Cond::Scope(bound) => tokens(Measure::Scope, bound.given()),
+            Cond::Reclaimable(bound) => tokens(Measure::Reclaimable, bound.given()),
+            Cond::Freed(bound) => tokens(Measure::Freed, bound.given()),
             Cond::Taken(extent) => Self::Taken(Reach::new(extent, known)),
             Cond::Every(extent) => {
                 extent.units().map_or(Self::Always, |(unit, count)| Self::Every(unit, count.max(1)))
@@ -194,15 +217,7 @@ impl Test {
     /// Returns the size that a bound compares with, if the condition is one.
     pub fn size(&self) -> Option<&Num> {
         match self {
-            Self::Prompt(_, size)
-            | Self::Body(_, size)
-            | Self::Raw(_, size)
-            | Self::Grown(_, _, size)
-            | Self::Counted(_, size)
-            | Self::Scope(_, size)
-            | Self::Reclaimable(_, size)
-            | Self::Freed(_, size) => Some(size),
-            Self::Taken(Reach::Tokens(size)) => Some(size),
+            Self::Tokens(_, _, size) | Self::Taken(Reach::Tokens(size)) => Some(size),
             _ => None,
         }
     }
@@ -222,7 +237,7 @@ impl Test {
     pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
         match self {
             Self::Always => Some(true),
-            Self::Prompt(relation, Num::Const(size)) => Some(relation.holds(prompt, *size)),
+            Self::Tokens(Measure::Prompt, relation, Num::Const(size)) => Some(relation.holds(prompt, *size)),
             _ => None,
         }
     }
@@ -230,8 +245,8 @@ impl Test {
     /// Returns the smallest prompt for which the condition may hold, as far as that is known beforehand.
     pub fn least_prompt(&self) -> Tokens {
         match self {
-            Self::Prompt(Relation::Above, Num::Const(size)) => size.saturating_add(1),
-            Self::Prompt(Relation::AtLeast, Num::Const(size)) => *size,
+            Self::Tokens(Measure::Prompt, Relation::Above, Num::Const(size)) => size.saturating_add(1),
+            Self::Tokens(Measure::Prompt, Relation::AtLeast, Num::Const(size)) => *size,
             _ => 0,
         }
     }
@@ -239,7 +254,10 @@ impl Test {
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
     #[inline]
     pub fn wants_less_than(&self, prompt: Tokens) -> bool {
-        matches!(self, Self::Prompt(Relation::AtMost | Relation::Below, Num::Const(size)) if prompt > *size)
+        matches!(
+            self,
+            Self::Tokens(Measure::Prompt, Relation::AtMost | Relation::Below, Num::Const(size)) if prompt > *size
+        )
     }
 
     /// Returns whether the condition holds.
@@ -247,34 +265,30 @@ impl Test {
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
-            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(&look.env)),
+            Self::Tokens(Measure::Prompt, relation, size) => {
+                relation.holds(look.prompt, size.eval(&look.env))
+            }
             other => other.holds_otherwise(look),
         }
     }
 
     fn holds_otherwise(&self, look: &Look<'_>) -> bool {
-        let (env, ambient) = (&look.env, look.activation.ambient);
+        let ambient = look.activation.ambient;
         match self {
             Self::Always => true,
-            Self::Prompt(relation, size) => relation.holds(look.prompt, size.eval(env)),
-            Self::Body(relation, size) => {
-                relation.holds(look.prompt.saturating_sub(look.stable), size.eval(env))
+            Self::Tokens(measure, relation, size) => {
+                relation.holds(look.tokens(*measure), size.eval(&look.env))
             }
-            Self::Raw(relation, size) => relation.holds(look.raw, size.eval(env)),
-            Self::Grown(stage, relation, size) => relation.holds(grown(*stage, look), size.eval(env)),
             Self::Since(stage, unit, relation, count) => relation.holds(since(*stage, *unit, look), *count),
-            Self::Counted(relation, size) => relation.holds(look.counted, size.eval(env)),
-            Self::Scope(relation, size) => relation.holds(look.scope.tokens, size.eval(env)),
-            Self::Reclaimable(relation, size) => relation.holds(look.scope.reclaimable, size.eval(env)),
-            Self::Freed(relation, size) => {
-                relation.holds(env.start.saturating_sub(look.prompt), size.eval(env))
-            }
             Self::Taken(reach) => taken(reach, look),
             Self::Every(unit, count) => {
                 let [before, now] = look.activation.arrived.map(|it| arrived(&it, *unit) / count);
                 now > before
             }
-            Self::Count(unit, relation, count) => relation.holds(counted(look, *unit), *count),
+            Self::Count(unit, relation, count) => {
+                let n = number(*unit, look.scope.items, look.scope.tool_uses, look.units);
+                relation.holds(n, *count)
+            }
             Self::Idle(longer_than) => ambient.idle_ms > *longer_than,
             Self::CacheCold => ambient.is_cold(),
             Self::All(parts) => parts.iter().all(|it| it.holds(look)),
@@ -282,12 +296,6 @@ impl Test {
             Self::Not(part) => !part.holds(look),
         }
     }
-}
-
-/// Returns by how many tokens the prompt has grown since a stage last acted.
-fn grown(stage: usize, look: &Look<'_>) -> Tokens {
-    let left = look.activation.mark(stage).map_or(look.stable, |it| it.tokens);
-    look.prompt.saturating_sub(left)
 }
 
 /// Returns how many units have come since a stage last acted; more than any number, if it never has.
@@ -308,15 +316,15 @@ fn arrived(arrived: &Arrived, unit: Unit) -> u64 {
     }
 }
 
-/// Returns how many units are in the scope.
-fn counted(look: &Look<'_>, unit: Unit) -> u64 {
+/// Returns the number of a unit, of those of items, of tool results, and of units that gather them.
+fn number(unit: Unit, items: u64, tool_uses: u64, [messages, groups, steps, turns]: [u64; 4]) -> u64 {
     match unit {
-        Unit::Items => look.scope.items,
-        Unit::ToolUses => look.scope.tool_uses,
-        Unit::Messages => look.units[0],
-        Unit::Groups => look.units[1],
-        Unit::Steps => look.units[2],
-        Unit::Turns => look.units[3],
+        Unit::Items => items,
+        Unit::ToolUses => tool_uses,
+        Unit::Messages => messages,
+        Unit::Groups => groups,
+        Unit::Steps => steps,
+        Unit::Turns => turns,
     }
 }
 
@@ -324,12 +332,9 @@ fn counted(look: &Look<'_>, unit: Unit) -> u64 {
 fn taken(reach: &Reach, look: &Look<'_>) -> bool {
     let progress = &look.progress;
     match reach {
-        Reach::Units(Unit::Items, count) => progress.items >= *count,
-        Reach::Units(Unit::ToolUses, count) => progress.tool_uses >= *count,
-        Reach::Units(Unit::Messages, count) => progress.gathered[0] >= *count,
-        Reach::Units(Unit::Groups, count) => progress.gathered[1] >= *count,
-        Reach::Units(Unit::Steps, count) => progress.gathered[2] >= *count,
-        Reach::Units(Unit::Turns, count) => progress.gathered[3] >= *count,
+        Reach::Units(unit, count) => {
+            number(*unit, progress.items, progress.tool_uses, progress.gathered) >= *count
+        }
         Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
         Reach::Fraction(share) => progress.items >= share.of(progress.of),
         Reach::All => progress.items >= progress.of,

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::num::tokens_of_chars;
 use crate::input::scenario::TokenizerName;
 use crate::quantity::{Decimal, saturated};
-use crate::timeline::{Item, Timeline};
+use crate::timeline::Timeline;
 use crate::tokens;
 
 /// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.
@@ -56,11 +56,6 @@ impl Text {
     /// Words, counted as a timeline counts what policies write.
     pub fn of(words: &str, timeline: &Timeline) -> Self {
         Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
-    }
-
-    /// What an item says as received.
-    pub fn of_item(item: &Item) -> Self {
-        Self::sized(item.raw, item.digest)
     }
 
     /// Words, counted by a tokenizer, else by their characters.

@@ -1,7 +1,7 @@
 //! A policy that only drops the oldest items: the beginning of its prompt is all that it decides.
 
 use super::num::{Known, Num};
-use super::test::{Context, Test};
+use super::test::{Context, Measure, Test};
 use crate::input::Policy;
 use crate::input::policy::{Action, Cond, Lasts, Moment, Relation, Scope, Unit};
 use crate::quantity::Tokens;
@@ -66,8 +66,8 @@ impl Window {
 impl Bound {
     fn new(cond: &Cond, known: &Known) -> Option<Self> {
         let (comparison, size, is_of_body) = match Test::new(cond, &Context::alone(known)) {
-            Test::Prompt(comparison, Num::Const(size)) => (comparison, size, false),
-            Test::Body(comparison, Num::Const(size)) => (comparison, size, true),
+            Test::Tokens(Measure::Prompt, comparison, Num::Const(size)) => (comparison, size, false),
+            Test::Tokens(Measure::Body, comparison, Num::Const(size)) => (comparison, size, true),
             _ => return None,
         };
         let (from, to) = match comparison {

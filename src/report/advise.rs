@@ -12,6 +12,7 @@ pub use crate::measure::month::Basis;
 use super::Skipped;
 use crate::quantity::Tokens;
 use crate::report::tune::{BlockPart, Part, SplitBy};
+use crate::row::json::page;
 
 pub(super) use table::dollars;
 pub use table::{markdown, table};
@@ -198,7 +199,7 @@ impl Advice {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn document(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self).map(|it| it + "\n")
+        page(self)
     }
 }
 

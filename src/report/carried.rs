@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Skipped;
 use crate::grid::numbers::{self, NONE, or_none, percent, thousands};
-use crate::grid::prose::wrap;
+use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::terminal::{Drawn, draw, hidden_note};
 use crate::grid::{self, Grid, Of};
 use crate::measure::carried::CarriedItem;
@@ -235,10 +235,8 @@ pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -
     let items = dearest(&rows, sessions.len() > 1, width);
     let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
     text.push('\n');
-    NOTES.iter().for_each(|it| wrap(it, "Note: ", width, &mut text));
-    if let Some(note) = hidden_note(by_tool.hidden.into_iter().chain(items.hidden)) {
-        wrap(&note, "Note: ", width, &mut text);
-    }
+    wrap_all(NOTES, "Note: ", width, &mut text);
+    wrap_all(hidden_note(by_tool.hidden.into_iter().chain(items.hidden)), "Note: ", width, &mut text);
     text
 }
 

@@ -13,7 +13,7 @@ use super::guards::GuardVerdict;
 use super::shot::Moved;
 use crate::diag::{Diagnostic, Place};
 use crate::grid::numbers::{counted, signed};
-use crate::grid::prose::wrap;
+use crate::grid::prose::{wrap, wrap_all};
 use crate::row::json::page;
 use crate::row::{Value, group};
 
@@ -100,8 +100,7 @@ impl Moved {
 impl GuardVerdict {
     /// Returns the guard's position: file, line and column.
     pub fn at(&self) -> String {
-        let line = self.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-        format!("{}{line}", self.place.file)
+        place(&self.place)
     }
 
     /// Returns the line to mark: the subject in the policy's file, or the guard if the policy is bundled.
@@ -165,26 +164,15 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
             wrap(&format!("{}: {}", at(error), first_line(error)), "  ERROR ", width, &mut text);
         }
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
-            wrap(
-                &format!("{}: {} ({})", verdict.title(), verdict.finding(), verdict.on()),
-                "  FAIL ",
-                width,
-                &mut text,
-            );
+            wrap(&verdict.to_string(), "  FAIL ", width, &mut text);
             let _ = writeln!(text, "       {}", verdict.at());
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             wrap(&format!("{}: {}", snapshot.file, snapshot.words()), "  FAIL ", width, &mut text);
-            snapshot.lines().iter().for_each(|line| wrap(line, "       ", width, &mut text));
+            wrap_all(snapshot.lines(), "       ", width, &mut text);
         }
-        for verdict in it.verdicts.iter().filter(|it| it.holds) {
-            wrap(
-                &format!("{}: {} ({})", verdict.title(), verdict.finding(), verdict.on()),
-                "  ok   ",
-                width,
-                &mut text,
-            );
-        }
+        let held = it.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
+        wrap_all(held, "  ok   ", width, &mut text);
         let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
         if n_same > 0 {
             let _ = writeln!(text, "  ok   {}", counted(n_same, "snapshot"));
@@ -198,8 +186,13 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
 
 /// Returns a problem's file, line and column.
 fn at(error: &Diagnostic) -> String {
-    let line = error.place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-    format!("{}{line}", error.place.file)
+    place(&error.place)
+}
+
+/// Writes a place: file, line and column.
+fn place(it: &Place) -> String {
+    let line = it.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    format!("{}{line}", it.file)
 }
 
 /// Returns the first line of a problem's message.

@@ -5,7 +5,7 @@ use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
 use crate::calibrate::scores::Scores;
 use crate::calibrate::{Calibration, together};
 use crate::grid::Grid;
-use crate::grid::numbers::{NONE, fixed_or_none, thousands};
+use crate::grid::numbers::{NONE, fixed_or_none, or_none, thousands};
 use crate::grid::terminal::whole;
 use crate::quantity::Tokens;
 use crate::row::{Value, group};
@@ -107,7 +107,7 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
 /// Returns one line per compaction.
 fn lines(sessions: &[Calibration]) -> String {
     let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"];
-    let tokens = |it: Option<Tokens>| it.map_or(NONE.to_owned(), thousands);
+    let tokens = |it: Option<Tokens>| or_none(it, thousands);
     let row = |(session, it): (&str, &Aftermath)| {
         let read_again = match (it.files.is_empty(), it.is_scored()) {
             (true, _) => NONE.to_owned(),

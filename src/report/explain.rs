@@ -13,6 +13,7 @@ use crate::explain::{By, Cause, Done, Explanation, Same, Standing};
 use crate::input::Policy;
 use crate::ledger::NeedRow;
 use crate::quantity::{Cost, Tokens};
+use crate::row::json::page;
 use crate::row::{Value, fields, group};
 
 pub use render::rendered;
@@ -114,7 +115,7 @@ pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<S
         tokens_unread: it.unread,
         items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).collect(),
     };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    page(&document)
 }
 
 /// Returns what a stage did since the previous request.

@@ -12,6 +12,7 @@ use super::sections::{Detail, Section};
 use super::{BillCheck, FailedRun, FigureLine, Report, Run, Session, Skipped, Totals, Verdict};
 use crate::input::suite::Reference;
 use crate::measure::{Label, Spread};
+use crate::row::json::page;
 use crate::row::{self, Rows, fields};
 
 pub use totals::totals;
@@ -128,7 +129,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         verdicts: verdicts.map(VerdictJson::new).collect(),
         runs: runs::rows(report, false),
     };
-    serde_json::to_string_pretty(&document).map(|it| it + "\n")
+    page(&document)
 }
 
 /// A run whose numbers can be looked up by metric.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::grid::numbers::{NONE, thousands};
+use crate::grid::numbers::{NONE, or_none, thousands};
 use crate::grid::terminal::whole;
 use crate::grid::{Grid, Kind, Of};
 use crate::quantity::Tokens;
@@ -226,10 +226,9 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
 /// Returns one line a session.
 fn sessions_table(sessions: &[SessionHeld]) -> String {
     let count = |n: usize| thousands(n as u64);
-    let none = || NONE.to_owned();
-    let tokens = |n: Option<Tokens>| n.map_or_else(none, thousands);
+    let tokens = |n: Option<Tokens>| or_none(n, thousands);
     let columns: [Of<'_, SessionHeld>; 12] = [
-        ("session", &|it| if it.session.is_empty() { none() } else { it.session.clone() }),
+        ("session", &|it| if it.session.is_empty() { NONE.to_owned() } else { it.session.clone() }),
         ("turns", &|it| count(it.turns)),
         ("requests", &|it| count(it.requests)),
         ("billed", &|it| count(it.billed_requests)),
@@ -240,7 +239,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
         ("read", &|it| tokens(it.cache_read_tokens)),
         ("written", &|it| tokens(it.cache_write_tokens)),
         ("output", &|it| tokens(it.output_tokens)),
-        ("cost", &|it| it.cost_usd.map_or_else(none, |usd| format!("{usd:.4}$"))),
+        ("cost", &|it| or_none(it.cost_usd, |usd| format!("{usd:.4}$"))),
     ];
     whole(&Grid::of("", 1, sessions, &columns))
 }

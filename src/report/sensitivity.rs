@@ -7,7 +7,7 @@ mod policies;
 use std::fmt::Write as _;
 
 use super::ALL;
-use crate::grid::prose::wrap;
+use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::{markdown, terminal};
 use crate::input::profile::price::Part;
 use crate::measure::Label;
@@ -188,21 +188,13 @@ pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> Strin
     for grid in tables(it, is_detailed) {
         let drawn = terminal::draw(&grid, width);
         let _ = writeln!(text, "\n{}\n{}", grid.title, drawn.text);
-        if let Some(legend) = grids::legend(&grid, &drawn.hidden) {
-            wrap(&legend, "", width, &mut text);
-        }
+        wrap_all(grids::legend(&grid, &drawn.hidden), "", width, &mut text);
         hidden.extend(drawn.hidden);
     }
     text.push('\n');
-    if let Some(cheapest) = grids::cheapest(it) {
-        wrap(&cheapest, "", width, &mut text);
-    }
-    if let Some(note) = terminal::hidden_note(hidden) {
-        wrap(&note, "Note: ", width, &mut text);
-    }
-    for note in notes(it) {
-        wrap(&note, "Note: ", width, &mut text);
-    }
+    wrap_all(grids::cheapest(it), "", width, &mut text);
+    wrap_all(terminal::hidden_note(hidden), "Note: ", width, &mut text);
+    wrap_all(notes(it), "Note: ", width, &mut text);
     let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
         json or csv for each number.";
     wrap(more, "More: ", width, &mut text);

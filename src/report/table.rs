@@ -7,7 +7,7 @@ use super::names::short_names;
 use super::sections::{Detail, Section};
 use crate::grid::Grid;
 use crate::grid::numbers;
-use crate::grid::prose::wrap;
+use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::terminal::{Drawn, draw, fits, hidden_note};
 
 /// How a table is drawn.
@@ -22,9 +22,7 @@ pub struct Layout {
 /// Returns the report as tables: what was read, the tables, notes, where to look further, and what the tables say.
 pub fn report(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
-    for line in report.on_sessions() {
-        wrap(&line, "", layout.width, &mut text);
-    }
+    wrap_all(report.on_sessions(), "", layout.width, &mut text);
     if !text.is_empty() {
         text.push('\n');
     }
@@ -58,34 +56,22 @@ pub fn report(report: &Report, layout: Layout) -> String {
     }
     if let Some(heading) = report.guards_heading() {
         let _ = writeln!(text, "{heading}:");
-        for line in report.guard_lines(layout.detail) {
-            wrap(&line, "  ", layout.width, &mut text);
-        }
+        wrap_all(report.guard_lines(layout.detail), "  ", layout.width, &mut text);
         text.push('\n');
     }
     let assumptions = report.assumptions();
     if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
         text.push_str("Assumed:\n");
-        for sentence in &assumptions {
-            wrap(sentence, "  - ", layout.width, &mut text);
-        }
+        wrap_all(&assumptions, "  - ", layout.width, &mut text);
         text.push('\n');
     }
-    for note in report.all_notes() {
-        wrap(&note, "Note: ", layout.width, &mut text);
-    }
-    if let Some(note) = hidden_note(hidden) {
-        wrap(&note, "Note: ", layout.width, &mut text);
-    }
+    wrap_all(report.all_notes(), "Note: ", layout.width, &mut text);
+    wrap_all(hidden_note(hidden), "Note: ", layout.width, &mut text);
     let more = "--details for each scenario, --columns for other numbers, --rows requests for each request, --format json for each field.";
     wrap(more, "More: ", layout.width, &mut text);
     wrap(&limits(report, layout.detail), "Simulated: ", layout.width, &mut text);
-    for line in report.verdict_lines() {
-        wrap(&line, "Verdict: ", layout.width, &mut text);
-    }
-    for line in report.next_lines() {
-        wrap(&line, "Next: ", layout.width, &mut text);
-    }
+    wrap_all(report.verdict_lines(), "Verdict: ", layout.width, &mut text);
+    wrap_all(report.next_lines(), "Next: ", layout.width, &mut text);
     text
 }
 

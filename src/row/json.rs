@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use serde::{Serializer as _, ser::SerializeMap as _};
+use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
 
-use super::{Rows, Value};
+use super::Rows;
 
 /// Returns rows, one per line.
 ///
@@ -36,7 +36,7 @@ pub fn document(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn page(document: &Value) -> Result<String, serde_json::Error> {
+pub fn page(document: &impl Serialize) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(document).map(|it| it + "\n")
 }
 

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use super::play::Folded;
 use crate::explain::breaks::Found;
-use crate::ledger::{
-    Expected, ExplicitCacheRow, ExploredRow, KeptRow, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow,
-    Rows, Sink, Sums,
-};
+use crate::ledger::{Outcome, Rows, Sums};
 use crate::price::PriceRows;
 
 /// What a play keeps of one run.
@@ -38,72 +35,17 @@ impl Wanted {
     }
 }
 
-/// A sink that keeps what it was made to keep.
-#[derive(Debug, Default)]
-pub(super) struct Keeper {
-    sums: Sums,
-    prices: Option<PriceRows>,
-    rows: Option<Rows>,
-}
+/// A sink that keeps sums and, where asked, the requests by length and all rows.
+pub(super) type Keeper = (Sums, (Option<PriceRows>, Option<Rows>));
 
-impl Keeper {
-    /// Keeps sums and, where asked, the requests by length and all rows.
-    pub(super) fn new(by_length: bool, rows: bool) -> Self {
-        let (prices, rows) = (by_length.then(PriceRows::default), rows.then(Rows::default));
-        Self { sums: Sums::default(), prices, rows }
-    }
-
-    /// Returns what it kept.
-    pub(super) fn into_detail(self, outcome: Outcome, breaks: Arc<[Found]>) -> Detail {
+impl Detail {
+    /// Takes what a sink kept.
+    pub(super) fn new((sums, (prices, rows)): Keeper, outcome: Outcome, breaks: Arc<[Found]>) -> Self {
         let fault = outcome.fault.clone();
-        Detail {
-            folded: (self.sums, self.prices.map(Into::into), outcome),
-            rows: self.rows.map(|rows| Arc::new(Rows { fault, ..rows })),
+        Self {
+            rows: rows.map(|rows| Arc::new(Rows { fault, ..rows })),
+            folded: (sums, prices.map(Into::into), outcome),
             breaks,
         }
-    }
-}
-
-impl Sink for Keeper {
-    fn request(&mut self, row: &RequestRow) {
-        self.sums.request(row);
-        self.prices.iter_mut().for_each(|it| it.request(row));
-        self.rows.iter_mut().for_each(|it| it.request(row));
-    }
-
-    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
-        self.sums.expected(row, beside);
-        self.rows.iter_mut().for_each(|it| it.expected(row, beside));
-    }
-
-    fn explored(&mut self, row: &ExploredRow) {
-        self.sums.explored(row);
-        self.rows.iter_mut().for_each(|it| it.explored(row));
-    }
-
-    fn need(&mut self, row: &NeedRow) {
-        self.sums.need(row);
-        self.rows.iter_mut().for_each(|it| it.need(row));
-    }
-
-    fn probe(&mut self, row: &ProbeRow) {
-        self.sums.probe(row);
-        self.rows.iter_mut().for_each(|it| it.probe(row));
-    }
-
-    fn stored(&mut self, row: &ExplicitCacheRow) {
-        self.sums.stored(row);
-        self.prices.iter_mut().for_each(|it| it.stored(row));
-        self.rows.iter_mut().for_each(|it| it.stored(row));
-    }
-
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.sums.memory(row);
-        self.rows.iter_mut().for_each(|it| it.memory(row));
-    }
-
-    fn kept(&mut self, row: &KeptRow<'_>) {
-        self.sums.kept(row);
-        self.rows.iter_mut().for_each(|it| it.kept(row));
     }
 }

@@ -16,7 +16,7 @@ use crate::hindsight;
 use crate::input::policy::Code;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
-use crate::ledger::{Outcome, Sink, Sums};
+use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::price::PriceRows;
 use crate::quantity::saturated;
 use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
@@ -240,11 +240,14 @@ impl<'a> Simulations<'a> {
             if trial > 0 || !wanted.asks(nth) {
                 return self.folded_trial(simulation, trial).into_iter().map(plain).collect();
             }
-            let keeper = |ledger| Keeper::new(!self.keys.is_flat, wanted.rows.contains(&(nth, ledger)));
+            let keeper = |ledger| -> Keeper {
+                let rows = wanted.rows.contains(&(nth, ledger)).then(Rows::default);
+                (Sums::default(), ((!self.keys.is_flat).then(PriceRows::default), rows))
+            };
             let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
             let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
             let kept = keepers.into_iter().zip(outcomes);
-            kept.map(|(it, outcome)| it.into_detail(outcome, Arc::clone(&breaks))).collect()
+            kept.map(|(it, outcome)| Detail::new(it, outcome, Arc::clone(&breaks))).collect()
         })
     }
 
@@ -329,13 +332,6 @@ impl<L> Ledgers<L> {
         let place = simulations.place(cell)?;
         let ledgers = self.of_simulation(place.simulation);
         place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
-    }
-
-    /// Makes something else of each.
-    pub fn map<M>(self, make: impl Fn(L) -> M) -> Ledgers<M> {
-        let of_trial = |it: Vec<L>| it.into_iter().map(&make).collect();
-        let of_simulation = |it: Vec<Vec<L>>| it.into_iter().map(of_trial).collect();
-        Ledgers(self.0.into_iter().map(of_simulation).collect())
     }
 }
 

@@ -140,5 +140,5 @@ fn compact(edit: &mut Editor<'_, '_>, policy: Compact) {
         items: 1,
         purpose: Purpose::Summary,
     };
-    edit.summarise(&gone, policy.summary, Some(request));
+    edit.absorb(&gone, policy.summary, Some(request));
 }

@@ -524,7 +524,9 @@ fn codes() -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
     for text in super::tidy::sources("src") {
         let text = text.1.split("#[cfg(test)]").next().unwrap().to_owned();
-        for call in [".push(", ".push_at(", "Diagnostic::at(", "Fault::new(", "problem("] {
+        for call in
+            [".push(", ".push_at(", "Diagnostic::at(", "Fault::new(", "problem(", "wrong(", "wrong_at("]
+        {
             for rest in text.split(call).skip(1) {
                 let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
                 let Some((code, behind)) = rest.split_once('"') else { continue };

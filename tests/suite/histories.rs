@@ -59,11 +59,11 @@ impl Alike {
 /// Runs a memory and none over sessions.
 fn run(alike: Alike, layout: &str, memory: &str, set: &[&str]) -> [Run; 2] {
     let mut catalog = Catalog::bundled();
-    assert!(catalog.hold_text("scenarios/alike.ron", alike.text(), None));
+    assert!(catalog.hold_text("scenarios/alike.ron", alike.text()));
     let policy = format!(
         "(name: \"mine\", about: \"A memory.\", layout: (memory: {layout}), memory: sources({memory}))"
     );
-    assert!(catalog.hold_text("policies/mine.ron", policy, None));
+    assert!(catalog.hold_text("policies/mine.ron", policy));
     let comparison = Comparison {
         policies: vec!["histories/none".to_owned(), "mine".to_owned()],
         scenarios: vec!["alike".to_owned()],

@@ -324,7 +324,7 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
     let path = folder.path().display();
     let scenario = format!("(name: \"mine\", about: \"Logs.\", load: history(from: recorded([\"{path}\"])))");
     let mut catalog = Catalog::bundled();
-    assert!(catalog.hold_text("scenarios/mine.ron", scenario, None));
+    assert!(catalog.hold_text("scenarios/mine.ron", scenario));
     let comparison = Comparison {
         policies: vec!["histories/none".to_owned()],
         scenarios: vec!["mine".to_owned()],

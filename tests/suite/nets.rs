@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::counts::{Counts, counted};
-use ctxsim::take::with_threads;
+use ctxsim::take::{Load, with_threads};
 
 use crate::import::undo::{BY_ITSELF, compacted};
 
@@ -102,7 +102,7 @@ fn rows_of_a_session_that_a_policy_leaves_as_recorded_are_played_once() {
     let plan = plan(&Comparison { policies: vec!["identity".to_owned()], ..comparison(&folder) });
 
     let done = on_one_thread(|| {
-        plan.rows(None, &|_, _| {}).unwrap();
+        plan.each(None, &|_, _| {}, Load::rows).unwrap();
     });
 
     assert_eq!((done.imports, done.plays, done.layouts), (1, 1, 0), "{done:?}");

@@ -5,9 +5,10 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::catalog::Files;
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Format;
+
+use crate::cli::wrong_at;
 
 /// The sentence in the first line of every file whose format has comments; in HTML it follows the document type.
 const REMARK: &str = "Written by ctxsim.";
@@ -57,13 +58,13 @@ impl Kept<'_> {
     pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         // Devices and pipes keep nothing, and may have no end.
         let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
-        let refused = |code, message, help| {
-            let mut problem = Diagnostic::at(code, "", message).help(help);
-            problem.place.file = path.display().to_string();
-            Err(vec![problem].into())
-        };
         if self.inputs.contains(path) {
-            return refused("output-input", "this file is one of the inputs", "name another file");
+            return Err(wrong_at(
+                "output-input",
+                path,
+                "this file is one of the inputs",
+                "name another file",
+            ));
         }
         let is_kept = self.force
             || there.len() == 0
@@ -73,7 +74,7 @@ impl Kept<'_> {
             return Ok(());
         }
         let help = "name another file, or add `--force` to replace this one";
-        refused("output-exists", "this file exists, and ctxsim did not write it", help)
+        Err(wrong_at("output-exists", path, "this file exists, and ctxsim did not write it", help))
     }
 }
 

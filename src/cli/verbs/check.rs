@@ -20,7 +20,7 @@ use crate::cli::format::{FormatArg, Formats};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
 use crate::cli::what::{ProcessArgs, ThreadsArgs};
-use crate::cli::{BAD_INPUT, GUARD_FAILED, git, output, render};
+use crate::cli::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -207,9 +207,8 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
     let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
     if own.is_empty() {
-        let problem = Diagnostic::at("usage", "", "your folders contain no suites");
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
-        return Err(vec![problem.help(help)].into());
+        return Err(wrong("usage", "your folders contain no suites", help));
     }
     Ok(own)
 }

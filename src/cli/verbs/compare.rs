@@ -2,7 +2,6 @@
 
 use crate::catalog::{Catalog, Kind, Origin};
 use crate::compare::{Comparison, Plan};
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::report::contrast::{Contrast, json, markdown, page, table};
 use clap::Args;
@@ -14,6 +13,7 @@ use crate::cli::git::{self, Revisions};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
 use crate::cli::what::{SelectArgs, SuiteArgs, What};
+use crate::cli::wrong;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -117,15 +117,14 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Pai
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
-            let problem = Diagnostic::at("usage", "", "`--candidate` is missing");
-            return Err(vec![problem.help("name the policy to compare with the base")].into());
+            let help = "name the policy to compare with the base";
+            return Err(wrong("usage", "`--candidate` is missing", help));
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
         if candidates.is_empty() {
-            let problem = Diagnostic::at("usage", "", "your folders contain no policies");
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
-            return Err(vec![problem.help(help)].into());
+            return Err(wrong("usage", "your folders contain no policies", help));
         }
     }
     Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).collect())

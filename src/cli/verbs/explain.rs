@@ -2,7 +2,6 @@
 
 use crate::catalog::Catalog;
 use crate::compare::Plan;
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::explain::explain as explained;
 use crate::report::explain::{json, rendered, table};
@@ -15,7 +14,7 @@ use crate::cli::format::{FormatArg, Formats};
 use crate::cli::shown::ShownArgs;
 use crate::cli::verbs::run::unwritable;
 use crate::cli::what::{ConversationArgs, SessionArgs};
-use crate::cli::{git, output};
+use crate::cli::{git, output, wrong};
 use crate::quantity::saturated;
 
 /// The available output formats.
@@ -142,5 +141,5 @@ fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Refuses what cannot be chosen.
 pub(crate) fn refused(message: String, help: &str) -> Error {
-    vec![Diagnostic::at("explain-what", "", message).help(help)].into()
+    wrong("explain-what", message, help)
 }

@@ -55,7 +55,7 @@ pub(crate) struct FitArgs {
 pub(crate) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
     args.output.as_deref().map_or(Ok(()), output::check)?;
     let file = args.table.display().to_string();
-    let found = fitted(catalog, [&args.policy, &args.scenario], (&file, &read_text(&args.table)?))?;
+    let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
     if let Some(path) = &args.output {
         let about = format!(
             "Fitted to {} answers about {} facts, {file}, under {}.",

@@ -13,7 +13,7 @@ use crate::timeline::import;
 
 use crate::cli::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::cli::output::{self, Remark};
-use crate::cli::render;
+use crate::cli::{render, wrong, wrong_at};
 
 /// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
@@ -57,9 +57,8 @@ fn list_formats(filter: &str) -> Result<(), Error> {
     let all = import::formats();
     let found: Vec<_> = all.iter().filter(has).collect();
     if found.is_empty() {
-        let problem =
-            Diagnostic::at("nothing-listed", "", format!("no format has `{filter}` in its description"));
-        return Err(vec![problem.help("remove `--filter` to list everything")].into());
+        let message = format!("no format has `{filter}` in its description");
+        return Err(wrong("nothing-listed", message, "remove `--filter` to list everything"));
     }
     let mut text = format!("formats ({})\n", found.len());
     for format in found {
@@ -137,8 +136,7 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (true, Kind::Policy) => compare::show_merged(catalog, &args.name)?,
         (true, _) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
-            let problem = Diagnostic::at("usage", "", message);
-            return Err(vec![problem.help("remove `--merged`")].into());
+            return Err(wrong("usage", message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
@@ -153,7 +151,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     };
     if let Some(path) = args.output.file() {
         if Format::of(path) != Some(format) {
-            return Err(vec![other_extension(path, args.to)].into());
+            return Err(other_extension(path, args.to));
         }
         output::check(path)?;
     }
@@ -164,14 +162,13 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
 }
 
 /// Reports a file extension that does not match the format written.
-fn other_extension(path: &Path, to: InputFormatArg) -> Diagnostic {
+fn other_extension(path: &Path, to: InputFormatArg) -> Error {
     let (name, extension) = match to {
         InputFormatArg::Ron => ("RON", "ron"),
         InputFormatArg::Toml => ("TOML", "toml"),
     };
-    let mut problem = Diagnostic::at("output-extension", "", format!("a {name} file ends in `.{extension}`"));
-    problem.place.file = path.display().to_string();
-    problem.help(format!("name it `{}`", path.with_extension(extension).display()))
+    let help = format!("name it `{}`", path.with_extension(extension).display());
+    wrong_at("output-extension", path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
@@ -201,7 +198,7 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
             }
         } else if path.is_dir() {
             match input_files(path) {
-                Ok(files) if files.is_empty() => take(Err(vec![no_inputs(path)].into())),
+                Ok(files) if files.is_empty() => take(Err(no_inputs(path))),
                 Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
                 Err(error) => take(Err(error)),
             }
@@ -234,10 +231,9 @@ pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
 }
 
 /// Reports a folder without inputs.
-fn no_inputs(folder: &Path) -> Diagnostic {
-    let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no inputs");
-    problem.place.file = folder.display().to_string();
-    problem.help("inputs end in `.ron` or `.toml`; name recordings one by one")
+fn no_inputs(folder: &Path) -> Error {
+    let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
+    wrong_at("folder-empty", folder, "the folder contains no inputs", help)
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.

@@ -104,13 +104,13 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let file =
         args.shown.shown.output.file().filter(|_| args.scenario).and_then(|it| it.file_stem()?.to_str());
     let name = file.unwrap_or(NAME);
-    let text = encode(&ScenarioFile { about, load, ..ScenarioFile::named(name) }, Format::Ron)
-        .map_err(|it| vec![*it])?;
+    let scenario = ScenarioFile { about, load, ..ScenarioFile::named(name) };
     if args.scenario {
+        let text = encode(&scenario, Format::Ron).map_err(|it| vec![*it])?;
         return args.shown.shown.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);
     }
     let mut catalog = catalog.clone();
-    catalog.hold_text(&format!("scenarios/{NAME}.ron"), text, None);
+    catalog.hold(Kind::Scenario, NAME, scenario, None);
     let mut policies = args.policies.clone();
     if policies.policies.is_empty() {
         policies.policies = vec!["histories/none".to_owned(), "histories/*".to_owned()];

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Files, price_list_files};
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::grid::numbers::{NONE, counted};
 use crate::input::Format;
@@ -19,6 +18,7 @@ use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::cli::output::{self, ForceArgs, Kept, Remark};
+use crate::cli::{wrong, wrong_at};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -115,7 +115,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
-        return Err(vec![nothing_placed(first_unplaced)].into());
+        return Err(nothing_placed(first_unplaced));
     }
     match &args.output {
         Some(folder) => write(folder, profiles.values(), args.force.kept(&inputs))?,
@@ -129,9 +129,8 @@ fn check_day(text: &str) -> Result<(), Error> {
     if calendar::day(text).is_some() {
         return Ok(());
     }
-    let mut problem = Diagnostic::at("date-format", "", format!("`{text}` is not a date (YYYY-MM-DD)"));
-    "--as-of".clone_into(&mut problem.place.file);
-    Err(vec![problem.help("write it like \"2026-10-07\"")].into())
+    let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+    Err(wrong_at("date-format", "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
@@ -180,12 +179,12 @@ fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is
 }
 
 /// Reports that lists yield no profile, with the reason for the first entry.
-fn nothing_placed(first: Option<Unplaced>) -> Diagnostic {
-    let problem = Diagnostic::at("price-list-empty", "", "no entry in these lists yields a profile");
-    problem.help(match first {
+fn nothing_placed(first: Option<Unplaced>) -> Error {
+    let help = match first {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
-    })
+    };
+    wrong("price-list-empty", "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
@@ -208,8 +207,8 @@ fn disagreements(args: &CompareArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths, &Files::default())?;
     if lists.len() < 2 {
-        let problem = Diagnostic::at("price-lists", "", "give at least two price lists");
-        return Err(vec![problem.help("name files or folders of at least two lists")].into());
+        let help = "name files or folders of at least two lists";
+        return Err(wrong("price-lists", "give at least two price lists", help));
     }
     let (n_models, rows) = compare(&lists, args.as_of.as_deref());
     let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
@@ -252,9 +251,9 @@ fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<Found>, Error> {
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let mut problem = Diagnostic::at("folder-empty", "", "the folder contains no price lists");
-            problem.place.file = path.display().to_string();
-            return Err(vec![problem.help("price lists end in `.json` or `.toml`")].into());
+            let (message, help) =
+                ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
+            return Err(wrong_at("folder-empty", path, message, help));
         }
         for path in inner {
             inputs.note(&path);

@@ -28,7 +28,7 @@ use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::Job;
-use crate::cli::{output, pictures};
+use crate::cli::{output, pictures, wrong};
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);
@@ -161,8 +161,8 @@ impl Totals<'_> {
     /// Checks before any work that they may be written.
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
-            let problem = Diagnostic::at("usage", "", "totals are written as tables, as JSON or as a page");
-            return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
+            let help = "use `--format table`, `--format json` or `--format html`";
+            return Err(wrong("usage", "totals are written as tables, as JSON or as a page", help));
         }
         self.to.check(inputs)
     }
@@ -265,8 +265,8 @@ pub(crate) fn written(
 /// Writes what only session streams have.
 fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
     if all.is_empty() {
-        let problem = Diagnostic::at("rows-sessions", "", "no scenario in this run has a stream of sessions");
-        return Err(vec![problem.help("name a scenario with `load.aging`")].into());
+        let message = "no scenario in this run has a stream of sessions";
+        return Err(wrong("rows-sessions", message, "name a scenario with `load.aging`"));
     }
     format.write(|_| vec![Rows::of(all)])
 }
@@ -276,9 +276,8 @@ fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
-        let problem = Diagnostic::at("usage", "", "`--columns` chooses the columns of tables");
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
-        return Err(vec![problem.help(help)].into());
+        return Err(wrong("usage", "`--columns` chooses the columns of tables", help));
     }
     Ok(Column::parse(asked)?)
 }
@@ -339,7 +338,7 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Resu
                     one whose `memory` has a `service`",
             ),
         };
-        return Err(vec![Diagnostic::at(code, "", message).help(help)].into());
+        return Err(wrong(code, message, help));
     }
     format.write(|_| all)
 }
@@ -352,7 +351,7 @@ fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(vec![Diagnostic::at("rows-several-trials", "", message).help(help)].into());
+        return Err(wrong("rows-several-trials", message, help));
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::output::{self, ForceArgs, Kept};
 use crate::cli::what::{ConversationArgs, ProcessArgs};
+use crate::cli::wrong_at;
 
 /// The arguments of `store`.
 #[derive(Debug, Args)]
@@ -169,13 +170,8 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
-        let mut problem = Diagnostic::at("store-differs", "", difference);
-        problem.place.file = args.folder.display().to_string();
-        return Err(vec![problem.help(
-            "run `ctxsim store write` again, or restore the files as they were \
-            written",
-        )]
-        .into());
+        let help = "run `ctxsim store write` again, or restore the files as they were written";
+        return Err(wrong_at("store-differs", &args.folder, difference, help));
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {

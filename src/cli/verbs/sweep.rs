@@ -7,7 +7,6 @@ use crate::compare::grid::Grid;
 use crate::compare::parts::fold;
 use crate::compare::tune::{self, TuneHead};
 use crate::compare::{self, Comparison};
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report;
@@ -23,7 +22,7 @@ use crate::cli::verbs::parts::shard;
 use crate::cli::verbs::run::{Totals, unwritable, with_progress};
 use crate::cli::verbs::{memory, parts};
 use crate::cli::what::{SuiteArgs, What};
-use crate::cli::{git, output};
+use crate::cli::{git, output, wrong};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -234,8 +233,8 @@ fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) ->
         FormatArg::HTML => page().map_err(unwritable)?,
         FormatArg::TABLE => report::tune::table::tuned(tuned, shown.details, Some(shown.to.shown.width())),
         _ => {
-            let problem = Diagnostic::at("usage", "", "a search is written as a table, as JSON or as a page");
-            return Err(vec![problem.help("use `--format table`, `--format json` or `--format html`")].into());
+            let help = "use `--format table`, `--format json` or `--format html`";
+            return Err(wrong("usage", "a search is written as a table, as JSON or as a page", help));
         }
     };
     shown.to.put(inputs, format, &text, page)
@@ -248,9 +247,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
         FormatArg::SVG => match sweep.figure() {
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
-                let problem =
-                    Diagnostic::at("chart-missing", "", "cost and evidence are unknown at these points");
-                return Err(vec![problem.help("name scenarios that declare evidence needs")].into());
+                let message = "cost and evidence are unknown at these points";
+                return Err(wrong("chart-missing", message, "name scenarios that declare evidence needs"));
             }
         },
         FormatArg::HTML => page::page(sweep).map_err(unwritable)?,

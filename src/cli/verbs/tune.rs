@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use crate::catalog::Catalog;
 use crate::compare::Comparison;
 use crate::compare::tune::{Found, Search, Tuning, tuned_policy};
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::input::Format;
 use crate::report::tune::{page, table};
@@ -18,6 +17,7 @@ use crate::cli::shown::WidthArgs;
 use crate::cli::verbs::parts::{Job, PartsArgs};
 use crate::cli::verbs::run::with_progress;
 use crate::cli::verbs::sweep::{GridArgs, note};
+use crate::cli::wrong_at;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -80,9 +80,7 @@ pub(crate) struct TuneArgs {
 pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
     let format = format.map_err(|path| {
-        let mut problem = Diagnostic::at("output-extension", "", "a policy file ends in `.ron` or `.toml`");
-        problem.place.file = path.display().to_string();
-        vec![problem.help("rename the output")]
+        wrong_at("output-extension", path, "a policy file ends in `.ron` or `.toml`", "rename the output")
     })?;
     args.output.as_deref().map_or(Ok(()), output::check)?;
     let asked = args.grid.comparison(catalog)?;
@@ -99,8 +97,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     } else {
         Search::of(&args.grid.grid()?)?
     };
-    let choice = (args.evidence.min_evidence, seed);
-    let tuning = Tuning::new(catalog, &comparison, search, choice)?;
+    let tuning = Tuning::new(catalog, &comparison, search, args.evidence.min_evidence, seed)?;
     if let Some(folder) = args.parts.folder() {
         tuning.check_parts()?;
         let (digest, names) = (tuning.job()?, tuning.scenarios());

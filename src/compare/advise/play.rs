@@ -2,11 +2,9 @@
 
 use super::agents::Agent;
 use super::states::{ByLane, Policies};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Kind};
 use crate::compare::{Comparison, Plan, Progress};
 use crate::error::Error;
-use crate::input::Format;
-use crate::input::text::decode::encode;
 use crate::ledger::TokenUse;
 use crate::measure::Tally;
 use crate::price::Bill;
@@ -135,8 +133,7 @@ pub(in crate::compare) fn played(
     let Plays { whose, policies, from } = *plays;
     let files = || policies.files.iter().skip(from.max(1));
     for file in files() {
-        let text = encode(file, Format::Ron).map_err(|it| vec![*it])?;
-        catalog.hold_text(&format!("policies/{}.ron", file.name), text, None);
+        catalog.hold(Kind::Policy, &file.name, file.clone(), None);
     }
     let names: Vec<String> = files().map(|it| it.name.clone()).collect();
     let plan = plan(&catalog, comparison, &names)?;

@@ -53,11 +53,10 @@ impl Entry {
             return known;
         }
         let Load::Recorded { path, .. } = &self.spec.load else { return 0 };
-        let origin = match &self.loaded.origin {
-            Origin::Built(_) => return 0,
-            _ => load::origin_of(&self.loaded, path, load::RECORDED),
-        };
-        origin.map_or(0, |it| content(&it))
+        if self.loaded.origin.timeline().is_some() {
+            return 0;
+        }
+        load::origin_of(&self.loaded, path, load::RECORDED).map_or(0, |it| content(&it))
     }
 
     /// Returns what is said of it and what others tell of it, wherever it lies.

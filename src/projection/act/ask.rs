@@ -1,6 +1,6 @@
 //! The requests that write a summary: the first, and the one that looks over it.
 
-use super::CompiledSummary;
+use super::summarise::CompiledSummary;
 use crate::input::policy::{SecondCall, SecondReads, SummaryPrompt};
 use crate::projection::change::{Purpose, SideRequest};
 use crate::projection::edit::Editor;
@@ -23,12 +23,6 @@ impl CompiledSecond {
             output: again.output.as_ref().map(|it| Num::new(it, known)),
         }
     }
-}
-
-/// Sends the prompt as it stands, for a short answer.
-pub(super) fn ping(output: Tokens, edit: &mut Editor<'_, '_>) {
-    let (prompt, chain) = (edit.prompt().tokens(), Some(edit.chain()));
-    edit.ask(SideRequest { prompt, chain, output, items: 0, purpose: Purpose::KeepAlive });
 }
 
 /// What a summary is made of, in tokens.

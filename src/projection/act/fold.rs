@@ -4,27 +4,26 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::pool::OpenPool;
-use super::{CompiledBudget, progress};
-use crate::input::Policy;
+use super::Act;
+use super::pool::{CompiledBudget, OpenPool};
 use crate::input::policy::{Fold, Part, Size, Template, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
-use crate::projection::num::{Known, Num};
+use crate::projection::num::Num;
 use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rendition::{Rendered, Rows};
-use crate::projection::rung::CompiledRung;
+use crate::projection::rung::{CompiledRung, Parts};
 use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
 use crate::projection::text::Content;
 use crate::projection::writer::{Passage, Writer};
 use crate::quantity::{Tokens, ix, saturated};
-use crate::timeline::{Kind, Spine};
+use crate::timeline::Kind;
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::projection) struct CompiledFold {
+pub(super) struct CompiledFold {
     having: ClassMask,
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,
@@ -37,13 +36,8 @@ pub(in crate::projection) struct CompiledFold {
 }
 
 impl CompiledFold {
-    pub(super) fn new(
-        fold: &Fold,
-        policy: &Policy,
-        spine: &Spine,
-        known: &Known,
-        writer: Option<&Arc<Writer>>,
-    ) -> Self {
+    pub(super) fn new(fold: &Fold, of: &Parts<'_>) -> Self {
+        let (policy, known, spine) = (of.policy, of.context.known, &of.timeline.spine);
         let some = |kinds: &[Kind]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
         let size = |size: &Option<Size>| Num::fixed(size.as_ref(), known).unwrap_or(0);
         let results = fold.results.as_ref();
@@ -54,8 +48,8 @@ impl CompiledFold {
             having: ClassMask::of_kinds(&fold.having),
             copy: some(&fold.copy),
             quote: some(&fold.quote),
-            rows: rows.write(result_template, spine, writer),
-            template: policy.template(fold.template.as_ref()).cloned().zip(writer.cloned()),
+            rows: rows.write(result_template, spine, of.writer),
+            template: policy.template(fold.template.as_ref()).cloned().zip(of.writer.cloned()),
             budget: budget.map(|it| CompiledBudget::new(it, known)),
             frame: size(&fold.frame),
             each: size(&fold.each),
@@ -90,44 +84,68 @@ struct Draft {
     has_items: bool,
 }
 
-/// Folds the turns of a scope from the oldest on, until the goal is met.
-pub(super) fn fold(
-    rung: &mut CompiledRung,
-    fold: &CompiledFold,
-    region: Region,
-    activation: &Activation<'_>,
-    edit: &mut Editor<'_, '_>,
-) {
-    let is_active = rung.scope.part == Part::Active;
-    let resumes = !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && fold.is_per_turn();
-    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
-    at = begin_of_turn(edit, at).max(region.from);
-    let mut pool = fold.budget.map(|it| OpenPool::new(it, region));
-    let mut taken = progress(rung, region, edit);
-    let mut units = std::mem::take(&mut rung.units);
-    let mut n_folded = 0;
-    while !rung.is_done(activation, taken, edit) {
-        rung.scope.next_unit(edit, &mut at, region.to, &UnitSize::Of(Unit::Turns, 1), &mut units);
-        if units.is_empty() {
-            break;
+impl Act for CompiledFold {
+    /// Folds the turns of the scope from the oldest on, until the goal is met.
+    fn apply(
+        &self,
+        rung: &mut CompiledRung,
+        region: Region,
+        activation: &Activation<'_>,
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let is_active = rung.scope.part == Part::Active;
+        let resumes =
+            !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && self.is_per_turn();
+        let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+        at = begin_of_turn(edit, at).max(region.from);
+        let mut pool = self.budget.map(|it| OpenPool::new(it, region));
+        let mut taken = rung.progress(region, edit);
+        let mut units = std::mem::take(&mut rung.units);
+        let mut n_folded = 0;
+        while !rung.is_done(activation, taken, edit) {
+            rung.scope.next_unit(edit, &mut at, region.to, &UnitSize::Of(Unit::Turns, 1), &mut units);
+            if units.is_empty() {
+                break;
+            }
+            let before = pool;
+            let draft = self.draft(&units, rung, pool.as_mut(), edit);
+            if !draft.is_made(self) {
+                pool = before;
+                continue;
+            }
+            for slot in &units {
+                taken.take(edit.prompt(), *slot);
+            }
+            n_folded += ix::<u32>(draft.fates.len());
+            draft.make(edit);
         }
-        let before = pool;
-        let draft = fold.draft(&units, rung, pool.as_mut(), edit);
-        if !draft.is_made(fold) {
-            pool = before;
-            continue;
+        rung.units = units;
+        if resumes {
+            rung.settled.cursor = rung.settled.cursor.max(at);
         }
-        for slot in &units {
-            taken.take(edit.prompt(), *slot);
-        }
-        n_folded += ix::<u32>(draft.fates.len());
-        draft.make(edit);
+        edit.note_pass(is_active, n_folded, n_folded);
     }
-    rung.units = units;
-    if resumes {
-        rung.settled.cursor = rung.settled.cursor.max(at);
+
+    fn takes_slots(&self) -> bool {
+        false
     }
-    edit.note_pass(is_active, n_folded, n_folded);
+
+    fn adds_up(&self) -> bool {
+        true
+    }
+
+    /// Writes the summary that is in a slot.
+    fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
+        let (stands, turn_ix) = (prompt.slot(host), prompt.item(host).turn_ix);
+        let items = prompt.history().turns().get(turn_ix as usize)?.items.clone();
+        let told = (host..items.end.min(prompt.len())).filter(|slot| {
+            let kind = prompt.item(*slot).kind;
+            let is_told = kind == Kind::ToolResult || self.quote.is_some_and(|it| it.has_kind(kind));
+            let in_it = *slot == host || prompt.slot(*slot).state == State::Folded;
+            is_told && in_it && prompt.slot(*slot).by == stands.by
+        });
+        Some(self.write(prompt, told.map(|it| (it, prompt.slot(it).rendition)))?.0)
+    }
 }
 
 /// Returns where the turn begins in whose middle a place is.
@@ -237,19 +255,6 @@ impl CompiledFold {
             }
         }
         Some((writer.block(template, passages)?, silent))
-    }
-
-    /// Writes the summary that is in a slot.
-    pub(super) fn text(&self, prompt: &Prompt<'_>, host: SlotIx) -> Option<String> {
-        let (stands, turn_ix) = (prompt.slot(host), prompt.item(host).turn_ix);
-        let items = prompt.history().turns().get(turn_ix as usize)?.items.clone();
-        let told = (host..items.end.min(prompt.len())).filter(|slot| {
-            let kind = prompt.item(*slot).kind;
-            let is_told = kind == Kind::ToolResult || self.quote.is_some_and(|it| it.has_kind(kind));
-            let in_it = *slot == host || prompt.slot(*slot).state == State::Folded;
-            is_told && in_it && prompt.slot(*slot).by == stands.by
-        });
-        Some(self.write(prompt, told.map(|it| (it, prompt.slot(it).rendition)))?.0)
     }
 }
 

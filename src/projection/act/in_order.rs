@@ -1,7 +1,7 @@
 //! Units are taken from the oldest on; what is settled is not visited again.
 
+use super::Act;
 use super::pool::{OpenPool, Spent};
-use super::{progress, touch_slot};
 use crate::input::policy::Part;
 use crate::projection::edit::Editor;
 use crate::projection::prompt::SlotIx;
@@ -11,20 +11,21 @@ use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
-pub(super) fn in_order(
+pub(super) fn in_order<A: Act + ?Sized>(
+    act: &A,
     rung: &mut CompiledRung,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
     let is_active = rung.scope.part == Part::Active;
-    let budget = rung.act.budget();
+    let budget = act.budget();
     let size = if rung.goal.is_none() { UnitSize::All } else { rung.scope.unit_size(edit, region) };
     let resumes = budget.is_none_or(|it| !it.counts_shown)
         && !rung.scope.protects_slots()
         && (!is_active || rung.scope.is_whole_part())
         && size.divides_alike()
-        && rung.act.only_shrinks()
+        && act.only_shrinks()
         && !rung.counts_progress();
     let mut at = if resumes { rung.resume(region, edit) } else { region.from };
     let mut pool = budget.map(|it| OpenPool::new(it, region));
@@ -36,9 +37,9 @@ pub(super) fn in_order(
     let n_settled = if resumes { rung.settled.n_settled } else { 0 };
     if rung.goal.is_none() {
         pass.n_visited = n_settled;
-        at = pass.take_all(rung, at, region.to, edit);
+        at = pass.take_all(act, rung, at, region.to, edit);
     } else {
-        let mut progress = progress(rung, region, edit);
+        let mut progress = rung.progress(region, edit);
         let mut units = std::mem::take(&mut rung.units);
         let mut is_done = rung.is_done(activation, progress, edit);
         // What is settled is passed again unless the goal is met before anything is taken.
@@ -52,7 +53,7 @@ pub(super) fn in_order(
                 if rung.counts_progress() {
                     progress.take(edit.prompt(), *slot);
                 }
-                pass.take(rung, *slot, edit);
+                pass.take(act, rung, *slot, edit);
             }
             is_done = rung.is_done(activation, progress, edit);
         }
@@ -85,8 +86,9 @@ impl Pass {
     }
 
     /// Takes every slot of the scope from one place to another; returns where it stopped.
-    fn take_all(
+    fn take_all<A: Act + ?Sized>(
         &mut self,
+        act: &A,
         rung: &mut CompiledRung,
         from: SlotIx,
         to: SlotIx,
@@ -96,7 +98,7 @@ impl Pass {
         let begin = at;
         while at < to {
             if rung.scope.has(edit.prompt(), at) {
-                self.take(rung, at, edit);
+                self.take(act, rung, at, edit);
             }
             at = edit.visible_from(at + 1);
         }
@@ -105,8 +107,15 @@ impl Pass {
     }
 
     #[inline]
-    fn take(&mut self, rung: &mut CompiledRung, slot: SlotIx, edit: &mut Editor<'_, '_>) {
-        let n_changed = touch_slot(rung, slot, self.pool.as_mut(), edit);
+    fn take<A: Act + ?Sized>(
+        &mut self,
+        act: &A,
+        rung: &mut CompiledRung,
+        slot: SlotIx,
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let pool = self.pool.as_mut().map(|it| it.at(slot, rung, edit));
+        let n_changed = act.touch(slot, pool, edit);
         let is_asked = self.counts_settled || self.pool.is_some();
         let stays = n_changed == 0 || !is_asked || rung.scope.has(edit.prompt(), slot);
         self.n_visited += 1;

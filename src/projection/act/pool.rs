@@ -1,12 +1,32 @@
 //! A pool of exact tokens is spent slot by slot, from the oldest on.
 
-use super::CompiledBudget;
+use crate::input::policy::{Budget, Counts, Unit};
 use crate::projection::edit::Editor;
+use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{SlotIx, State};
 use crate::projection::region::Region;
 use crate::projection::rendition::Pool;
 use crate::projection::rung::CompiledRung;
+use crate::quantity::Tokens;
 use crate::timeline::TurnIx;
+
+/// A pool of exact tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::projection) struct CompiledBudget {
+    tokens: Tokens,
+    pub(super) per_turn: bool,
+    pub(super) counts_shown: bool,
+}
+
+impl CompiledBudget {
+    pub(super) fn new(budget: &Budget, known: &Known) -> Self {
+        Self {
+            tokens: Num::new(&budget.tokens, known).eval(&Env::default()),
+            per_turn: budget.per.units() == Some((Unit::Turns, 1)),
+            counts_shown: budget.counts == Counts::Shown,
+        }
+    }
+}
 
 /// What the settled slots of a scope have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

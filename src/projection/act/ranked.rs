@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{progress, touch_slot};
+use super::Act;
 use crate::input::policy::Order;
 use crate::projection::edit::Editor;
 use crate::projection::prompt::SlotIx;
@@ -13,14 +13,15 @@ use crate::projection::test::Activation;
 use crate::quantity::Tokens;
 
 /// Takes units from the newest or the largest on.
-pub(super) fn ranked(
+pub(super) fn ranked<A: Act + ?Sized>(
+    act: &A,
     rung: &mut CompiledRung,
     region: Region,
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
     let size = rung.scope.unit_size(edit, region);
-    let mut progress = progress(rung, region, edit);
+    let mut progress = rung.progress(region, edit);
     let mut units: Vec<Vec<SlotIx>> = Vec::new();
     let mut at = region.from;
     loop {
@@ -53,7 +54,7 @@ pub(super) fn ranked(
             n_visited += 1;
             progress.take(edit.prompt(), slot);
             progress.recount(edit.prompt(), slot, &mut seen);
-            n_changed += touch_slot(rung, slot, None, edit);
+            n_changed += act.touch(slot, None, edit);
         }
     }
     (n_visited, n_changed)

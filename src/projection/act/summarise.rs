@@ -2,18 +2,18 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ask::Made;
+use super::Act;
+use super::ask::{CompiledSecond, Made};
 use super::fold::extend;
-use super::stay::Left;
-use super::{CompiledSummary, progress};
-use crate::input::policy::{Part, SummaryWords};
+use super::stay::{Left, Stay};
+use crate::input::policy::{Count, Part, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
 use crate::projection;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Num};
 use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
-use crate::projection::rung::CompiledRung;
+use crate::projection::rung::{CompiledRung, Parts};
 use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
 use crate::projection::text::Text;
@@ -21,107 +21,176 @@ use crate::projection::tracker::unit_of;
 use crate::quantity::{Tokens, ix, saturated};
 use crate::timeline::{Kind, TurnIx};
 
-/// Puts a summary in the place of the shortest run of units whose predicted result meets the goal, or of all.
-pub(super) fn summarise(
-    rung: &mut CompiledRung,
-    summary: &CompiledSummary,
-    region: Region,
-    activation: &Activation<'_>,
-    edit: &mut Editor<'_, '_>,
-) {
-    let region = rung.scope.of_whole_steps(edit, region);
-    if summary.per_unit {
-        return summarise_each(rung, summary, region, activation, edit);
+/// A summary.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CompiledSummary {
+    output: Num,
+    copy: Vec<Kind>,
+    pub(super) overhead: Num,
+    at_least: u64,
+    per_unit: bool,
+    says: SummaryWords,
+    pub(super) request: Option<SummaryPrompt>,
+    /// Whether a model other than the session's writes it, which finds nothing in the session's cache.
+    pub(super) is_elsewhere: bool,
+    /// The most that the summariser reads.
+    pub(super) reads: Option<Num>,
+    pub(super) again: Option<CompiledSecond>,
+    stay: Option<Box<Stay>>,
+    /// Other restored content, as a part of the summary.
+    more: Num,
+}
+
+impl CompiledSummary {
+    pub(super) fn new(summary: &Summarise, of: &Parts<'_>) -> Self {
+        let known = of.context.known;
+        let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
+        let restore = summary.restore.as_ref();
+        Self {
+            output: Num::new(&summary.output, known),
+            copy: summary.copy.clone(),
+            overhead: size(summary.overhead.as_ref()),
+            at_least: summary.at_least.as_ref().map_or(1, Count::get),
+            per_unit: summary.per == SummaryPer::Unit,
+            says: summary.says,
+            request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
+            is_elsewhere: of.policy.summariser.is_some(),
+            reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
+            again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
+            stay: Stay::new(summary.keeps.as_ref(), restore, of.timeline, known).map(Box::new),
+            more: size(restore.and_then(|it| it.more.as_ref())),
+        }
     }
-    let size = rung.scope.unit_size(edit, region);
-    let added = |rung: &CompiledRung, kind| rung.counter.as_ref().map_or(0, |it| it.added_to(kind));
-    let added_to_summary = added(rung, Kind::Summary);
-    let mut look = rung.look(activation, progress(rung, region, edit), edit);
-    let (prompt, counted, scope) = (look.prompt, look.counted, look.scope.tokens);
-    let stays_in_scope = rung.scope.filter.has_summary();
-    let mut batch = Batch::default();
-    let mut units = std::mem::take(&mut rung.units);
-    let mut at = region.from;
-    loop {
-        // No summary frees more than its input: the length of the output is asked only when the goal is within reach.
-        look.prompt = prompt.saturating_sub(batch.input);
-        if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
-            let result = summary.result_of(&batch, activation, edit.prompt());
-            look.prompt = prompt.saturating_sub(result.freed());
-            let more = if result.replaced(&batch).is_empty() { 0 } else { added_to_summary };
-            let less = match &result.left {
-                None => batch.added,
-                Some(it) => it.replaced.iter().map(|it| added(rung, edit.prompt().kind(*it))).sum(),
-            };
-            look.counted = (counted + more).saturating_sub(result.freed() + less);
-            look.scope.tokens =
-                scope.saturating_sub(if stays_in_scope { result.freed() } else { result.taken() });
-            if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
-                break;
+    /// Puts a summary of its own in the place of each unit, up to the goal.
+    fn apply_each(
+        &self,
+        rung: &mut CompiledRung,
+        region: Region,
+        activation: &Activation<'_>,
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let size = rung.scope.unit_size(edit, region);
+        let is_active = rung.scope.part == Part::Active;
+        let resumes = !is_active
+            && !rung.scope.protects_slots()
+            && size.divides_alike()
+            && !rung.counts_progress()
+            && self.is_constant();
+        let mut at = if resumes { rung.resume(region, edit) } else { region.from };
+        at = begin_of_unit(edit, at, region, &size);
+        let mut begun = at;
+        let mut taken = rung.progress(region, edit);
+        let mut units = std::mem::take(&mut rung.units);
+        let mut n_replaced = 0;
+        while !rung.is_done(activation, taken, edit) {
+            rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
+            let Some(first) = units.first() else { break };
+            begun = *first;
+            let mut batch = Batch::default();
+            batch.extend(edit.prompt(), &units, &self.copy);
+            if rung.counts_progress() {
+                units.iter().for_each(|it| taken.take(edit.prompt(), *it));
+            }
+            if batch.has_items {
+                n_replaced += self.replace(&batch, activation, edit);
             }
         }
-        rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
-        if units.is_empty() {
-            break;
+        rung.units = units;
+        if resumes {
+            // The last unit may not be complete yet.
+            rung.settled.cursor = rung.settled.cursor.max(begun);
         }
-        batch.n_units += 1;
-        let n_before = batch.slots.len();
-        batch.extend(edit.prompt(), &units, &summary.copy);
-        if rung.counter.is_some() {
-            let kinds = batch.slots[n_before..].iter().map(|it| edit.prompt().kind(*it));
-            batch.added += kinds.map(|it| added(rung, it)).sum::<Tokens>();
-        }
-        if rung.counts_progress() {
-            units.iter().for_each(|it| look.progress.take(edit.prompt(), *it));
-        }
-    }
-    rung.units = units;
-    let n = if batch.n_units >= summary.at_least { summary.replace(&batch, activation, edit) } else { 0 };
-    if n > 0 {
-        edit.note_pass(rung.scope.part == Part::Active, n, n);
+        edit.note_pass(is_active, n_replaced, n_replaced);
     }
 }
 
-/// Puts a summary of its own in the place of each unit, up to the goal.
-fn summarise_each(
-    rung: &mut CompiledRung,
-    summary: &CompiledSummary,
-    region: Region,
-    activation: &Activation<'_>,
-    edit: &mut Editor<'_, '_>,
-) {
-    let size = rung.scope.unit_size(edit, region);
-    let is_active = rung.scope.part == Part::Active;
-    let resumes = !is_active
-        && !rung.scope.protects_slots()
-        && size.divides_alike()
-        && !rung.counts_progress()
-        && summary.is_constant();
-    let mut at = if resumes { rung.resume(region, edit) } else { region.from };
-    at = begin_of_unit(edit, at, region, &size);
-    let mut begun = at;
-    let mut taken = progress(rung, region, edit);
-    let mut units = std::mem::take(&mut rung.units);
-    let mut n_replaced = 0;
-    while !rung.is_done(activation, taken, edit) {
-        rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
-        let Some(first) = units.first() else { break };
-        begun = *first;
+impl Act for CompiledSummary {
+    /// Puts a summary in the place of the shortest run of units whose predicted result meets the goal, or of all.
+    fn apply(
+        &self,
+        rung: &mut CompiledRung,
+        region: Region,
+        activation: &Activation<'_>,
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let region = rung.scope.of_whole_steps(edit, region);
+        if self.per_unit {
+            return self.apply_each(rung, region, activation, edit);
+        }
+        let size = rung.scope.unit_size(edit, region);
+        let added = |rung: &CompiledRung, kind| rung.counter.as_ref().map_or(0, |it| it.added_to(kind));
+        let added_to_summary = added(rung, Kind::Summary);
+        let mut look = rung.look(activation, rung.progress(region, edit), edit);
+        let (prompt, counted, scope) = (look.prompt, look.counted, look.scope.tokens);
+        let stays_in_scope = rung.scope.filter.has_summary();
         let mut batch = Batch::default();
-        batch.extend(edit.prompt(), &units, &summary.copy);
-        if rung.counts_progress() {
-            units.iter().for_each(|it| taken.take(edit.prompt(), *it));
+        let mut units = std::mem::take(&mut rung.units);
+        let mut at = region.from;
+        loop {
+            // No summary frees more than its input: the length of the output is asked only when the goal is within reach.
+            look.prompt = prompt.saturating_sub(batch.input);
+            if rung.goal.as_ref().is_some_and(|goal| !goal.wants_less_than(look.prompt)) {
+                let result = self.result_of(&batch, activation, edit.prompt());
+                look.prompt = prompt.saturating_sub(result.freed());
+                let more = if result.replaced(&batch).is_empty() { 0 } else { added_to_summary };
+                let less = match &result.left {
+                    None => batch.added,
+                    Some(it) => it.replaced.iter().map(|it| added(rung, edit.prompt().kind(*it))).sum(),
+                };
+                look.counted = (counted + more).saturating_sub(result.freed() + less);
+                look.scope.tokens =
+                    scope.saturating_sub(if stays_in_scope { result.freed() } else { result.taken() });
+                if rung.goal.as_ref().is_some_and(|goal| goal.holds(&look)) {
+                    break;
+                }
+            }
+            rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
+            if units.is_empty() {
+                break;
+            }
+            batch.n_units += 1;
+            let n_before = batch.slots.len();
+            batch.extend(edit.prompt(), &units, &self.copy);
+            if rung.counter.is_some() {
+                let kinds = batch.slots[n_before..].iter().map(|it| edit.prompt().kind(*it));
+                batch.added += kinds.map(|it| added(rung, it)).sum::<Tokens>();
+            }
+            if rung.counts_progress() {
+                units.iter().for_each(|it| look.progress.take(edit.prompt(), *it));
+            }
         }
-        if batch.has_items {
-            n_replaced += summary.replace(&batch, activation, edit);
+        rung.units = units;
+        let n = if batch.n_units >= self.at_least { self.replace(&batch, activation, edit) } else { 0 };
+        if n > 0 {
+            edit.note_pass(rung.scope.part == Part::Active, n, n);
         }
     }
-    rung.units = units;
-    if resumes {
-        // The last unit may not be complete yet.
-        rung.settled.cursor = rung.settled.cursor.max(begun);
+
+    fn takes_slots(&self) -> bool {
+        false
     }
-    edit.note_pass(is_active, n_replaced, n_replaced);
+
+    /// Returns how much it says of what stood in a slot.
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<projection::Left> {
+        if !matches!(prompt.slot(slot).state, State::Host | State::Absorbed) {
+            return None;
+        }
+        match self.says {
+            SummaryWords::Unknown => None,
+            SummaryWords::Facts => Some(projection::Left::ALL),
+            SummaryWords::Head => {
+                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
+                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
+                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
+                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
+                Some(projection::Left {
+                    head: if result(&slot) { room } else { 0 },
+                    tail: 0,
+                    has_handle: false,
+                })
+            }
+        }
+    }
 }
 
 /// Returns where the unit begins in whose middle a place is.
@@ -158,25 +227,6 @@ impl CompiledSummary {
         let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
         let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
         Outcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
-    }
-
-    /// Returns how much it says of what stood in a slot.
-    pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<projection::Left> {
-        match self.says {
-            SummaryWords::Unknown => None,
-            SummaryWords::Facts => Some(projection::Left::ALL),
-            SummaryWords::Head => {
-                let result = |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult;
-                let host = (0..=slot).rev().find(|it| prompt.slot(*it).state == State::Host)?;
-                let before = (host..slot).filter(result).map(|it| prompt.item(it).raw);
-                let room = before.fold(prompt.slot(host).tokens, u32::saturating_sub);
-                Some(projection::Left {
-                    head: if result(&slot) { room } else { 0 },
-                    tail: 0,
-                    has_handle: false,
-                })
-            }
-        }
     }
 
     /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.

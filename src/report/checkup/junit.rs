@@ -71,8 +71,7 @@ fn error(it: &Diagnostic) -> Case {
 }
 
 fn guard(it: &GuardVerdict) -> Case {
-    let marked = it.marked();
-    let line = marked.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    let marked = super::place(it.marked());
     let [policy, scenario, profile] = &it.run;
     Case {
         name: format!("{} ({})", it.guard, it.on()),
@@ -80,7 +79,7 @@ fn guard(it: &GuardVerdict) -> Case {
         failure: (!it.holds).then(|| it.finding()),
         error: None,
         r#type: "guard",
-        text: format!("{}{line}: {} ({}); the guard is at {}", marked.file, it.finding(), it.on(), it.at()),
+        text: format!("{marked}: {} ({}); the guard is at {}", it.finding(), it.on(), it.at()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Contrast;
-use crate::grid::prose::wrap;
+use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::terminal::draw;
 
 /// Returns all comparisons as text.
@@ -29,9 +29,7 @@ fn comparison(it: &Contrast, width: Option<usize>) -> String {
         }
         text.push('\n');
     }
-    for note in &it.notes {
-        wrap(note, "Note: ", width, &mut text);
-    }
+    wrap_all(&it.notes, "Note: ", width, &mut text);
     wrap(&it.verdict(), "Verdict: ", width, &mut text);
     text
 }

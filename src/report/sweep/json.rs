@@ -47,7 +47,7 @@ pub fn shard(
     sweep: SweepHead,
     points: Vec<SweepPoint>,
 ) -> Result<String, serde_json::Error> {
-    page(&Value::of(&Shard { schema: SCHEMA.to_owned(), shard, sweep, points }))
+    page(&Shard { schema: SCHEMA.to_owned(), shard, sweep, points })
 }
 
 /// Merges shards, each with its file.

@@ -6,13 +6,12 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 
 use super::trace::{BlockRequest, BlockTrace};
-use crate::cache::{CacheRule, Finding, RequestView};
 use crate::diag::Diagnostic;
 use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::profile::cache::{SETTINGS, Setting};
 use crate::input::{Policy, Profile};
-use crate::ledger::{CacheUse, ExplicitCacheRow, NeedRow, RequestRow, Sink};
+use crate::ledger::{NeedRow, RequestRow, Sink};
 use crate::quantity::{Tokens, ix};
 use crate::timeline::Timeline;
 
@@ -36,7 +35,12 @@ pub fn export(
         trace: BlockTrace { name: timeline.name.clone(), block_tokens, ..BlockTrace::default() },
     };
     let play = Simulation::new(timeline, policy, &profile.limits, &profile.cache);
-    let outcome = play.with_cache(|inner| Box::new(Recorder { inner, sent })).run(&mut blocks);
+    let play = play.overseen(true, move |_, request| {
+        let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
+        let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
+        sent.replace(Some(Sent { prefixes, settings }));
+    });
+    let outcome = play.run(&mut blocks);
     match outcome.fault {
         Some(fault) => Err(Box::new(Diagnostic::at("run-failed", "", fault.to_string()))),
         None => {
@@ -51,41 +55,6 @@ pub fn export(
 struct Sent {
     prefixes: Vec<(Tokens, u128)>,
     settings: [u32; SETTINGS.len()],
-}
-
-/// A cache that notes what it is asked.
-struct Recorder {
-    inner: Box<dyn CacheRule>,
-    sent: Rc<RefCell<Option<Sent>>>,
-}
-
-impl CacheRule for Recorder {
-    fn needs_chain(&self) -> bool {
-        true
-    }
-
-    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
-        let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
-        *self.sent.borrow_mut() = Some(Sent { prefixes, settings });
-        self.inner.submit(request)
-    }
-
-    fn unserved(&self, usage: &CacheUse) -> CacheUse {
-        self.inner.unserved(usage)
-    }
-
-    fn look(&self, request: &RequestView<'_>) -> Finding {
-        self.inner.look(request)
-    }
-
-    fn fault(&self) -> Option<&str> {
-        self.inner.fault()
-    }
-
-    fn stored(&self) -> &[ExplicitCacheRow] {
-        self.inner.stored()
-    }
 }
 
 /// What makes a block: the prefix that covers it, its place, and where it ends; or a request whose content no one else has.

@@ -5,6 +5,7 @@ use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{self, Assume};
 use ctxsim::measure::Resets;
 use ctxsim::report::Report;
+use ctxsim::take::Load;
 use ctxsim::timeline::EventKind;
 use ctxsim::timeline::import::import;
 
@@ -219,7 +220,7 @@ fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_i
     assert_eq!(avoided.collect::<Vec<_>>(), [(2, 0), (2, 1)]);
     let summaries = report.runs.iter().map(|it| it.tally.sums.summariser.n).collect::<Vec<u64>>();
     assert_eq!(summaries, [2, 1]);
-    let rows = plan.rows(Some(1), &|_, _| {}).unwrap();
+    let rows = plan.each(Some(1), &|_, _| {}, Load::rows).unwrap().concat();
     let longest = |nth: usize| rows[nth].1.requests.iter().map(|it| it.prompt).max().unwrap();
     assert_eq!(longest(1), report.runs[1].tally.sums.summariser.prompt_max, "rows are of the same layout");
     assert!(longest(1) > 120_000, "{}", longest(1));

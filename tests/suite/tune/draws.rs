@@ -130,7 +130,7 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
         Search::of(&Grid::parse(&vary).unwrap()).unwrap()
     };
-    Tuning::new(&catalog, &comparison, search, (FLOORS[0], 0)).unwrap().played(None, &|_, _| {}).unwrap()
+    Tuning::new(&catalog, &comparison, search, FLOORS[0], 0).unwrap().played(None, &|_, _| {}).unwrap()
 }
 
 #[test]

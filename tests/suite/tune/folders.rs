@@ -169,7 +169,7 @@ impl Recipe {
         };
         let search = Search::of(&Grid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = Catalog::bundled();
-        let tuning = Tuning::new(&catalog, &comparison, search, (0.9, 0)).unwrap();
+        let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.played(Some(1), &|_, _| {}).unwrap()
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::report::guards::GuardVerdict;
 use crate::report::ratchet::Ratchet;
@@ -12,6 +11,7 @@ use crate::report::ratchet::Ratchet;
 use super::Accepted;
 use super::snapshots::folder;
 use crate::cli::output::{self, ForceArgs};
+use crate::cli::wrong_at;
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
@@ -30,11 +30,8 @@ pub(super) fn held(
     // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
-        let mut problem = Diagnostic::at("ratchet-missing", "", "no best values are kept yet");
-        problem.place.file = path.display().to_string();
-        return Err(
-            vec![problem.help("run `ctxsim check --ratchet` without `CI`, and commit the file")].into()
-        );
+        let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
+        return Err(wrong_at("ratchet-missing", &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;

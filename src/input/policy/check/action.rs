@@ -16,7 +16,6 @@ impl StageCheck<'_> {
                 self.budget(budget.as_mut(), scope, problems);
                 self.template(template.as_ref(), problems);
             }),
-            Action::Drop => {}
             Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
             Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
@@ -32,6 +31,8 @@ impl StageCheck<'_> {
                     });
                 }
             }),
+            // What has no field needs no check.
+            _ => {}
         }
     }
 
