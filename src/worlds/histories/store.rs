@@ -155,7 +155,7 @@ impl<'a> Store<'a> {
             }
             SourceStore::Summary { words } => self.keep(self.numbers.tokens(words), |_| 0, |it| it.tokens),
             SourceStore::Topics { tokens } => {
-                self.keep(or_unlimited(tokens), |it| it.topic, |source| source.tokens)
+                self.keep(or_unlimited(tokens), |it| it.topic, |source| source.tokens);
             }
             SourceStore::Banks { capacity } => self.keep(capacity, |it| it.kind as u64, |_| 1),
         }
