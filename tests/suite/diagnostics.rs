@@ -226,6 +226,7 @@ fn worded() -> BTreeSet<String> {
 /// Returns command lines with mistakes of all kinds.
 fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
+    let lru = |set| [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", set]].concat();
     let plain =
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
     let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];
@@ -260,16 +261,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=0"],
-        ]
-        .concat(),
-        [
-            &blocks[..],
-            &["--profile", "open/blocks-512-lru", "--set", "profile.cache.blocks.capacity_blocks=-5"],
-        ]
-        .concat(),
+        lru("profile.cache.blocks.capacity_blocks=0"),
+        lru("profile.cache.blocks.capacity_blocks=-5"),
         [
             &blocks[..],
             &["--profile", "open/blocks-64-infinite", "--set", "profile.cache.blocks.capacity_blocks=9e9"],
