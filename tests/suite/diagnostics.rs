@@ -250,6 +250,7 @@ const CAPACITIES: [&str; 3] = [
 /// Returns command lines with mistakes of all kinds.
 fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let blocks = ["run", "--scenario", "../data/blocks/mooncake.jsonl", "--policy", "identity"];
+    let lru = |set| [&blocks[..], &["--profile", "open/blocks-512-lru", "--set", set]].concat();
     let plain =
         ["run", "--scenario", "duckagent/plain_chat", "--policy", "identity", "--profile", "unlimited"];
     let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];

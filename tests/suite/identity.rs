@@ -281,7 +281,7 @@ fn a_cache_that_does_not_divide_the_prompt_ends_the_run() {
         |prompt| CacheUse { read: u64::MAX, uncached: prompt + 1, ..CacheUse::default() };
     let reads = |read, uncached| {
         format!(
-            "identity, turn 1, request 1: the cache reads {read} tokens, writes 0 and leaves {uncached} uncached, which does not add up \
+            "a policy in code, turn 1, request 1: the cache reads {read} tokens, writes 0 and leaves {uncached} uncached, which does not add up \
              to the prompt of 1100"
         )
     };
