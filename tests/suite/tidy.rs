@@ -347,3 +347,49 @@ fn commands_with_limits_name_bundled_inputs() {
     let presets = named.iter().filter(|(kind, name)| *kind == Kind::Policy && name.starts_with("agents/"));
     assert_eq!(presets.count(), 50, "the limit of 276 sessions is for 50 presets");
 }
+
+/// Returns the names of the types that the library and the command line define, one for each definition.
+fn types() -> Vec<String> {
+    let all = sources("src").into_iter().flat_map(|(_, text)| {
+        let name = |line: &str| {
+            let line =
+                line.strip_prefix("pub ").or_else(|| Some(line.strip_prefix("pub(")?.split_once(") ")?.1));
+            let line = line.unwrap_or_default();
+            let rest = ["struct ", "enum ", "trait ", "type "].iter().find_map(|it| line.strip_prefix(it))?;
+            Some(rest.chars().take_while(|it| it.is_alphanumeric()).collect::<String>())
+        };
+        let private = |line: &str| name(line).or_else(|| name(&format!("pub {line}")));
+        code(&text).lines().filter_map(private).collect::<Vec<_>>()
+    });
+    all.collect()
+}
+
+#[test]
+fn a_name_says_one_thing_so_few_types_share_theirs() {
+    let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+    let types = types();
+    types.iter().for_each(|it| *by_name.entry(it.clone()).or_default() += 1);
+    let shared: BTreeMap<_, _> = by_name.into_iter().filter(|it| it.1 > 1).collect();
+    let n_shared: usize = shared.values().sum();
+
+    assert!(types.len() > 1_000);
+    assert!(n_shared * 20 <= types.len(), "{n_shared} of {} types share their name: {shared:?}", types.len());
+}
+
+#[test]
+fn the_design_is_short_and_names_types_that_exist() {
+    let design = fs::read_to_string(root().join("DESIGN.md")).unwrap();
+    let known: BTreeSet<String> = sources("src")
+        .iter()
+        .flat_map(|it| {
+            it.1.split(|it: char| !it.is_alphanumeric() && it != '_').map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    let named = design.split('`').skip(1).step_by(2).map(|it| it.split(['(', ':', '<', ' ']).next().unwrap());
+    let types = named.filter(|it| it.len() > 1 && it.starts_with(char::is_uppercase));
+    let unknown: BTreeSet<&str> =
+        types.filter(|it| it.chars().all(char::is_alphanumeric) && !known.contains(*it)).collect();
+
+    assert!(design.lines().count() <= 500);
+    assert_eq!(unknown, BTreeSet::new(), "DESIGN.md names types that are gone");
+}
