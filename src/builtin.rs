@@ -6,21 +6,21 @@ mod clairvoyant;
 pub mod hindsight;
 pub mod schedule;
 
-use crate::input::policy::Code;
-use crate::own::{Made, Own};
+use crate::input::policy::Builtin;
+use crate::own::{CodeInputs, Own};
 use crate::projection::Projector;
 
 pub use clairvoyant::Clairvoyant;
 pub use hindsight::Hindsight;
 
 /// Returns the projector of a name, made ready for a timeline.
-pub fn projector<'t>(code: &Code, made: Made<'t>) -> Box<dyn Projector + 't> {
+pub fn projector<'t>(code: &Builtin, made: CodeInputs<'t>) -> Box<dyn Projector + 't> {
     match code {
-        Code::Clairvoyant => Box::new(Clairvoyant::new(made.timeline)),
+        Builtin::Clairvoyant => Box::new(Clairvoyant::new(made.timeline)),
         // Without a profile's prices no schedule is known to be cheaper than keeping everything.
-        Code::Hindsight => Box::new(Hindsight::default()),
-        Code::Schedule(made_for) => Box::new(Hindsight::new(made.timeline, made_for)),
-        Code::Own(own) => {
+        Builtin::Hindsight => Box::new(Hindsight::default()),
+        Builtin::Schedule(made_for) => Box::new(Hindsight::new(made.timeline, made_for)),
+        Builtin::Own(own) => {
             Own::of(own).map_or_else(|| Box::new(Hindsight::default()) as _, |it| it.projector(made))
         }
     }

@@ -17,7 +17,7 @@ mod qualified;
 mod units;
 
 use crate::input::profile::cache::Readable;
-use crate::input::{CacheRules, Layout, Settings, TtlClass};
+use crate::input::{CacheRules, LayoutSpec, Settings, TtlClass};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::Chain;
 use crate::quantity::Tokens;
@@ -38,7 +38,7 @@ pub struct RequestView<'a> {
     /// new.
     pub chain: &'a Chain,
     /// The breakpoints of the prompt.
-    pub layout: &'a Layout,
+    pub layout: &'a LayoutSpec,
     /// The lifetime that the harness requests, where the layout does not say.
     pub ttl: Option<TtlClass>,
     /// Tokens at the prompt's end that are after its last breakpoint.
@@ -55,7 +55,7 @@ pub struct RequestView<'a> {
 
 impl<'a> RequestView<'a> {
     /// A request of which only the prompt and its start are known; its response takes no time.
-    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a Layout, now_ms: i64) -> Self {
+    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
         Self {
             prompt,
             intact_tokens: Tokens::MAX,
@@ -111,19 +111,19 @@ pub trait CacheRule {
 /// Returns an empty cache that follows these rules.
 pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
     match rules {
-        CacheRules::Blocks(rules) => Box::new(blocks::Blocks::new(rules)),
+        CacheRules::Blocks(rules) => Box::new(blocks::BlockStore::new(rules)),
         CacheRules::None => Box::new(none::None),
         CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
         CacheRules::PrefixInterval { steps, ttl_ms } => {
             Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms))
         }
-        CacheRules::Breakpoints(rules) => Box::new(breakpoints::Cache::new(*rules)),
+        CacheRules::Breakpoints(rules) => Box::new(breakpoints::BreakpointCache::new(*rules)),
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
-        CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::ExplicitCache::new(*rules)),
+        CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::StoredContents::new(*rules)),
         CacheRules::Qualified(rules) if !rules.of_models.is_empty() => {
             Box::new(by_model::ByModel::new(&rules.of_models))
         }
-        CacheRules::Qualified(rules) => Box::new(qualified::Qualified::new(rules)),
+        CacheRules::Qualified(rules) => Box::new(qualified::QualifiedCache::new(rules)),
         CacheRules::Own(code, _) => own::cache(code),
     }
 }

@@ -19,11 +19,11 @@ use crate::price;
 use crate::quantity::{Cost, Tokens, or_unlimited};
 use crate::timeline::{EventKind, StepIx, Timeline, Usage};
 
-use compaction::{Aftermath, HiddenFile, Outcome};
+use compaction::{Aftermath, HiddenFile, ReadOutcome};
 use first::FirstRequests;
 use forecast::Chance;
-use scores::Scores;
-use unforeseen::{Moment, Unforeseen};
+use scores::ForecastScores;
+use unforeseen::{BillMoment, Unforeseen};
 
 /// Reads that differ by no more than this are close.
 pub const CLOSE_TOKENS: Tokens = 64;
@@ -33,7 +33,7 @@ const CLOSE_PER_MILLE: Tokens = 5;
 /// How a predicted read compares with the billed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum ReadClass {
     /// Equal.
     Exact,
     /// Within 64 tokens or 0.5% of what was billed.
@@ -46,15 +46,14 @@ pub enum Class {
 
 /// A request with its prediction and its bill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The step.
+pub struct BillPair {
     pub step: StepIx,
     /// The simulated cache's division of its prompt.
     pub predicted: CacheUse,
     /// The provider's bill.
     pub billed: Usage,
     /// The class of the difference.
-    pub class: Class,
+    pub class: ReadClass,
     /// The probable reason; empty if they are equal.
     pub reason: &'static str,
 }
@@ -65,7 +64,7 @@ pub struct Calibration {
     /// The session.
     pub name: String,
     /// Every request but the first, before which the cache's contents are unknown to the session itself.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<BillPair>,
     /// The first request, of a session that is played among others.
     pub first: FirstRequests,
     /// The predicted cost of these requests' input; requests with unpriced tokens are excluded from both
@@ -127,8 +126,8 @@ impl Calibration {
         prices: &Prices,
     ) {
         let class = class(row.usage.read, billed.cache_read);
-        let reason = if class == Class::Exact { "" } else { reason(timeline, before, row, billed) };
-        self.pairs.push(Pair { step: row.step, predicted: row.usage, billed, class, reason });
+        let reason = if class == ReadClass::Exact { "" } else { reason(timeline, before, row, billed) };
+        self.pairs.push(BillPair { step: row.step, predicted: row.usage, billed, class, reason });
         let write = billed.writes(timeline.harness.ttl);
         let as_billed =
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
@@ -138,7 +137,7 @@ impl Calibration {
             self.billed_cost += actual;
             self.gross_error += predicted.apart(actual);
             let difference_usd = actual.usd() - predicted.usd();
-            self.unforeseen.add(&Moment { timeline, before, row, billed, difference_usd, prices });
+            self.unforeseen.add(&BillMoment { timeline, before, row, billed, difference_usd, prices });
         }
     }
 
@@ -155,7 +154,7 @@ impl Calibration {
 
     /// Scores the compactions that can be scored: the predictions of hidden files, and a baseline that
     /// ignores the compaction.
-    pub fn scores(&self, outcome: Outcome) -> [Scores; 2] {
+    pub fn scores(&self, outcome: ReadOutcome) -> [ForecastScores; 2] {
         let probabilities: [fn(&Chance) -> f64; 2] = [|it| it.after[0], |it| it.baseline];
         probabilities.map(|probability| {
             let file = |it: &HiddenFile| {
@@ -163,33 +162,33 @@ impl Calibration {
                 (probability(&chance), happened)
             };
             let scored = self.compactions.iter().filter(|it| it.is_scored());
-            Scores::new(&scored.map(|it| it.files.iter().map(file).collect()).collect::<Vec<_>>())
+            ForecastScores::new(&scored.map(|it| it.files.iter().map(file).collect()).collect::<Vec<_>>())
         })
     }
 
     /// Returns the predictions of the compactions that can be scored, at either end of the interval.
-    pub fn predicted_interval(&self, outcome: Outcome) -> [f64; 2] {
+    pub fn predicted_interval(&self, outcome: ReadOutcome) -> [f64; 2] {
         let scored = || self.compactions.iter().filter(|it| it.is_scored());
         [1, 2].map(|bound| scored().map(|it| it.predicted(outcome)[bound]).sum())
     }
 
     /// Returns how many pairs are of a class.
-    pub fn count(&self, class: Class) -> usize {
+    pub fn count(&self, class: ReadClass) -> usize {
         self.pairs.iter().filter(|it| it.class == class).count()
     }
 
     /// Returns the sum of the differences between predicted and billed reads, divided by the billed reads.
     pub fn token_error(&self) -> f64 {
-        let difference = |it: &Pair| it.predicted.read.abs_diff(it.billed.cache_read);
+        let difference = |it: &BillPair| it.predicted.read.abs_diff(it.billed.cache_read);
         let differences: Tokens = self.pairs.iter().map(difference).sum();
         let billed: Tokens = self.pairs.iter().map(|it| it.billed.cache_read).sum();
         differences as f64 / (billed.max(1)) as f64
     }
 
     /// Returns how many pairs there are by class and reason, most first.
-    pub fn reasons(&self) -> Vec<(Class, &'static str, usize)> {
-        let mut counts: IndexMap<(Class, &'static str), usize> = IndexMap::new();
-        for pair in self.pairs.iter().filter(|it| it.class != Class::Exact) {
+    pub fn reasons(&self) -> Vec<(ReadClass, &'static str, usize)> {
+        let mut counts: IndexMap<(ReadClass, &'static str), usize> = IndexMap::new();
+        for pair in self.pairs.iter().filter(|it| it.class != ReadClass::Exact) {
             *counts.entry((pair.class, pair.reason)).or_default() += 1;
         }
         let mut reasons: Vec<_> = counts.into_iter().map(|((class, reason), n)| (class, reason, n)).collect();
@@ -199,18 +198,18 @@ impl Calibration {
 }
 
 /// Compares two reads.
-fn class(predicted: Tokens, billed: Tokens) -> Class {
+fn class(predicted: Tokens, billed: Tokens) -> ReadClass {
     let difference = predicted.abs_diff(billed);
     if difference == 0 {
-        Class::Exact
+        ReadClass::Exact
     } else if difference <= CLOSE_TOKENS
         || difference.saturating_mul(1_000) <= billed.saturating_mul(CLOSE_PER_MILLE)
     {
-        Class::Within
+        ReadClass::Within
     } else if billed > predicted {
-        Class::Exceeded
+        ReadClass::Exceeded
     } else {
-        Class::Missed
+        ReadClass::Missed
     }
 }
 

@@ -24,13 +24,13 @@ use crate::input::Format;
 use crate::input::policy::wildcard;
 use crate::input::text::source::{Source, read_text};
 
-pub use files::{Files, Streamed, is_same_file};
+pub use files::{Files, PipedBytes, is_same_file};
 pub use kind::kind_of;
 pub use load::{Loaded, recording};
-pub use origin::{Built, Memory, Origin};
+pub use origin::{Built, HeldText, Origin};
 use origin::{bundled_text, plain};
 pub use revision::Revision;
-pub use search::{Found, Searched};
+pub use search::{ScenarioHit, Searched};
 
 /// The bundled files: path and text, sorted by path within each folder.
 #[cfg(feature = "bundled")]

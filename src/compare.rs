@@ -59,21 +59,21 @@ use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
 use assembled::{Came, Gathered};
 pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
-pub use entry::Entry;
-use found::Found;
+pub use entry::ReadyLoad;
+use found::ProblemsFound;
 pub use load::{check_recorded, recording, redacted, with_losses};
 use models::ModelProfiles;
 pub use naming::names_of_recordings;
-use parts::tickets::Held;
+use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit;
 pub use realised::{forecast, realised};
 pub use recordings::held;
-use selection::{LeftOut, Selection};
+use selection::{Exclusion, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
 pub use twins::twins_in_memory;
-pub use watch::Told;
-use watch::Watch;
+pub use watch::PlanWatch;
+use watch::PlanWatcher;
 pub use watch::never_stops;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
@@ -88,7 +88,7 @@ pub struct Comparison {
     pub scenarios: Vec<String>,
     /// Recordings whose names and neighbours are known: they stand for the scenarios.
     #[serde(skip)]
-    pub tickets: Vec<Held>,
+    pub tickets: Vec<HeldTicket>,
     /// Profiles, by name or path.
     pub profiles: Vec<String>,
     /// Whether a recorded session runs under the profile of its own model, whatever else is named; where no profiles are, the
@@ -126,7 +126,7 @@ pub struct Plan {
     /// What names each of them on a command line, with what is overridden.
     arguments: Vec<String>,
     /// The scenarios, in the order of the report; a recording is read when its turn comes.
-    pub scenarios: Vec<Entry>,
+    pub scenarios: Vec<ReadyLoad>,
     /// The profiles that were named, in the order of the report; a recorded session may have its own model's instead.
     pub profiles: Vec<Profile>,
     /// The suite's name, where one took part.
@@ -193,7 +193,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of its recording, or no profile stands for its model.
-    pub fn open(&self, entry: &Entry) -> Result<Vec<Load>, Error> {
+    pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
         entry.open(&self.profiles, &self.models)
     }
 
@@ -228,11 +228,15 @@ impl Plan {
     pub fn each_told<T: Send>(
         &self,
         threads: Option<usize>,
-        told: Told<'_>,
+        told: PlanWatch<'_>,
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let all =
-            self.each_watched(threads, &Watch::new(told), |entry| self.open(entry), |load, _| one(load));
+        let all = self.each_watched(
+            threads,
+            &PlanWatcher::new(told),
+            |entry| self.open(entry),
+            |load, _| one(load),
+        );
         all.map(|it| it.0)
     }
 
@@ -254,18 +258,18 @@ impl Plan {
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
-        self.each_watched(threads, &Watch::new(&never_stops(progress)), open, one)
+        self.each_watched(threads, &PlanWatcher::new(&never_stops(progress)), open, one)
     }
 
     /// The same, watched by somebody who may stop it.
     fn each_watched<T: Send>(
         &self,
         threads: Option<usize>,
-        watch: &Watch<'_>,
-        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        watch: &PlanWatcher<'_>,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
         let n_all = self.scenarios.len();
@@ -292,7 +296,7 @@ impl Plan {
             })
         });
         watch.check()?;
-        let mut found = Found::default();
+        let mut found = ProblemsFound::default();
         let mut all = Vec::with_capacity(n_all);
         let mut skipped = self.skipped.clone();
         for part in parts {
@@ -315,10 +319,10 @@ impl Plan {
     /// Opens a scenario and does something with each load of it that takes part.
     fn part<T: Send>(
         &self,
-        entry: &Entry,
-        open: &impl Fn(&Entry) -> Result<Vec<Load>, Error>,
-        chosen: Option<&Vec<LeftOut>>,
-        watch: &Watch<'_>,
+        entry: &ReadyLoad,
+        open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error>,
+        chosen: Option<&Vec<Exclusion>>,
+        watch: &PlanWatcher<'_>,
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<Result<T, Skipped>>, Error> {
         let skipped = |reason| twins::skipped(&entry.loaded.origin.label(), reason);
@@ -349,9 +353,9 @@ impl Plan {
     /// glanced at, and all else is opened to see.
     fn chosen(
         &self,
-        watch: &Watch<'_>,
-        open: &(impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync),
-    ) -> Option<Vec<Vec<LeftOut>>> {
+        watch: &PlanWatcher<'_>,
+        open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync),
+    ) -> Option<Vec<Vec<Exclusion>>> {
         if !self.selection.is_asked() {
             return None;
         }
@@ -399,18 +403,18 @@ impl Plan {
     pub fn report_watched<T: Send>(
         &self,
         threads: Option<usize>,
-        told: Told<'_>,
+        told: PlanWatch<'_>,
         wants_rows: impl Fn(&Load) -> bool + Sync,
         make: impl Fn(&Load, &[Take]) -> T + Sync,
     ) -> Result<(Report, Vec<T>), Error> {
-        let open = |entry: &Entry| self.open(entry);
+        let open = |entry: &ReadyLoad| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let taken = self.taken(load, wants_rows(load), progress);
             let session = load.session(&self.as_recorded, taken.billed.as_deref());
             let made = make(load, &taken.takes);
             (Came::of(load, taken.into_runs(), session), (contrast::explained(load), made))
         };
-        let (loads, skipped) = self.each_watched(threads, &Watch::new(told), open, one)?;
+        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(told), open, one)?;
         let mut gathered = Gathered::default();
         gathered.skipped = skipped;
         let (mut made, mut explained) = (Vec::with_capacity(loads.len()), Vec::new());

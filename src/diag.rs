@@ -10,7 +10,6 @@ pub use self::code::Code;
 /// A problem in an input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Its code.
     pub code: Code,
     /// What is wrong: a lowercase fragment.
     pub message: String,

@@ -12,10 +12,10 @@ use crate::builtin;
 use crate::cache::overseen::Overseen;
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::input::policy::DynamicPlace;
-use crate::input::{CacheRules, Layout, Limits, Policy, Settings, TtlClass};
+use crate::input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
 use crate::ledger::{Outcome, RunFault, Sink, Sums};
-use crate::memory::{AnyMemory, Memory, MemoryRun};
-use crate::own::Played;
+use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
+use crate::own::PlayDigests;
 use crate::projection::chain::Chain;
 use crate::projection::change::ChangeLog;
 use crate::projection::{Ambient, Projector, Prompt};
@@ -24,7 +24,7 @@ use crate::recovery::{Carried, CompiledRecovery, Removed};
 use crate::rng::Seed;
 use crate::timeline::{EventKind, StepIx, Timeline, TurnIx};
 
-use drawn::Drawn;
+use drawn::DrawnNeeds;
 use seen::Seen;
 
 pub use compiled::CompiledPolicy;
@@ -42,7 +42,7 @@ pub struct Simulation<'s> {
     rules: &'s CacheRules,
     cache: Box<dyn CacheRule>,
     memory: MemoryRun<'s>,
-    drawn: Option<Drawn>,
+    drawn: Option<DrawnNeeds>,
 }
 
 impl<'s> Simulation<'s> {
@@ -78,12 +78,12 @@ impl<'s> Simulation<'s> {
     /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
     #[must_use]
     pub fn drawn(self, seed: Seed) -> Self {
-        Self { drawn: Some(Drawn::new(self.timeline, seed)), ..self }
+        Self { drawn: Some(DrawnNeeds::new(self.timeline, seed)), ..self }
     }
 
     /// Puts a memory in code in the place of the policy's; the policy's layout places it.
     #[must_use]
-    pub fn with_memory(self, memory: Box<dyn Memory + 's>) -> Self {
+    pub fn with_memory(self, memory: Box<dyn PolicyMemory + 's>) -> Self {
         let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
         Self { memory, ..self }
     }
@@ -116,7 +116,7 @@ impl<'s> Simulation<'s> {
             return self.run_by(&mut *policy, &mut erased(sinks));
         }
         let mut program = std::mem::take(&mut self.policy.program);
-        Run::new(self, &mut program, sinks).play()
+        EngineRun::new(self, &mut program, sinks).play()
     }
 
     /// Plays it before the eyes of someone, into a sink for each way to recover.
@@ -127,7 +127,7 @@ impl<'s> Simulation<'s> {
 
     /// Plays it with any projector in the place of the policy's stages or code.
     pub fn run_by(self, projector: &mut dyn Projector, sinks: &mut [&mut dyn Sink]) -> Outcome {
-        Run::new(self, projector, sinks).play()
+        EngineRun::new(self, projector, sinks).play()
     }
 
     /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
@@ -138,7 +138,7 @@ impl<'s> Simulation<'s> {
         if self.policy.own().is_none_or(|it| !it.plays_twice) {
             return policy;
         }
-        let played = Played::default();
+        let played = PlayDigests::default();
         let again = Self::compiled(self.timeline, &self.policy, self.rules);
         let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
         let mut sums = vec![Sums::default(); self.recoveries.len()];
@@ -173,10 +173,10 @@ struct Way {
 /// A run in progress.
 ///
 /// It is compiled for declarative policies and the few kinds of sinks that plans use; everything else goes through `dyn`.
-struct Run<'r, 't, P: ?Sized, S> {
+struct EngineRun<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,
-    layout: &'t Layout,
+    layout: &'t LayoutSpec,
     /// How the agent recovers, once for each sink.
     ways: Vec<Way>,
     limits: Limits,
@@ -208,7 +208,7 @@ struct Run<'r, 't, P: ?Sized, S> {
     /// How many requests of the turn have asked for a tool.
     n_asking: u32,
     /// How needs are drawn, where they are.
-    drawn: Option<Drawn>,
+    drawn: Option<DrawnNeeds>,
     /// What the agent has seen whole, where anything is expected.
     seen: Option<Seen>,
     /// What the policy removed lately, where an agent looks things up anew because of it.
@@ -218,7 +218,7 @@ struct Run<'r, 't, P: ?Sized, S> {
     outcome: Outcome,
 }
 
-impl<'r, 't, P: Projector + ?Sized, S: Sink> Run<'r, 't, P, S> {
+impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
     /// Stands before the first turn.
     fn new(simulation: Simulation<'t>, projector: &'r mut P, sinks: &'r mut [S]) -> Self {
         let Simulation { timeline, policy, recoveries, rules, cache, memory, drawn, .. } = simulation;

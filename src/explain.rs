@@ -23,9 +23,9 @@ use crate::projection::text_as_it_came;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Timeline, Usage};
 
-pub use items::{Cached, Standing, Stood};
-pub use prefix::{Prefix, Same};
-use record::{Asked, Eyes, Noted, Sent, Shared, Wanted};
+pub use items::{Cached, StandingItem, Stood};
+pub use prefix::{PrefixCompared, Same};
+use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]
@@ -34,7 +34,6 @@ pub struct Explanation {
     pub n: usize,
     /// The number of rows the run has.
     pub of: usize,
-    /// The row.
     pub row: RequestRow,
     /// The stage that made the request; `None` for the agent.
     pub asked_by: Option<By>,
@@ -44,13 +43,13 @@ pub struct Explanation {
     pub recorded: Option<Usage>,
     /// Every item that had entered, in order; for a summariser with its own prompt, the items that it
     /// replaces.
-    pub items: Vec<Standing>,
+    pub items: Vec<StandingItem>,
     /// Tokens of the prompt outside items: recalled memory, or a summariser's instructions and copies.
     pub beside: Tokens,
     /// Tokens of the oldest items that a summariser skips because they are too much for it.
     pub unread: Tokens,
     /// The agent's previous request: its row, and how this prompt compares with it.
-    pub prefix: Option<Prefix>,
+    pub prefix: Option<PrefixCompared>,
     /// The changes by stages and others since that request, in order.
     pub since: Vec<Done>,
     /// What the cache knew of the prompt, or nothing if it was not asked.
@@ -76,7 +75,7 @@ pub enum By {
 
 /// A change of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cause {
+pub struct EditCause {
     /// Who made it.
     pub by: By,
     /// The moment at which a stage made it.
@@ -92,7 +91,6 @@ pub struct Cause {
 pub struct Done {
     /// Who.
     pub by: By,
-    /// The number of items.
     pub n_items: usize,
     /// Tokens shown before and after.
     pub tokens: [Tokens; 2],
@@ -120,10 +118,10 @@ pub fn explain(
     let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();
     let n_before = mains.partition_point(|it| *it < wanted);
     let is_main = rows[wanted].role == Role::Main;
-    let shared = Shared::new(wanted);
+    let shared = SinkState::new(wanted);
     let mut eyes =
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
-    let mut sink = Wanted { shared: shared.clone(), row: None, needs: Vec::new() };
+    let mut sink = WantedRow { shared: shared.clone(), row: None, needs: Vec::new() };
     let asked = shared.clone();
     let play = play().overseen(false, move |cache, request| asked.look(cache, request));
     play.run_watched(&mut eyes, &mut [&mut sink]);
@@ -139,7 +137,7 @@ pub fn explain(
         }
         None => aside(timeline, policy, &eyes, n_before, nth, asked.as_ref()),
     };
-    let story = Story {
+    let story = RequestStory {
         timeline,
         policy,
         mains: &mains,
@@ -190,20 +188,20 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
 }
 
 /// The facts from which a request is explained.
-struct Story<'a> {
+struct RequestStory<'a> {
     timeline: &'a Timeline,
     policy: &'a Policy,
     /// The rows of the agent's requests.
     mains: &'a [usize],
     /// The edits before the request.
-    edits: &'a [Noted],
+    edits: &'a [NotedEdit],
     /// The items that had entered, by slot.
     items: &'a [Item],
     /// The slots that code added for words of its own, in order.
     spares: &'a [u32],
 }
 
-impl Story<'_> {
+impl RequestStory<'_> {
     /// Returns what a cache knows, by the numbers of items.
     fn numbered(&self, mut finding: Finding) -> Finding {
         finding.marks.iter_mut().for_each(|it| it.slot = self.number(it.slot));
@@ -217,7 +215,7 @@ impl Story<'_> {
     }
 
     /// Returns who made an edit.
-    fn by(&self, noted: &Noted) -> By {
+    fn by(&self, noted: &NotedEdit) -> By {
         match (noted.at, noted.edit.after.is_visible()) {
             (Some(_), _) => {
                 let (stage, step) = rung(self.policy, noted.edit.after.by);
@@ -230,8 +228,8 @@ impl Story<'_> {
     }
 
     /// Describes an edit.
-    fn cause(&self, noted: &Noted) -> Cause {
-        Cause {
+    fn cause(&self, noted: &NotedEdit) -> EditCause {
+        EditCause {
             by: self.by(noted),
             at: noted.at,
             request: self.mains.get(noted.n_sent).map(|it| it + 1),
@@ -285,8 +283,8 @@ fn kept_alive(
     eyes: &Eyes<'_>,
     n_sent: usize,
     prompt: Tokens,
-    asked: Option<&Asked>,
-) -> Sent {
+    asked: Option<&CacheLookup>,
+) -> SentPrompt {
     let links: Vec<Link> = asked.map(|it| it.links.clone()).unwrap_or_default();
     let mut slots = items::as_they_came(&eyes.items, links.last().map_or(0, |it| it.slot + 1));
     let mut n_edits = 0;
@@ -301,7 +299,7 @@ fn kept_alive(
         }
     }
     let texts = texts(timeline, eyes, &slots);
-    Sent { slots, links, n_edits, only: None, texts }
+    SentPrompt { slots, links, n_edits, only: None, texts }
 }
 
 /// Returns the words of slots, where they stand as they came.
@@ -318,9 +316,9 @@ fn aside(
     eyes: &Eyes<'_>,
     n_sent: usize,
     nth: usize,
-    asked: Option<&Asked>,
-) -> (Sent, Option<By>) {
-    let asked_for = |noted: &Noted| {
+    asked: Option<&CacheLookup>,
+) -> (SentPrompt, Option<By>) {
+    let asked_for = |noted: &NotedEdit| {
         let (stage, step) = rung(policy, noted.edit.after.by);
         let action = policy.stages().get(stage).and_then(|it| policy.rungs(it).nth(step)).map(|it| it.action);
         let is_it = noted.n_sent == n_sent && items::is_new_summary(&noted.edit);
@@ -344,5 +342,5 @@ fn aside(
     let replaced = eyes.edits.get(n_edits..=end).unwrap_or_default().iter().map(|it| it.edit.slot);
     let only = asked.is_none().then(|| replaced.filter(|_| reads_items).collect());
     let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
-    (Sent { slots, links, n_edits, only, texts }, by.map(|(stage, step)| By::Stage(stage, step)))
+    (SentPrompt { slots, links, n_edits, only, texts }, by.map(|(stage, step)| By::Stage(stage, step)))
 }

@@ -41,5 +41,5 @@ pub use self::sensitivity::Sensitivity;
 pub use self::total::Total;
 pub use self::usd::Usd;
 pub use self::verdict::Verdict;
-pub use crate::cache::own::{Division as CacheUse, OwnRule as CacheRule, Prefix, Request as CacheRequest};
+pub use crate::cache::own::{CacheRequest, Division as CacheUse, OwnRule as CacheRule, Prefix};
 pub use crate::own::{BoxError, Cx, Entry, ItemId, Kind, Knows, Lasts, Memory, ModelCall, Part, Text, View};

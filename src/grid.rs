@@ -16,17 +16,15 @@ pub struct Grid {
     pub title: String,
     /// Its columns, of which the first says what a row is about.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<Row>,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Its heading; one of several words may take several lines.
     pub heading: String,
     /// What its cells are.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// Its order of hiding where a terminal has not enough room, from 1; `None` if it is hidden last, from the right.
     pub leaves: Option<u8>,
 }
@@ -34,7 +32,7 @@ pub struct Column {
 /// What the cells of a column are: where they stand, and how they take less room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CellKind {
     /// Names, to the left; long ones break behind their parts.
     Name,
     /// Words, to the left, which break at spaces.
@@ -45,7 +43,6 @@ pub enum Kind {
     Number,
 }
 
-/// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// Its cells, one a column; a terminal does not count the codes of colours.
@@ -72,7 +69,7 @@ impl Grid {
         headings: &[impl AsRef<str>],
         rows: impl IntoIterator<Item = R>,
     ) -> Self {
-        let kind = |nth| if nth < n_names { Kind::Name } else { Kind::Number };
+        let kind = |nth| if nth < n_names { CellKind::Name } else { CellKind::Number };
         let columns = headings.iter().enumerate().map(|(nth, it)| Column::new(it.as_ref(), kind(nth)));
         Self {
             title: title.into(),
@@ -83,7 +80,7 @@ impl Grid {
 
     /// Returns the table with columns of other kinds, by their places.
     #[must_use]
-    pub fn with(mut self, kind: Kind, places: &[usize]) -> Self {
+    pub fn with(mut self, kind: CellKind, places: &[usize]) -> Self {
         for at in places {
             self.columns[*at].kind = kind;
         }
@@ -109,7 +106,7 @@ impl Grid {
 
 impl Column {
     /// Makes a column that is hidden last.
-    pub fn new(heading: &str, kind: Kind) -> Self {
+    pub fn new(heading: &str, kind: CellKind) -> Self {
         Self { heading: heading.to_owned(), kind, leaves: None }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::diag::Place;
 use crate::grid::numbers::plain;
-use crate::input::suite::{Bound, BoundOf, Guard, Rule};
+use crate::input::suite::{BoundOf, Guard, GuardBound, GuardRule};
 use crate::measure::delta::Pairs;
 use crate::measure::{Better, Tally};
 use crate::quantity::UNLIMITED;
-use crate::report::json::Numbers;
+use crate::report::json::RunNumbers;
 use crate::report::{ALL, Report, metric};
 use crate::take::Run;
 
@@ -24,7 +24,6 @@ const COST: &str = "totals.cost_usd.total";
 pub struct NamedGuard {
     /// The guard as written.
     pub guard: Guard,
-    /// The policy of the number.
     pub policy: String,
     /// The policy by whose number it is divided, or with which it is compared.
     pub over: Option<String>,
@@ -40,7 +39,7 @@ pub struct NamedGuard {
 
 /// A number that a guard checks, and its interval.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct GuardedNumber {
     value: f64,
     interval: Option<[f64; 2]>,
 }
@@ -48,14 +47,16 @@ struct Found {
 /// The runs of a report, and those that a guard compares them with.
 struct Judge<'a> {
     guard: &'a NamedGuard,
-    runs: &'a [Numbers<'a>],
+    runs: &'a [RunNumbers<'a>],
 }
 
 impl NamedGuard {
     fn is_about(&self, run: &Run) -> bool {
         let is_scenario = match &self.scenarios {
             Some(names) => names.iter().any(|it| is_of(&run.scenario, it)),
-            None => run.scenario != ALL || self.guard.rules().iter().all(|it| !matches!(it, Rule::Fired(_))),
+            None => {
+                run.scenario != ALL || self.guard.rules().iter().all(|it| !matches!(it, GuardRule::Fired(_)))
+            }
         };
         run.policy == self.policy && is_scenario && self.profile.as_ref().is_none_or(|it| *it == run.profile)
     }
@@ -67,7 +68,7 @@ fn is_of(scenario: &str, name: &str) -> bool {
 }
 
 /// Returns a metric of a run, or why it has none.
-fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
+fn covered(numbers: &RunNumbers<'_>, metric: &str) -> Result<f64, String> {
     if let Some(reason) = numbers.run.findings.as_ref().and_then(|it| it.uncovered(metric)) {
         return Err(reason.to_owned());
     }
@@ -81,7 +82,7 @@ fn covered(numbers: &Numbers<'_>, metric: &str) -> Result<f64, String> {
 }
 
 /// Returns the interval of a number, from the recovery assumptions or the trials, if one is known.
-fn interval(numbers: &Numbers<'_>, metric: &str) -> Option<[f64; 2]> {
+fn interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
     if metric == COST {
         return numbers.run.tally.cost_interval();
     }
@@ -92,27 +93,27 @@ fn interval(numbers: &Numbers<'_>, metric: &str) -> Option<[f64; 2]> {
 
 impl Judge<'_> {
     /// Returns the run with which a run is compared.
-    fn other(&self, own: &Numbers<'_>, over: &str) -> Result<&Numbers<'_>, String> {
-        let is_other = |it: &&Numbers<'_>| {
+    fn other(&self, own: &RunNumbers<'_>, over: &str) -> Result<&RunNumbers<'_>, String> {
+        let is_other = |it: &&RunNumbers<'_>| {
             it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
         };
         self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
     }
 
     /// Returns a run's number, divided by that of another policy if the guard says so.
-    fn number(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
+    fn number(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
         let value = covered(own, metric)?;
         let Some(over) = &self.guard.over else {
-            return Ok(Found { value, interval: interval(own, metric) });
+            return Ok(GuardedNumber { value, interval: interval(own, metric) });
         };
         match covered(self.other(own, over)?, metric).map_err(|it| format!("{over}: {it}"))? {
             0.0 => Err(format!("{over} is 0 there, so there is no ratio")),
-            divisor => Ok(Found { value: value / divisor, interval: None }),
+            divisor => Ok(GuardedNumber { value: value / divisor, interval: None }),
         }
     }
 
     /// Returns the share by which a run's number exceeds the baseline's.
-    fn increase(&self, own: &Numbers<'_>, metric: &str) -> Result<Found, String> {
+    fn increase(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
         let over = self.guard.over.as_deref().unwrap_or_default();
         let value = covered(own, metric)?;
         let other = self.other(own, over)?;
@@ -121,18 +122,18 @@ impl Judge<'_> {
             return Err(format!("the run stopped earlier than {over}"));
         }
         match base {
-            0.0 if value == 0.0 => Ok(Found { value: 0.0, interval: None }),
+            0.0 if value == 0.0 => Ok(GuardedNumber { value: 0.0, interval: None }),
             0.0 => Err(format!("{over} is 0 there, so there is no share")),
             base => {
                 let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
-                Ok(Found { value: value / base - 1.0, interval })
+                Ok(GuardedNumber { value: value / base - 1.0, interval })
             }
         }
     }
 
     /// Returns the interval of an increase: over resampled scenarios for a sum of several, else over the
     /// recovery assumptions.
-    fn spread(&self, own: &Numbers<'_>, other: &Numbers<'_>, place: &str) -> Option<[f64; 2]> {
+    fn spread(&self, own: &RunNumbers<'_>, other: &RunNumbers<'_>, place: &str) -> Option<[f64; 2]> {
         if own.run.scenario != ALL {
             let ends = [own, other].map(|it| it.run.tally.cost_interval().filter(|_| place == COST));
             let [own, other] = [ends[0]?, ends[1]?];
@@ -140,7 +141,7 @@ impl Judge<'_> {
             return Some([changes[0].min(changes[1]), changes[0].max(changes[1])]);
         }
         let metric = metric::at(place.strip_prefix(TOTALS)?)?;
-        let single = |it: &&Numbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
+        let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
         let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
         let pairs: Vec<[Tally; 2]> = singles
             .filter_map(|it| {
@@ -152,12 +153,12 @@ impl Judge<'_> {
     }
 
     /// Checks a run against the guard's rules.
-    fn verdicts(&self, own: &Numbers<'_>) -> Vec<GuardVerdict> {
+    fn verdicts(&self, own: &RunNumbers<'_>) -> Vec<GuardVerdict> {
         let metric = self.guard.guard.metric.as_deref().unwrap_or_default();
         let mut verdicts = Vec::new();
         for rule in self.guard.guard.rules() {
             match rule {
-                Rule::Bound(word, bound, compare, is_lower) => {
+                GuardRule::Bound(word, bound, compare, is_lower) => {
                     let limit = limit(bound, own.run);
                     let found = self.number(own, metric);
                     let found = found.and_then(|it| limit.map(|limit| (it, limit)));
@@ -167,8 +168,8 @@ impl Judge<'_> {
                     let verdict = self.verdict(own, metric, found.map(|it| it.0), bound, holds);
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
-                Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
-                    let is_lower = matches!(rule, Rule::MaxDecrease(_));
+                GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
+                    let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
                     let found = self.increase(own, metric);
                     let holds = found.as_ref().is_ok_and(|it| match is_lower {
                         true => self.end(it, true) >= -share.share(),
@@ -184,14 +185,14 @@ impl Judge<'_> {
                         ..self.verdict(own, metric, found, bound, holds)
                     });
                 }
-                Rule::Fired(stages) => verdicts.extend(stages.iter().map(|it| self.fired(own, it))),
+                GuardRule::Fired(stages) => verdicts.extend(stages.iter().map(|it| self.fired(own, it))),
             }
         }
         verdicts
     }
 
     /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
-    fn end(&self, found: &Found, is_lower: bool) -> f64 {
+    fn end(&self, found: &GuardedNumber, is_lower: bool) -> f64 {
         match found.interval.filter(|_| self.guard.guard.surely) {
             Some([low, _]) if is_lower => low.min(found.value),
             Some([_, high]) => high.max(found.value),
@@ -200,10 +201,10 @@ impl Judge<'_> {
     }
 
     /// Describes whether a stage fired.
-    fn fired(&self, own: &Numbers<'_>, stage: &str) -> GuardVerdict {
+    fn fired(&self, own: &RunNumbers<'_>, stage: &str) -> GuardVerdict {
         let place = own.run.stages.iter().position(|it| it.name == stage);
         let firing = place.and_then(|it| own.run.tally.outcome.firings.get(it));
-        let found = firing.map(|it| Found { value: it.fired as f64, interval: None });
+        let found = firing.map(|it| GuardedNumber { value: it.fired as f64, interval: None });
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
         self.verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
@@ -211,9 +212,9 @@ impl Judge<'_> {
 
     fn verdict(
         &self,
-        own: &Numbers<'_>,
+        own: &RunNumbers<'_>,
         metric: &str,
-        found: Result<Found, String>,
+        found: Result<GuardedNumber, String>,
         bound: String,
         holds: bool,
     ) -> GuardVerdict {
@@ -243,7 +244,7 @@ fn change(percent: f64) -> String {
 }
 
 /// Returns a bound as the end of a sentence.
-fn in_words(bound: Bound) -> String {
+fn in_words(bound: GuardBound) -> String {
     match bound.of {
         BoundOf::One => plain(bound.number),
         BoundOf::Percent => bound.to_string(),
@@ -253,7 +254,7 @@ fn in_words(bound: Bound) -> String {
 }
 
 /// Returns a bound as a number under a run's limits, or why there is none.
-fn limit(bound: Bound, run: &Run) -> Result<f64, String> {
+fn limit(bound: GuardBound, run: &Run) -> Result<f64, String> {
     let limits = &run.tally.limits;
     let (tokens, name) = match bound.of {
         BoundOf::One | BoundOf::Percent => return Ok(bound.share()),
@@ -271,14 +272,14 @@ pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));
     let sums =
         if report.sums.is_empty() && guards.iter().any(is_summed) { report.added_up() } else { Vec::new() };
-    let labelled = report.labelled().map(|(run, label)| Numbers::new(run, label));
-    let runs: Vec<Numbers<'_>> = labelled.chain(sums.iter().map(|it| Numbers::new(it, None))).collect();
+    let labelled = report.labelled().map(|(run, label)| RunNumbers::new(run, label));
+    let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).collect();
     let mut verdicts = Vec::new();
     for guard in guards {
         let judge = Judge { guard, runs: &runs };
         // What is added up for a guard that asks for it is nothing to the others.
         let is_asked =
-            |it: &&Numbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);
+            |it: &&RunNumbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);
         let about = runs.iter().filter(is_asked).filter(|it| guard.is_about(it.run));
         verdicts.extend(about.flat_map(|it| judge.verdicts(it)));
     }

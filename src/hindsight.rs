@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::engine::{CompiledPolicy, Simulation};
-use crate::input::policy::{Code, ScheduleFor};
+use crate::input::policy::{Builtin, ScheduleFor};
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::Sums;
@@ -24,7 +24,7 @@ pub fn under<'p>(
     limits: &Limits,
 ) -> Cow<'p, Policy> {
     match policy.code {
-        Some(Code::Hindsight) => {
+        Some(Builtin::Hindsight) => {
             Cow::Owned(policy.clone().with_code(code(policy, timeline, profile, limits)))
         }
         _ => Cow::Borrowed(policy),
@@ -32,12 +32,12 @@ pub fn under<'p>(
 }
 
 /// Returns the code that a policy runs on a timeline under a profile with these limits.
-pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Limits) -> Option<Code> {
-    if policy.code != Some(Code::Hindsight) {
+pub fn code(policy: &Policy, timeline: &Timeline, profile: &Profile, limits: &Limits) -> Option<Builtin> {
+    if policy.code != Some(Builtin::Hindsight) {
         return policy.code.clone();
     }
     let compiled = CompiledPolicy::new(timeline, policy, limits);
-    let schedules = candidates(profile).into_iter().map(|it| Some(Code::Schedule(it)));
+    let schedules = candidates(profile).into_iter().map(|it| Some(Builtin::Schedule(it)));
     let all = std::iter::once(policy.code.clone()).chain(schedules);
     let bill = |code| played(timeline, &compiled.clone().with_code(code), profile);
     let billed = all.map(|code| (bill(code.clone()), code));

@@ -6,8 +6,8 @@ pub mod profile;
 pub mod scenario;
 pub mod suite;
 
-pub use policy::{Cond, Layout, Policy, PolicyFile, Recovery, Scope, Size};
-pub use profile::{Breakpoints, CacheRules, Limits, Price, Profile, ProfileFile, Settings, TtlClass};
+pub use policy::{Cond, LayoutSpec, Policy, PolicyFile, RecoverySpec, Scope, Size};
+pub use profile::{Breakpoints, CacheRules, Limits, PriceSpec, Profile, ProfileFile, Settings, TtlClass};
 pub use scenario::{Scenario, ScenarioFile};
 pub use suite::{Suite, SuiteFile};
 pub use text::{Format, Source, decode};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::input::policy::memory::ServiceCall;
 use crate::input::policy::memory::State;
-use crate::input::scenario::summaries::Fact;
+use crate::input::scenario::summaries::FactKind;
 use crate::quantity::{Tokens, packed};
 use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
@@ -44,7 +44,6 @@ pub struct CacheUse {
 /// One model request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestRow {
-    /// The turn.
     pub turn_ix: TurnIx,
     /// The timeline's step.
     pub step: StepIx,
@@ -68,7 +67,7 @@ pub struct RequestRow {
 
 /// What is expected of a request of the agent beside its row; most requests have nothing beside them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Expected {
+pub struct ExpectedRow {
     /// What the agent is expected to have fetched again, outside the prompt.
     pub recovered: Carry,
     /// What it is expected to have looked up anew after context was removed.
@@ -90,7 +89,6 @@ pub struct Carry {
 /// What is looked up anew before a request, because context was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExploredRow {
-    /// The turn.
     pub turn_ix: TurnIx,
     /// The timeline's step.
     pub step: StepIx,
@@ -158,7 +156,7 @@ pub struct NeedRow {
     /// The rule by which a recorded call revealed it, if one did.
     pub inferred: Option<Inferred>,
     /// What it names, if a model's summary is all that is left of it.
-    pub told: Option<Fact>,
+    pub told: Option<FactKind>,
     /// The expected cost of its calls, apart from carrying the result later; `None` if no calls are expected
     /// or all calls cost the same.
     pub refetched: Option<TokenUse<f64>>,
@@ -169,7 +167,6 @@ pub struct NeedRow {
 /// A probe, and the state of the fact that it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeRow {
-    /// The fact.
     pub fact: FactIx,
     /// The item that states it.
     pub item: ItemIx,
@@ -177,7 +174,6 @@ pub struct ProbeRow {
     pub quartile: u8,
     /// Whether the fact was explicit.
     pub is_explicit: bool,
-    /// Its state.
     pub state: State,
     /// Whether that state answers the probe.
     pub is_found: bool,
@@ -190,7 +186,6 @@ pub struct ProbeRow {
 pub struct ExplicitCacheRow {
     /// Milliseconds since the timeline began, when it was created.
     pub at_ms: i64,
-    /// Its tokens.
     pub tokens: Tokens,
     /// Tokens times milliseconds of storage, up to the end of its lifetime.
     pub token_ms: u128,
@@ -201,7 +196,6 @@ pub struct ExplicitCacheRow {
 pub struct KeptRow<'a> {
     /// The bank or the file that holds it.
     pub bank: &'a str,
-    /// The fact.
     pub fact: FactIx,
     /// Its place in the order of writing, from 0.
     pub nth: u64,
@@ -218,7 +212,6 @@ pub struct MemoryRow<'a> {
     pub service: &'a str,
     /// Their number.
     pub calls: u64,
-    /// Their tokens.
     pub tokens: Tokens,
 }
 
@@ -353,7 +346,6 @@ impl Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{policy}, turn {turn}, request {}: {what}", step.saturating_add(1))]
 pub struct RunFault {
-    /// The policy.
     pub policy: String,
     /// The user turn, from 1.
     pub turn: u32,
@@ -379,7 +371,7 @@ pub trait Sink {
     /// Receives a request.
     fn request(&mut self, row: &RequestRow);
     /// Receives what is expected beside the request before, where anything is; ignored by default.
-    fn expected(&mut self, _row: &RequestRow, _beside: &Expected) {}
+    fn expected(&mut self, _row: &RequestRow, _beside: &ExpectedRow) {}
     /// Receives what is looked up anew before a request; ignored by default.
     fn explored(&mut self, _row: &ExploredRow) {}
     /// Receives a need.
@@ -452,7 +444,7 @@ impl<T: Several> Sink for T {
         self.all().for_each(|it| it.request(row));
     }
 
-    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         self.all().for_each(|it| it.expected(row, beside));
     }
 
@@ -496,7 +488,6 @@ pub struct CallRow {
     pub service: String,
     /// Their number.
     pub calls: u64,
-    /// Their tokens.
     pub tokens: Tokens,
 }
 
@@ -506,7 +497,7 @@ pub struct Rows {
     /// The requests, in order.
     pub requests: Vec<RequestRow>,
     /// What is expected beside them, by the request's place among them.
-    pub expected: Vec<(usize, Expected)>,
+    pub expected: Vec<(usize, ExpectedRow)>,
     /// What was looked up anew, in order.
     pub explored: Vec<ExploredRow>,
     /// The needs, in order.
@@ -526,7 +517,7 @@ impl Sink for Rows {
         self.requests.push(*row);
     }
 
-    fn expected(&mut self, _: &RequestRow, beside: &Expected) {
+    fn expected(&mut self, _: &RequestRow, beside: &ExpectedRow) {
         self.expected.push((self.requests.len() - 1, *beside));
     }
 
@@ -560,7 +551,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 
     #[inline]
-    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         self.0.expected(row, beside);
         self.1.expected(row, beside);
     }

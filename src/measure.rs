@@ -41,7 +41,6 @@ pub struct Tally {
     pub sums: Sums,
     /// The outcome of the runs, apart from their rows.
     pub outcome: Outcome,
-    /// Their costs.
     pub costs: Costs,
     /// The limits of the profile.
     pub limits: Limits,

@@ -10,24 +10,24 @@ mod store;
 mod r#use;
 mod write;
 
-use crate::input::policy::memory::{FactMemory as Rules, Part, State};
+use crate::input::policy::memory::{FactMemory as Rules, MemoryPart, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::projection::Prompt;
 use crate::quantity::Tokens;
-use crate::timeline::facts::{Plant, Share};
+use crate::timeline::facts::{ItemShare, Plant};
 use crate::timeline::{ItemIx, Lifecycle, TurnIx};
 
 pub use memory_run::{AnyMemory, MemoryRun};
 pub(crate) use shown::Edited;
 
 /// A policy's memory beside the window; only `recall` is required.
-pub trait Memory {
+pub trait PolicyMemory {
     /// Returns its content in the prompt, or `None` if it has none. Called at the start of every session,
     /// before every request, and at the end of the load.
     fn recall(&mut self) -> Option<Recalled>;
 
     /// Reads new items, and items that the prompt no longer shows; called before anything is recalled.
-    fn observe(&mut self, _view: &dyn View) {}
+    fn observe(&mut self, _view: &dyn MemoryView) {}
 
     /// Called at the end of a turn.
     fn turn_end(&mut self, _turn: TurnIx) {}
@@ -50,7 +50,7 @@ pub trait Memory {
     }
 
     /// Returns the calls made since the last time.
-    fn take_calls(&mut self) -> Vec<Call> {
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
         Vec::new()
     }
 
@@ -66,7 +66,6 @@ pub trait Memory {
 /// A memory's content in the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recalled {
-    /// Its tokens.
     pub tokens: u32,
     /// A digest of its content: equal contents have equal digests.
     pub digest: u64,
@@ -74,25 +73,24 @@ pub struct Recalled {
 
 /// Calls of a memory to the service that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct MemoryServiceCall {
     /// Their purpose.
     pub kind: MemoryKind,
     /// The service's name.
     pub service: String,
     /// Their number.
     pub calls: u64,
-    /// Their tokens.
     pub tokens: Tokens,
 }
 
 /// A memory's view of a prompt.
-pub trait View {
+pub trait MemoryView {
     /// Returns the number of items that have entered, including the stable prefix.
     fn n_items(&self) -> ItemIx;
     /// Returns how the prompt shows an item's content; an item that never entered is lost.
     fn standing(&self, item: ItemIx) -> State;
     /// Returns how the prompt shows the content at a place of an item.
-    fn standing_at(&self, item: ItemIx, _place: Share) -> State {
+    fn standing_at(&self, item: ItemIx, _place: ItemShare) -> State {
         self.standing(item)
     }
     /// Returns whether all items from this one on are certainly shown unchanged.
@@ -101,7 +99,7 @@ pub trait View {
     }
 }
 
-impl View for Prompt<'_> {
+impl MemoryView for Prompt<'_> {
     fn n_items(&self) -> ItemIx {
         self.history().cursor()
     }
@@ -112,6 +110,6 @@ impl View for Prompt<'_> {
 }
 
 /// Returns whether a part is replaced by one that loses nothing.
-fn is_oracle(rules: &Rules, part: Part) -> bool {
+fn is_oracle(rules: &Rules, part: MemoryPart) -> bool {
     rules.oracle.contains(&part)
 }

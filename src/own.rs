@@ -24,7 +24,7 @@ use crate::timeline::Timeline;
 
 pub use remembers::{Knows, Memory};
 pub use text::Text;
-pub use twice::Played;
+pub use twice::PlayDigests;
 pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, View};
 
 /// An error of code outside this crate.
@@ -32,7 +32,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a run gives to code that is made for it.
 #[derive(Clone, Copy, Debug)]
-pub struct Made<'t> {
+pub struct CodeInputs<'t> {
     /// What is played.
     pub timeline: &'t Timeline,
     /// How large prompts and answers may be.
@@ -41,8 +41,8 @@ pub struct Made<'t> {
     pub play: u8,
 }
 
-type MakePolicy = dyn for<'t> Fn(Made<'t>) -> Box<dyn Projector + 't> + Send + Sync;
-type MakeMemory = dyn for<'t> Fn(Made<'t>) -> Box<dyn memory::Memory + 't> + Send + Sync;
+type MakePolicy = dyn for<'t> Fn(CodeInputs<'t>) -> Box<dyn Projector + 't> + Send + Sync;
+type MakeMemory = dyn for<'t> Fn(CodeInputs<'t>) -> Box<dyn memory::PolicyMemory + 't> + Send + Sync;
 
 /// Makes code anew for each run.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ impl Own {
     /// Creates a policy of a name from views.
     pub fn view<V: View + 'static>(
         name: &str,
-        make: impl Fn(Made<'_>) -> Result<V, BoxError> + Send + Sync + 'static,
+        make: impl Fn(CodeInputs<'_>) -> Result<V, BoxError> + Send + Sync + 'static,
     ) -> Self {
         let called: Arc<str> = name.into();
         Self::new(
@@ -80,25 +80,24 @@ impl Own {
     /// Adds a memory in code.
     pub fn with_memory<M: Memory + 'static>(
         self,
-        make: impl Fn(Made<'_>) -> M + Send + Sync + 'static,
+        make: impl Fn(CodeInputs<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
         let make: Arc<MakeMemory> =
             Arc::new(move |it| Box::new(remembers::Remembers::new(it, guarded::made(|| Ok(make(it))))));
         Self { memory: Some(make), ..self }
     }
 
-    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the policy, made for a run.
-    pub fn projector<'t>(&self, made: Made<'t>) -> Box<dyn Projector + 't> {
+    pub fn projector<'t>(&self, made: CodeInputs<'t>) -> Box<dyn Projector + 't> {
         (self.policy)(made)
     }
 
     /// Returns the memory, made for a run.
-    pub fn memory<'t>(&self, made: Made<'t>) -> Option<Box<dyn memory::Memory + 't>> {
+    pub fn memory<'t>(&self, made: CodeInputs<'t>) -> Option<Box<dyn memory::PolicyMemory + 't>> {
         self.memory.as_ref().map(|make| make(made))
     }
 

@@ -15,7 +15,7 @@ mod services;
 use indexmap::IndexMap;
 
 use crate::diag::{Code, Diagnostic};
-use crate::input::profile::written::{Limits, Price};
+use crate::input::profile::written::{LimitsSpec, PriceSpec};
 use matching::Match;
 
 /// All lists; the first one that recognises a file reads it.
@@ -23,16 +23,14 @@ const LISTS: [List; 3] = [litellm::LIST, genai_prices::LIST, models_dev::LIST];
 
 /// A price list's format.
 struct List {
-    /// Its name.
     name: &'static str,
     /// A description of its files.
     looks_like: &'static str,
-    /// Its source.
     source: &'static str,
     /// Returns whether a file is of this list.
     detect: fn(&PriceFile) -> bool,
     /// Reads all files of the list.
-    read: fn(&[&PriceFile], &mut Found) -> Result<(), Vec<Diagnostic>>,
+    read: fn(&[&PriceFile], &mut ListContents) -> Result<(), Vec<Diagnostic>>,
 }
 
 /// A file of a price list.
@@ -40,13 +38,12 @@ struct List {
 pub struct PriceFile {
     /// Its path, `/` between its parts.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 
 /// A list's entry for one model at one provider.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct ListEntry {
     /// The provider's name in the list.
     pub provider: String,
     /// The model's name in the list.
@@ -54,11 +51,10 @@ pub struct Entry {
     /// Its display name.
     pub title: Option<String>,
     /// Its token limits.
-    pub limits: Limits,
+    pub limits: LimitsSpec,
     /// The shortest prefix that its provider caches.
     pub cache_min_tokens: Option<u64>,
-    /// Its prices.
-    pub prices: Vec<Price>,
+    pub prices: Vec<PriceSpec>,
     /// The names that match it, if the list has any.
     pub matching: Option<Match>,
     /// The list's own source for the entry.
@@ -68,12 +64,11 @@ pub struct Entry {
 }
 
 /// Why a model has no profile: a code and a sentence.
-type Reason = (&'static str, String);
+type NoProfileReason = (&'static str, String);
 
 /// An entry that has no profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unplaced {
-    /// The list.
     pub list: &'static str,
     /// The model with its provider.
     pub name: String,
@@ -83,29 +78,27 @@ pub struct Unplaced {
     pub reason: String,
 }
 
-/// The contents of a list.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct ListContents {
     /// Its name.
     pub list: &'static str,
-    /// Its source.
     pub source: &'static str,
     /// Its models, in the order of the list.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
     /// Unusable parts, with reasons.
     pub unplaced: Vec<Unplaced>,
     /// By provider: the providers whose models it also sells, if the list says so.
     pub fallbacks: IndexMap<String, Vec<String>>,
 }
 
-impl Found {
+impl ListContents {
     /// Leaves something out.
     fn leave(&mut self, name: impl Into<String>, code: &'static str, reason: impl Into<String>) {
         self.unplaced.push(Unplaced { list: self.list, name: name.into(), code, reason: reason.into() });
     }
 
     /// Returns the entry for a model's name at a provider, or at the providers whose models it also sells.
-    pub fn entry(&self, provider: &str, model: &str) -> Option<&Entry> {
+    pub fn entry(&self, provider: &str, model: &str) -> Option<&ListEntry> {
         let own = |provider: &str| {
             let mut entries = self.entries.iter().filter(|it| it.provider == provider);
             entries.find(|it| it.matching.as_ref().map_or(it.model == model, |rule| rule.matches(model)))
@@ -119,7 +112,7 @@ impl Found {
 ///
 /// # Errors
 /// A file belongs to no known list, or is malformed.
-pub fn read(files: &[PriceFile]) -> Result<Vec<Found>, Vec<Diagnostic>> {
+pub fn read(files: &[PriceFile]) -> Result<Vec<ListContents>, Vec<Diagnostic>> {
     let mut by_list: IndexMap<&'static str, (&List, Vec<&PriceFile>)> = IndexMap::new();
     let mut problems = Vec::new();
     for file in files {
@@ -130,7 +123,7 @@ pub fn read(files: &[PriceFile]) -> Result<Vec<Found>, Vec<Diagnostic>> {
     }
     let mut all = Vec::with_capacity(by_list.len());
     for (list, files) in by_list.values() {
-        let mut found = Found { list: list.name, source: list.source, ..Found::default() };
+        let mut found = ListContents { list: list.name, source: list.source, ..ListContents::default() };
         match (list.read)(files, &mut found) {
             Ok(()) => all.push(found),
             Err(more) => problems.extend(more),

@@ -31,13 +31,13 @@ pub use edit::Editor;
 pub use firing::{Firing, Threshold};
 pub use program::Program;
 pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
-pub use text::Text;
+pub use text::PromptText;
 pub use window::Window;
 
 use crate::input::policy::Moment;
 use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Texts};
-use prompt::Shown;
+use prompt::ShownAs;
 
 /// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Left {
 
 /// Returns the text of an item that is shown as received.
 pub(crate) fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Option<String> {
-    let is_raw = stands.state == State::Shown && stands.rendition == Shown::Raw;
+    let is_raw = stands.state == State::Shown && stands.rendition == ShownAs::Raw;
     texts.of(item).filter(|_| is_raw).map(str::to_owned)
 }
 

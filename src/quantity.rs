@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use narrow::{Whole, ix, or_unlimited, saturated};
+pub use narrow::{Narrow, ix, or_unlimited, saturated};
 
 /// Has sums added field by field; what stands behind `max` keeps the larger one.
 macro_rules! sums {

@@ -7,16 +7,16 @@
 mod expected;
 mod removed;
 
-use crate::input::{Recovery, Size};
+use crate::input::{RecoverySpec, Size};
 use crate::ledger::NeedRow;
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{Shown, Slot, SlotIx, TurnState};
+use crate::projection::prompt::{ShownAs, Slot, SlotIx, TurnState};
 use crate::projection::{Prompt, State};
 use crate::quantity::Tokens;
 use crate::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
-pub use crate::input::scenario::refetch::{Assumption, Bound, Ends, Explores, Terms};
-pub use expected::{Billed, Carried, Source, Standing};
+pub use crate::input::scenario::refetch::{Assumption, End, Ends, Explores, Terms};
+pub use expected::{BilledSteps, Carried, CarriedAgain, NeedSource};
 pub use removed::Removed;
 
 /// A policy's recovery, prepared for one set of limits.
@@ -45,12 +45,12 @@ enum How {
 
 impl CompiledRecovery {
     /// Prepares a policy's recovery.
-    pub fn new(recovery: &Recovery, known: &Known, stable: Tokens, terms: Option<Terms>) -> Self {
+    pub fn new(recovery: &RecoverySpec, known: &Known, stable: Tokens, terms: Option<Terms>) -> Self {
         let eval = |size: &Size| Num::new(size, known).eval(&Env::default());
         let how = match recovery {
-            Recovery::OneShot => How::OneShot,
-            Recovery::Pinned => How::Pinned,
-            Recovery::NaiveReread { limit, fits } => {
+            RecoverySpec::OneShot => How::OneShot,
+            RecoverySpec::Pinned => How::Pinned,
+            RecoverySpec::NaiveReread { limit, fits } => {
                 let fits = fits.as_ref().unwrap_or(&Size::Limit);
                 How::NaiveReread { limit: *limit, fits: eval(fits).saturating_sub(stable) }
             }
@@ -149,13 +149,15 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
     let (slot, item) = (prompt.slot(result), prompt.item(result));
     // What a fold tells of stands as it was when it was folded.
     let is_told = |slot: &Slot| matches!(slot.state, State::Shown | State::Folded | State::FoldHost);
-    let is_whole = |it: SlotIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == Shown::Raw;
+    let is_whole = |it: SlotIx| is_told(prompt.slot(it)) && prompt.slot(it).rendition == ShownAs::Raw;
     let is_shown = is_told(slot);
     let has_handle = !matches!(slot.state, State::Dropped | State::Past) && item.handle > 0;
     let is_named = || mentions.iter().any(|it| prompt.history().slot_of(*it).is_some_and(is_whole));
     TurnState {
         tokens: Tokens::from(slot.tokens),
-        n_exact: u32::from(is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact))),
+        n_exact: u32::from(
+            is_shown && (slot.exact || matches!(slot.rendition, ShownAs::Raw | ShownAs::Exact)),
+        ),
         n_full: u32::from(is_whole(result) || slot.state == State::Shown && slot.tokens >= item.raw),
         n_raw: u32::from(is_whole(result)),
         n_handles: u32::from(has_handle || is_whole(result) || is_named()),

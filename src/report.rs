@@ -63,7 +63,7 @@ use crate::grid::shell::quoted;
 use crate::input::suite::{Figure, Reference};
 use crate::measure::Label;
 use crate::take::{FailedRun, Run};
-use crate::timeline::import::Loss;
+use crate::timeline::import::LossReason;
 use crate::worlds;
 
 pub(crate) use brief::Brief;
@@ -71,9 +71,9 @@ pub use estimated::Estimated;
 pub use figures::FigureLine;
 pub use folded::Folded;
 pub use guards::GuardVerdict;
-pub use metric::Totals;
-pub(crate) use sections::groups::Key;
-pub use session::{BillCheck, NewerVersion, Session, SharedFront};
+pub use metric::RunTotals;
+pub(crate) use sections::groups::GroupKey;
+pub use session::{BillCheck, NewerVersion, SessionReport, SharedFront};
 pub use verdict::Verdict;
 
 /// The name of the row that sums over scenarios.
@@ -96,22 +96,21 @@ pub struct Report {
     pub folded: Option<Box<Folded>>,
     /// The sums over scenarios, by profile, then by policy; empty unless requested.
     pub sums: Vec<Run>,
-    /// The guards' verdicts.
     pub guard_verdicts: Vec<GuardVerdict>,
     /// The runs that came to no result; they are in no other list, and in no sum.
     pub failures: Vec<FailedRun>,
     /// Files that were named or found but skipped.
     pub skipped: Vec<Skipped>,
     /// The recorded sessions that were run.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionReport>,
     /// What of their recordings could not be used.
-    pub losses: Losses,
+    pub losses: RecordingLosses,
     /// The policies that know later needs, which no real agent does.
     pub oracles: Vec<String>,
     /// The share of evidence that a policy must keep to be recommended.
     pub min_evidence: f64,
     /// The columns of its tables; empty for the usual ones.
-    pub columns: Vec<sections::columns::Column>,
+    pub columns: Vec<sections::columns::TableColumn>,
     /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
     /// How to go on from here, if this is the first report on recorded sessions.
@@ -159,20 +158,19 @@ pub struct Skipped {
 
 /// Records of recordings that could not be used, by what they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Losses(IndexMap<String, Lost>);
+pub struct RecordingLosses(IndexMap<String, Lost>);
 
 /// Records of one kind that could not be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Lost {
-    /// The number of records.
     pub records: usize,
     /// The number of sessions that miss some.
     pub sessions: usize,
 }
 
-impl Losses {
+impl RecordingLosses {
     /// Counts what one session misses.
-    pub fn add(&mut self, losses: &[Loss]) {
+    pub fn add(&mut self, losses: &[LossReason]) {
         for loss in losses {
             let lost = self.0.entry(loss.what.clone()).or_default();
             lost.records += loss.count;

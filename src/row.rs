@@ -16,7 +16,7 @@ pub const ANY: &str = "*";
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum ColumnUnit {
     /// Words.
     Text,
     /// True or false.
@@ -25,13 +25,11 @@ pub enum Unit {
     Count,
     /// An expected number of things.
     Expected,
-    /// Tokens.
     Tokens,
     /// US dollars.
     Usd,
     /// A share, from 0 to 1.
     Share,
-    /// Seconds.
     Seconds,
     /// Milliseconds.
     Ms,
@@ -43,7 +41,7 @@ pub enum Unit {
     Group,
 }
 
-impl Unit {
+impl ColumnUnit {
     /// Returns whether its values are numbers.
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Flag | Self::List | Self::Group)
@@ -55,19 +53,17 @@ impl Unit {
 pub struct Head {
     /// Its name; a dot parts a group from what is within.
     pub name: String,
-    /// Its unit.
-    pub unit: Unit,
+    pub unit: ColumnUnit,
     /// Its meaning; empty where another document has it.
     pub doc: &'static str,
 }
 
 /// A column of rows that are made of `R`.
 #[derive(Debug)]
-pub struct Column<R> {
+pub struct RowColumn<R> {
     /// Its name; one with a dot is within a group.
     pub name: &'static str,
-    /// Its unit.
-    pub unit: Unit,
+    pub unit: ColumnUnit,
     /// Its meaning, in a sentence.
     pub doc: &'static str,
     /// Returns the value under its name.
@@ -78,11 +74,11 @@ pub struct Column<R> {
     is_sparse: bool,
 }
 
-impl<R> Column<R> {
+impl<R> RowColumn<R> {
     /// Declares a column; see [`columns`].
     pub const fn new(
         name: &'static str,
-        unit: Unit,
+        unit: ColumnUnit,
         doc: &'static str,
         value: fn(&R, &'static str) -> Value,
     ) -> Self {
@@ -103,8 +99,8 @@ impl<R> Column<R> {
     }
 
     /// Returns the same column of what has an `R`.
-    pub const fn of<Q>(&self, value: fn(&Q, &'static str) -> Value) -> Column<Q> {
-        Column {
+    pub const fn of<Q>(&self, value: fn(&Q, &'static str) -> Value) -> RowColumn<Q> {
+        RowColumn {
             name: self.name,
             unit: self.unit,
             doc: self.doc,
@@ -119,19 +115,18 @@ impl<R> Column<R> {
         Head { name: self.name.to_owned(), unit: self.unit, doc: self.doc.trim_start() }
     }
 
-    /// Returns its value.
     pub fn value(&self, of: &R) -> Value {
         (self.value)(of, self.name)
     }
 }
 
-impl<R> Clone for Column<R> {
+impl<R> Clone for RowColumn<R> {
     fn clone(&self) -> Self {
         self.of(self.value)
     }
 }
 
-impl<R> PartialEq for Column<R> {
+impl<R> PartialEq for RowColumn<R> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -142,9 +137,9 @@ impl<R> PartialEq for Column<R> {
 macro_rules! listed {
     ($of:ty; $($(#[doc = $doc:literal])+
         $name:literal: $unit:ident $(($within:expr))? $($sparse:ident)? = |$it:ident| $value:expr,)*) => {
-        [$($crate::row::Column::<$of>::new(
+        [$($crate::row::RowColumn::<$of>::new(
             $name,
-            $crate::row::Unit::$unit,
+            $crate::row::ColumnUnit::$unit,
             concat!($($doc),+),
             |$it, _| $crate::row::Value::from($value),
         )$(.within($within))?$(.$sparse())?,)*]
@@ -156,7 +151,7 @@ pub(crate) use listed;
 macro_rules! columns {
     ($of:ty; $($column:tt)*) => {
         impl $crate::row::Columns for $of {
-            fn columns<'a>() -> std::borrow::Cow<'a, [$crate::row::Column<Self>]>
+            fn columns<'a>() -> std::borrow::Cow<'a, [$crate::row::RowColumn<Self>]>
             where
                 Self: 'a,
             {
@@ -178,7 +173,7 @@ pub(crate) use group;
 /// A kind of row: its columns are declared in the file of its type.
 pub trait Columns: Sized {
     /// Returns them in the order of rows.
-    fn columns<'a>() -> Cow<'a, [Column<Self>]>
+    fn columns<'a>() -> Cow<'a, [RowColumn<Self>]>
     where
         Self: 'a;
 }
@@ -215,12 +210,12 @@ fn collect(value: &Value, at: &str, open: &[&str], found: &mut Vec<Head>) {
             collect(inner, &below, open, found);
         }
     } else if value.number().is_some() {
-        found.push(Head { name: at.to_owned(), unit: Unit::Number, doc: "" });
+        found.push(Head { name: at.to_owned(), unit: ColumnUnit::Number, doc: "" });
     }
 }
 
 /// Returns columns that are called by what they count.
-pub fn named(names: &[&str], unit: Unit) -> Vec<Head> {
+pub fn named(names: &[&str], unit: ColumnUnit) -> Vec<Head> {
     names.iter().map(|it| Head { name: (*it).to_owned(), unit, doc: "" }).collect()
 }
 
@@ -230,7 +225,7 @@ pub fn fields<R: Columns>(of: &R) -> Value {
 }
 
 /// Returns a row; columns whose names have a dot are within their group.
-pub fn row<R>(columns: &[Column<R>], of: &R) -> Fields {
+pub fn row<R>(columns: &[RowColumn<R>], of: &R) -> Fields {
     let mut fields: Fields = Vec::with_capacity(columns.len());
     for column in columns {
         let value = column.value(of);
@@ -290,8 +285,7 @@ pub type Write = fn(&[Rows]) -> Result<Vec<u8>, serde_json::Error>;
 
 /// A format that rows are written in.
 #[derive(Clone, Copy, Debug)]
-pub struct Format {
-    /// Its name.
+pub struct RowFormat {
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
@@ -303,7 +297,7 @@ pub struct Format {
     pub write: Write,
 }
 
-impl Format {
+impl RowFormat {
     const fn new(
         name: &'static str,
         about: &'static str,
@@ -316,8 +310,8 @@ impl Format {
 }
 
 /// Every format that rows can be written in.
-pub const FORMATS: [Format; 3] = [
-    Format::new("json", "One JSON document", &["json"], false, json::document),
-    Format::new("jsonl", "One JSON object per line", &["jsonl", "ndjson"], false, json::lines),
-    Format::new("csv", "Comma-separated values", &["csv"], true, csv::table),
+pub const FORMATS: [RowFormat; 3] = [
+    RowFormat::new("json", "One JSON document", &["json"], false, json::document),
+    RowFormat::new("jsonl", "One JSON object per line", &["jsonl", "ndjson"], false, json::lines),
+    RowFormat::new("csv", "Comma-separated values", &["csv"], true, csv::table),
 ];

@@ -18,18 +18,20 @@ mod stream;
 mod threads;
 mod world;
 
-pub use counted::Counted;
+pub use counted::CountedLoad;
 pub use failures::{FailedRun, FailedRuns};
-pub use findings::{Curve, Curves, Findings, FindingsKind, Number, Places};
+pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, Number};
 pub use lives::Layouts;
 pub use load::Load;
-pub use play::{Folded, summed};
+pub use play::{FoldedLedger, summed};
 pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
-pub use run::{Assumed, LoadFacts, Run, StageFacts};
-pub use simulations::{AtEnds, Key, Keys, Ledgers, Simulations};
+pub use run::{LoadFacts, Run, RunBasis, StageFacts};
+pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
 pub use sinks::{Sinks, Take, Taken};
 pub use threads::{in_order, in_order_telling, with_threads};
-pub use world::{Asked, Fixed, Kind, Part, Plays, RowsOf, TrialLedger, Unpriced, Unread, World};
+pub use world::{
+    Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unpriced, Unread, World,
+};
 
 /// What is told, from any thread, while a plan runs: how much is done, of how much.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);

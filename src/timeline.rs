@@ -29,7 +29,7 @@ use crate::input::scenario::refetch::Refetch;
 use crate::quantity::{Cost, Decimal, Tokens, ix};
 
 pub use crate::input::policy::{Kind, Preserve};
-pub use build::{NewItem, Sizes, TimelineBuilder};
+pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use shared::Shared;
@@ -120,7 +120,6 @@ pub struct Session {
     pub draws: Option<u64>,
     /// The items of its stable prefix; empty if it uses the previous session's.
     pub stable: Range<ItemIx>,
-    /// Its turns.
     pub turns: Range<TurnIx>,
 }
 
@@ -175,7 +174,6 @@ pub struct Item {
     pub step_ix: StepIx,
     /// The tool, for calls and results.
     pub tool: u16,
-    /// Its kind.
     pub kind: Kind,
     /// Why it may be needed again.
     pub preserve: Preserve,
@@ -219,7 +217,7 @@ pub struct Recorded {
     /// By step, the cost stated by the recording itself; empty if it states none.
     pub costs: Vec<Option<Cost>>,
     /// What of the recording is in no part of the session.
-    pub losses: Vec<import::Loss>,
+    pub losses: Vec<import::LossReason>,
     /// The steps before whose requests the harness compacted the history by itself, in order; empty if that
     /// is undone.
     pub compactions: Vec<StepIx>,
@@ -274,13 +272,11 @@ pub struct RecordedModel {
 pub struct Usage {
     /// The whole prompt: read, written and uncached.
     pub prompt: Tokens,
-    /// Read from the cache.
     pub cache_read: Tokens,
     /// Written to the cache.
     pub cache_write: Tokens,
     /// Of it, tokens with a lifetime of an hour or more; `None` if the recording does not say.
     pub cache_write_long: Option<Tokens>,
-    /// Uncached.
     pub uncached: Tokens,
     /// Written by the model.
     pub output: Tokens,

@@ -9,7 +9,6 @@ use crate::input::profile::Family;
 use crate::input::scenario::TokenizerName;
 use crate::quantity::Tokens;
 
-/// A tokenizer.
 pub trait Tokenizer {
     /// Returns the number of tokens of a text; special tokens are counted as plain text.
     fn count(&self, text: &str) -> Tokens;

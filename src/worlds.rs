@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::input::Scenario;
-use crate::input::policy::memory::Memory;
-use crate::input::scenario::Load;
+use crate::input::policy::memory::MemorySpec;
+use crate::input::scenario::LoadSpec;
 use crate::row::Head;
-use crate::take::{FindingsKind, Kind, World};
+use crate::take::{FindingsKind, LoadKind, World};
 use crate::timeline::Timeline;
 
 pub use items::Items;
@@ -48,34 +48,33 @@ static ALL: &[Registered] = &[
 ];
 
 /// What is made of a load: its worlds, or every problem of the file that it names.
-type Made = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
+type MadeWorlds = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
 
 /// What is made of a recording: its world, or the first problem of the text.
-type Read = Result<Arc<dyn World>, Box<Diagnostic>>;
+type ReadWorld = Result<Arc<dyn World>, Box<Diagnostic>>;
 
 /// What a world does before there is one.
 struct Registered {
     /// Returns what it reads of a policy, if a load is of it.
-    kind: fn(&Load) -> Option<&'static Kind>,
+    kind: fn(&LoadSpec) -> Option<&'static LoadKind>,
     /// Finds what is wrong with a load of it.
-    check: fn(&Load) -> Vec<Diagnostic>,
+    check: fn(&LoadSpec) -> Vec<Diagnostic>,
     /// Finds what is wrong with a memory that only it reads.
-    check_memory: fn(&Memory) -> Vec<Diagnostic>,
+    check_memory: fn(&MemorySpec) -> Vec<Diagnostic>,
     /// Makes the loads of a scenario; the texts are of the files that it names.
-    make: fn(&Scenario, &[&str]) -> Option<Made>,
+    make: fn(&Scenario, &[&str]) -> Option<MadeWorlds>,
     /// Returns the load that a file stands for that is named like a recording, by how the file begins and what it is called.
-    of_file: fn(&str, &str) -> Option<Load>,
+    of_file: fn(&str, &str) -> Option<LoadSpec>,
     /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
-    beside: fn(&Load) -> Vec<(String, String)>,
+    beside: fn(&LoadSpec) -> Vec<(String, String)>,
     /// Returns the paths that override its numbers, as in `--set`.
     numbers: fn() -> Vec<String>,
     /// Reads a recording, if the text is of a format of its own.
-    read: fn(&str, &str) -> Option<Read>,
+    read: fn(&str, &str) -> Option<ReadWorld>,
     /// Returns the world of a timeline, if it is of one of its own.
     of_items: fn(&Arc<Timeline>) -> Option<Arc<dyn World>>,
     /// Returns the columns of its rows, under what gives the rows.
     rows: fn() -> Vec<(&'static str, Vec<Head>)>,
-    /// What its findings are.
     findings: Option<&'static FindingsKind>,
 }
 
@@ -97,17 +96,17 @@ impl Registered {
 }
 
 /// Returns the kind of a load, if a world knows it.
-fn known(load: &Load) -> Option<&'static Kind> {
+fn known(load: &LoadSpec) -> Option<&'static LoadKind> {
     ALL.iter().find_map(|it| (it.kind)(load))
 }
 
 /// Returns what a load reads of a policy.
-pub fn kind(load: &Load) -> &'static Kind {
+pub fn kind(load: &LoadSpec) -> &'static LoadKind {
     known(load).unwrap_or(&items::KIND)
 }
 
 /// Finds what is wrong with a load beyond its own form: in a lean build, that its world is left out.
-pub fn check(load: &Load) -> Vec<Diagnostic> {
+pub fn check(load: &LoadSpec) -> Vec<Diagnostic> {
     let message = "this build of ctxsim has no conversations, planted facts, chats, ageing or histories";
     let unknown = || Diagnostic::at(Code::WorldMissing, "load", message).help("enable its feature `worlds`");
     let lacking = known(load).is_none().then(unknown);
@@ -115,32 +114,32 @@ pub fn check(load: &Load) -> Vec<Diagnostic> {
 }
 
 /// Finds what is wrong with a memory beyond its own form.
-pub fn check_memory(memory: &Memory) -> Vec<Diagnostic> {
+pub fn check_memory(memory: &MemorySpec) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
 }
 
 /// Makes what a scenario plays, if that is a world of its own; the texts are of the files that it names.
-pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<Made> {
+pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<MadeWorlds> {
     ALL.iter().find_map(|it| (it.make)(scenario, texts))
 }
 
 /// Returns the load that a file stands for that is named like a recording: by how it begins, and what it is called.
-pub fn of_file(front: &str, name: &str) -> Option<Load> {
+pub fn of_file(front: &str, name: &str) -> Option<LoadSpec> {
     ALL.iter().find_map(|it| (it.of_file)(front, name))
 }
 
 /// Returns the files that a load names, relative to the scenario's folder, with the fields that do.
-pub fn beside(load: &Load) -> Vec<(String, String)> {
+pub fn beside(load: &LoadSpec) -> Vec<(String, String)> {
     ALL.iter().flat_map(|it| (it.beside)(load)).collect()
 }
 
 /// Returns the paths that override the declared numbers of a load, as in `--set`.
-pub fn numbers(load: &Load) -> Vec<String> {
+pub fn numbers(load: &LoadSpec) -> Vec<String> {
     ALL.iter().filter(|it| (it.kind)(load).is_some()).flat_map(|it| (it.numbers)()).collect()
 }
 
 /// Reads a recording that is of a world of its own.
-pub fn read(text: &str, name: &str) -> Option<Read> {
+pub fn read(text: &str, name: &str) -> Option<ReadWorld> {
     ALL.iter().find_map(|it| (it.read)(text, name))
 }
 
@@ -167,7 +166,7 @@ mod tests {
 
     /// Returns what is said of a load beyond its form: the code, and what to do.
     fn told(load: &str) -> Vec<(Code, Option<String>)> {
-        let load: Load = decode(load, Format::Ron).unwrap();
+        let load: LoadSpec = decode(load, Format::Ron).unwrap();
         check(&load).into_iter().map(|it| (it.code, it.help)).collect()
     }
 

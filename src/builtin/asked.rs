@@ -5,12 +5,11 @@ use crate::timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, 
 
 /// Until when something is asked of an item; `None` when it is not, or no more.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct LastAsked {
     /// All of it.
     pub(super) whole: Option<Time>,
     /// An exact excerpt.
     pub(super) exact: Option<Time>,
-    /// A handle.
     pub(super) handle: Option<Time>,
 }
 
@@ -27,9 +26,9 @@ const AFTER_STAGES: u8 = 3;
 pub(super) const REQUEST: u8 = 1;
 
 /// Returns what is asked of each item of a timeline.
-pub(super) fn asked(timeline: &Timeline) -> Vec<Asked> {
+pub(super) fn asked(timeline: &Timeline) -> Vec<LastAsked> {
     let spine = &timeline.spine;
-    let mut asked = vec![Asked::default(); spine.items.len()];
+    let mut asked = vec![LastAsked::default(); spine.items.len()];
     for (index, row) in spine.turns.iter().enumerate() {
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
         let turn_ix = ix(index);
@@ -65,7 +64,7 @@ pub(super) fn asked(timeline: &Timeline) -> Vec<Asked> {
     asked
 }
 
-impl Asked {
+impl LastAsked {
     /// Notes that a level is asked at a time.
     fn ask(&mut self, level: Level, time: Time) {
         let until = match level {
@@ -79,7 +78,7 @@ impl Asked {
 }
 
 /// Notes what a need asks of those results of its turn that have come by then: of all, or of the smallest that will do.
-fn ask_turn(spine: &Spine, need: &Need, time: Time, end: ItemIx, asked: &mut [Asked]) {
+fn ask_turn(spine: &Spine, need: &Need, time: Time, end: ItemIx, asked: &mut [LastAsked]) {
     let Some(row) = spine.turns.get(need.source as usize) else { return };
     let item = |it: &ItemIx| &spine.items[*it as usize];
     let items = row.items.start..row.items.end.min(end);

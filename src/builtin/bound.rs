@@ -10,17 +10,17 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::asked::{Asked, REQUEST, Time, asked};
+use super::asked::{LastAsked, REQUEST, Time, asked};
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
 use crate::input::policy::ScheduleFor;
-use crate::input::profile::cache::{Invalidates, Level};
+use crate::input::profile::cache::{Invalidates, PromptLevel};
 use crate::input::profile::price::Rates;
 use crate::input::{CacheRules, Profile, Settings, TtlClass};
 use crate::quantity::{Cost, Tokens, ix};
 use crate::timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, Timeline, TurnRow};
 
 /// What a token costs, in picodollars.
-type Price = u64;
+type EntryPrice = u64;
 
 /// Bounds that assume more and more of a policy, each in US dollars and above the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -140,7 +140,7 @@ impl Needed {
     }
 }
 
-impl Asked {
+impl LastAsked {
     /// Returns until when at least a handle, an excerpt or the whole of it is asked.
     fn until(&self, level: usize) -> Option<Time> {
         [self.handle, self.exact, self.whole].into_iter().skip(level).flatten().max()
@@ -155,10 +155,10 @@ fn last_request((step, moment): Time) -> usize {
 /// How a token can be paid, request by request.
 #[derive(Clone, Debug)]
 struct Ways {
-    input: Price,
-    read: Price,
+    input: EntryPrice,
+    read: EntryPrice,
     /// The classes of entries, the longest-lived last.
-    classes: Vec<Class>,
+    classes: Vec<EntryClass>,
     /// By request: milliseconds since the last one that could have renewed an entry.
     gaps_ms: Vec<u64>,
     /// By request: the levels of the prompt that no entry has, because the harness changed a setting to a value that it never had.
@@ -167,10 +167,9 @@ struct Ways {
     is_sent_before: Vec<bool>,
 }
 
-/// A class of entries.
 #[derive(Clone, Copy, Debug)]
-struct Class {
-    write: Price,
+struct EntryClass {
+    write: EntryPrice,
     /// How long an entry lives after its last use; without an end if `None`.
     life_ms: Option<u64>,
 }
@@ -196,7 +195,7 @@ impl Ways {
         let write = self.classes.iter().map(|it| it.write).min().unwrap_or(self.input).min(self.input);
         Self {
             input: write,
-            classes: vec![Class { write, life_ms: None }],
+            classes: vec![EntryClass { write, life_ms: None }],
             renewed: Vec::new(),
             ..self.clone()
         }
@@ -206,12 +205,12 @@ impl Ways {
     fn sum(&self, needed: &[Needed], timeline: &Timeline) -> Cost {
         let entries = self.entries(timeline);
         let is_shown = |it: &&Needed| it.tokens > 0 && entries[it.item as usize].first < it.end;
-        let mut ends: IndexMap<Entry, usize> = IndexMap::new();
+        let mut ends: IndexMap<FirstShown, usize> = IndexMap::new();
         for it in needed.iter().filter(is_shown) {
             let end = ends.entry(entries[it.item as usize]).or_default();
             *end = it.end.max(*end);
         }
-        let paths: IndexMap<Entry, Vec<Price>> =
+        let paths: IndexMap<FirstShown, Vec<EntryPrice>> =
             ends.into_iter().map(|(entry, end)| (entry, self.path(entry, end))).collect();
         let cost = |it: &Needed| {
             let entry = entries[it.item as usize];
@@ -221,7 +220,7 @@ impl Ways {
     }
 
     /// Returns, by item, when and how its tokens come.
-    fn entries(&self, timeline: &Timeline) -> Vec<Entry> {
+    fn entries(&self, timeline: &Timeline) -> Vec<FirstShown> {
         let spine = &timeline.spine;
         let mut seen = IndexSet::new();
         let entry = |(index, item): (ItemIx, &Item)| {
@@ -231,7 +230,7 @@ impl Ways {
             let may_be_sent = self.is_sent_before.get(first) == Some(&true) && turn.is_some_and(is_before);
             let level = level(item.kind);
             let may_be_cached = (!seen.insert(item.digest) || may_be_sent) && !self.is_renewed(level, first);
-            Entry { first, level, may_be_cached }
+            FirstShown { first, level, may_be_cached }
         };
         (0..).zip(&spine.items).map(entry).collect()
     }
@@ -242,13 +241,13 @@ impl Ways {
     }
 
     /// Returns the least that a token costs up to each request that shows it, from its first to an end.
-    fn path(&self, entry: Entry, end: usize) -> Vec<Price> {
-        let mut held = Held { uncached: self.input, ..Held::default() };
+    fn path(&self, entry: FirstShown, end: usize) -> Vec<EntryPrice> {
+        let mut held = HeldCost { uncached: self.input, ..HeldCost::default() };
         for (at, class) in self.classes.iter().enumerate() {
             held.cached[at] = Some(class.write);
         }
         if entry.may_be_cached {
-            held = Held { uncached: self.read, cached: [None, Some(self.read)] };
+            held = HeldCost { uncached: self.read, cached: [None, Some(self.read)] };
         }
         let mut costs = vec![held.least()];
         for request in entry.first + 1..end {
@@ -259,11 +258,11 @@ impl Ways {
     }
 
     /// Returns what a token has cost behind one more request, by how it is held then.
-    fn next(&self, mut held: Held, request: usize, level: usize) -> Held {
+    fn next(&self, mut held: HeldCost, request: usize, level: usize) -> HeldCost {
         let least = held.least();
         if self.is_renewed(level, request) {
             let new = |at: usize| Some(least.saturating_add(self.classes.get(at)?.write));
-            return Held { uncached: least.saturating_add(self.input), cached: [new(0), new(1)] };
+            return HeldCost { uncached: least.saturating_add(self.input), cached: [new(0), new(1)] };
         }
         if self.is_sent_before.get(request) == Some(&true) {
             // Written by a request that is in no bill.
@@ -282,14 +281,14 @@ impl Ways {
         let kept = [0, 1].into_iter().filter_map(read).min();
         let new = |at: usize| Some(least.saturating_add(self.classes.get(at)?.write));
         let uncached = least.saturating_add(self.input);
-        Held { uncached, cached: [new(0), [new(1), kept].into_iter().flatten().min()] }
+        HeldCost { uncached, cached: [new(0), [new(1), kept].into_iter().flatten().min()] }
     }
 }
 
 /// When a token is first shown, and whether an entry may have it by then that is in no bill of its own: because the harness had sent it, or
 /// because something equal came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Entry {
+struct FirstShown {
     first: usize,
     /// The level of the prompt at which it stands.
     level: usize,
@@ -298,33 +297,33 @@ struct Entry {
 
 /// The least that a token has cost, by how it is held behind a request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    uncached: Price,
+struct HeldCost {
+    uncached: EntryPrice,
     /// In an entry that was just written with the shorter lifetime, or in any other; `None` where that cannot be.
-    cached: [Option<Price>; 2],
+    cached: [Option<EntryPrice>; 2],
 }
 
-impl Held {
-    fn least(&self) -> Price {
-        self.cached.into_iter().flatten().fold(self.uncached, Price::min)
+impl HeldCost {
+    fn least(&self) -> EntryPrice {
+        self.cached.into_iter().flatten().fold(self.uncached, EntryPrice::min)
     }
 }
 
 /// Returns the classes of entries of a profile, the longest-lived last.
-fn classes(profile: &Profile, rates: &Rates) -> Vec<Class> {
+fn classes(profile: &Profile, rates: &Rates) -> Vec<EntryClass> {
     let write = |it: usize| rates.write(it).unwrap_or(rates.input).0;
     let least = rates.input.0.min(write(0)).min(write(1));
     match profile.cache.plain() {
         CacheRules::Breakpoints(rules) => {
             let sold = [TtlClass::Short, TtlClass::Long].into_iter();
             let sold = sold.filter(|it| rules.ttl_ms[*it as usize].is_some());
-            let class = |it| Class { write: write(it as usize), life_ms: Some(rules.life_ms(it)) };
-            let classes: Vec<Class> = sold.map(class).collect();
-            if classes.is_empty() { vec![Class { write: least, life_ms: None }] } else { classes }
+            let class = |it| EntryClass { write: write(it as usize), life_ms: Some(rules.life_ms(it)) };
+            let classes: Vec<EntryClass> = sold.map(class).collect();
+            if classes.is_empty() { vec![EntryClass { write: least, life_ms: None }] } else { classes }
         }
         // What is sent is cached without being asked for.
-        CacheRules::PrefixInterval { ttl_ms, .. } => vec![Class { write: least, life_ms: *ttl_ms }],
-        _ => vec![Class { write: least, life_ms: None }],
+        CacheRules::PrefixInterval { ttl_ms, .. } => vec![EntryClass { write: least, life_ms: *ttl_ms }],
+        _ => vec![EntryClass { write: least, life_ms: None }],
     }
 }
 
@@ -351,7 +350,7 @@ fn pauses(timeline: &Timeline) -> (Vec<u64>, Vec<bool>) {
 }
 
 /// The levels of a prompt, from the front.
-const LEVELS: [Level; 3] = [Level::Tools, Level::System, Level::Messages];
+const LEVELS: [PromptLevel; 3] = [PromptLevel::Tools, PromptLevel::System, PromptLevel::Messages];
 
 /// Returns the level of the prompt at which items of a kind stand.
 fn level(kind: Kind) -> usize {

@@ -4,13 +4,13 @@
 //! breaks the cached prefix, which can cost more than keeping everything.
 
 use crate::input::policy::Moment;
-use crate::projection::prompt::Shown;
+use crate::projection::prompt::ShownAs;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
 use crate::quantity::{ix, saturated};
 use crate::timeline::{ItemIx, Kind, NO_ITEM, Preserve, Spine, StepIx, Timeline};
 
-use super::asked::{Asked, REQUEST, Time, asked};
+use super::asked::{LastAsked, REQUEST, Time, asked};
 
 /// Knows the whole load in advance, and still may cost more than a policy that edits nothing.
 ///
@@ -19,7 +19,7 @@ use super::asked::{Asked, REQUEST, Time, asked};
 #[derive(Clone, Debug)]
 pub struct Clairvoyant {
     /// By item: what is asked of it, and until when.
-    asked: Vec<Asked>,
+    asked: Vec<LastAsked>,
     /// By step: the items to look at before its request.
     reviews: Vec<Vec<ItemIx>>,
     /// How many steps' reviews are done.
@@ -65,9 +65,9 @@ impl Clairvoyant {
         if is_asked(asked.exact) {
             let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
             let exact = item.preserve == Preserve::WorkingEvidence;
-            edit.shrink(index, Rendered::sized(Shown::Exact, tokens, exact));
+            edit.shrink(index, Rendered::sized(ShownAs::Exact, tokens, exact));
         } else if is_asked(asked.handle) {
-            edit.shrink(index, Rendered::sized(Shown::Handle, item.handle.min(item.raw), false));
+            edit.shrink(index, Rendered::sized(ShownAs::Handle, item.handle.min(item.raw), false));
         } else {
             edit.take_out(index);
         }
@@ -75,7 +75,7 @@ impl Clairvoyant {
 }
 
 /// Returns, by step, which items to look at: what has just been read, and what has just been asked for the last time.
-fn reviews(spine: &Spine, asked: &[Asked]) -> Vec<Vec<ItemIx>> {
+fn reviews(spine: &Spine, asked: &[LastAsked]) -> Vec<Vec<ItemIx>> {
     let mut reviews = vec![Vec::new(); spine.steps.len() + 1];
     let mut at = |step: StepIx, item: ItemIx| {
         if let Some(items) = reviews.get_mut(step as usize) {

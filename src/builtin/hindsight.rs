@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::asked::{Asked, asked};
-use super::schedule::{Clear, Prices, Unit, cheapest, cost};
+use super::asked::{LastAsked, asked};
+use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
 use crate::input::policy::{Moment, ScheduleFor};
 use crate::projection::{Ambient, Editor, Projector};
 use crate::timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
@@ -27,7 +27,7 @@ impl Hindsight {
         let mut drops = vec![Vec::new(); timeline.spine.steps.len()];
         let dead = deaths(&timeline.spine, &asked(timeline));
         for steps in segments(timeline) {
-            let load = Load::new(timeline, &dead, steps.clone());
+            let load = ScheduledLoad::new(timeline, &dead, steps.clone());
             for clear in cheapest(&load.units, &load.prices(timeline, made_for)) {
                 let request = steps.start + clear.request;
                 drops[request].extend(load.cleared(clear));
@@ -65,7 +65,7 @@ pub(super) fn cheapest_cost(
 ) -> u128 {
     let dead = deaths(&timeline.spine, &asked(timeline));
     let of = |steps: Range<usize>| {
-        let load = Load::new(timeline, &dead, steps.clone());
+        let load = ScheduledLoad::new(timeline, &dead, steps.clone());
         let mut prices = load.prices(timeline, made_for);
         let front: u64 = load.units.iter().take(load.n_system).map(|it| it.tokens).sum();
         // Tools and system prompt are read even then.
@@ -80,8 +80,8 @@ pub(super) fn cheapest_cost(
 }
 
 /// A session, or what lies between two compactions of its harness, as its schedule sees it.
-struct Load {
-    units: Vec<Unit>,
+struct ScheduledLoad {
+    units: Vec<ScheduledItem>,
     /// By unit: the item that is dropped.
     items: Vec<ItemIx>,
     /// How many units stand in front of all messages.
@@ -89,7 +89,7 @@ struct Load {
     steps: Range<usize>,
 }
 
-impl Load {
+impl ScheduledLoad {
     fn new(timeline: &Timeline, dead: &[usize], steps: Range<usize>) -> Self {
         let spine = &timeline.spine;
         let gone = gone(timeline);
@@ -106,7 +106,7 @@ impl Load {
             load.n_system += usize::from(
                 is_first && index < spine.n_stable && matches!(item.kind, Kind::System | Kind::ToolSchema),
             );
-            load.units.push(Unit {
+            load.units.push(ScheduledItem {
                 arrives: first_shown(spine, index).saturating_sub(steps.start),
                 dead: dead_at.saturating_sub(steps.start),
                 tokens: item.raw.into(),
@@ -117,7 +117,7 @@ impl Load {
     }
 
     /// Returns what is paid: the cache has lost a prompt that was sent too long ago.
-    fn prices(&self, timeline: &Timeline, made_for: &ScheduleFor) -> Prices {
+    fn prices(&self, timeline: &Timeline, made_for: &ScheduleFor) -> SchedulePrices {
         let ScheduleFor { read, write, ttl_ms, rewrites_all } = *made_for;
         let steps = &timeline.spine.steps[self.steps.clone()];
         let idle =
@@ -127,7 +127,7 @@ impl Load {
             ttl_ms.is_some_and(|it| idle > it)
         };
         let kept = (0..steps.len()).map(|it| if is_cold(it) { write } else { read }).collect();
-        Prices { kept, write, breaks_at: rewrites_all.then_some(self.n_system) }
+        SchedulePrices { kept, write, breaks_at: rewrites_all.then_some(self.n_system) }
     }
 
     /// Returns the items that a clear drops, each once.
@@ -190,7 +190,7 @@ pub(super) fn first_shown(spine: &Spine, index: ItemIx) -> usize {
 }
 
 /// Returns, by item, the first request that need not show it: never for what always stands there.
-pub(super) fn deaths(spine: &Spine, asked: &[Asked]) -> Vec<usize> {
+pub(super) fn deaths(spine: &Spine, asked: &[LastAsked]) -> Vec<usize> {
     let mut dead = vec![usize::MAX; spine.items.len()];
     let mut read = |items: Range<ItemIx>, at: StepIx| {
         for it in items {

@@ -8,26 +8,25 @@
 //! near it where only some are.
 
 /// What a token costs, in any one unit.
-pub type Price = u64;
+pub type TokenPrice = u64;
 
 /// An item of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct ScheduledItem {
     /// The first request that shows it.
     pub arrives: usize,
     /// The first request that need not show it any more; beyond the last one where it always has to be shown.
     pub dead: usize,
-    /// Its tokens.
     pub tokens: u64,
 }
 
 /// What is paid, request by request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prices {
+pub struct SchedulePrices {
     /// What a token costs that the prompt before had, too: a read, or a write where the cache has lost it.
-    pub kept: Vec<Price>,
+    pub kept: Vec<TokenPrice>,
     /// What a token costs that is written.
-    pub write: Price,
+    pub write: TokenPrice,
     /// The unit from which on a clear writes again, wherever it begins: a cache that has no entry in between loses all of it. Where
     /// entries are dense, a clear writes again from its own place on.
     pub breaks_at: Option<usize>,
@@ -36,7 +35,6 @@ pub struct Prices {
 /// A clear: all that is dead from a place on goes, before a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clear {
-    /// The request.
     pub request: usize,
     /// The first unit that may go.
     pub place: usize,
@@ -46,12 +44,12 @@ pub struct Clear {
 const LOOKED_AT: usize = 64;
 
 /// Returns the clears of the cheapest schedule found, in order; units are in the order of the prompt.
-pub fn cheapest(units: &[Unit], prices: &Prices) -> Vec<Clear> {
+pub fn cheapest(units: &[ScheduledItem], prices: &SchedulePrices) -> Vec<Clear> {
     let n = prices.kept.len();
     if !units.iter().any(|it| it.dead < n) {
         return Vec::new();
     }
-    let program = Program::new(units, prices);
+    let program = ScheduleTimes::new(units, prices);
     let table = program.solve();
     let mut clears = Vec::new();
     program.clears(&table, [0, program.times.len() - 1], 0, &mut clears);
@@ -60,7 +58,7 @@ pub fn cheapest(units: &[Unit], prices: &Prices) -> Vec<Clear> {
 }
 
 /// Returns what a schedule costs, all requests together.
-pub fn cost(units: &[Unit], prices: &Prices, clears: &[Clear]) -> u128 {
+pub fn cost(units: &[ScheduledItem], prices: &SchedulePrices, clears: &[Clear]) -> u128 {
     let mut shown = vec![false; units.len()];
     let mut is_gone = vec![false; units.len()];
     let mut sum = 0_u128;
@@ -88,8 +86,8 @@ pub fn cost(units: &[Unit], prices: &Prices, clears: &[Clear]) -> u128 {
 }
 
 /// The times, the places, and what lies between them.
-struct Program<'u> {
-    units: &'u [Unit],
+struct ScheduleTimes<'u> {
+    units: &'u [ScheduledItem],
     /// Requests at which a clear may be made, in order; behind the last is the end.
     times: Vec<usize>,
     /// Units at which a clear may begin, in order; behind the last is the end.
@@ -105,17 +103,17 @@ struct Program<'u> {
 }
 
 /// By window and place: the least that waiting and clears cost within it.
-type Table = Vec<Vec<Vec<u128>>>;
+type CostTable = Vec<Vec<Vec<u128>>>;
 
-impl<'u> Program<'u> {
-    fn new(units: &'u [Unit], prices: &Prices) -> Self {
+impl<'u> ScheduleTimes<'u> {
+    fn new(units: &'u [ScheduledItem], prices: &SchedulePrices) -> Self {
         let n = prices.kept.len();
         let mut sums = vec![0_u128; n + 1];
         for (request, kept) in prices.kept.iter().enumerate() {
             sums[request + 1] = sums[request] + u128::from(*kept);
         }
         let droppable: Vec<usize> = (0..units.len()).filter(|it| units[*it].dead < n).collect();
-        let weighed = |of: fn(&Unit, usize) -> usize| {
+        let weighed = |of: fn(&ScheduledItem, usize) -> usize| {
             let mut all: Vec<(usize, u64)> =
                 droppable.iter().map(|it| (of(&units[*it], *it), units[*it].tokens)).collect();
             all.sort_unstable();
@@ -167,7 +165,7 @@ impl<'u> Program<'u> {
     }
 
     /// Returns what clears write again: what is alive behind the place and was in the prompt before.
-    fn rewrites_of(&self, prices: &Prices) -> Vec<Vec<u128>> {
+    fn rewrites_of(&self, prices: &SchedulePrices) -> Vec<Vec<u128>> {
         let of_time = |time: &usize| {
             let Some(kept) = prices.kept.get(*time) else { return vec![0; self.places.len()] };
             let price = u128::from(prices.write.saturating_sub(*kept));
@@ -203,7 +201,7 @@ impl<'u> Program<'u> {
 
     /// Returns the least that a window costs behind a place if a clear begins just there, and which clear that is; nothing where none is
     /// best.
-    fn deepest(&self, table: &Table, [start, end]: [usize; 2], place: usize) -> (u128, Option<usize>) {
+    fn deepest(&self, table: &CostTable, [start, end]: [usize; 2], place: usize) -> (u128, Option<usize>) {
         let last = self.places.len() - 1;
         let mut best = (self.waiting([start, end], [place, last]), None);
         let sums = (start + 1..end).map(|at| {
@@ -225,9 +223,9 @@ impl<'u> Program<'u> {
     }
 
     /// Fills the table, the shortest windows first.
-    fn solve(&self) -> Table {
+    fn solve(&self) -> CostTable {
         let (n_times, n_places) = (self.times.len(), self.places.len());
-        let mut table: Table = vec![vec![vec![0; n_places]; n_times]; n_times];
+        let mut table: CostTable = vec![vec![vec![0; n_places]; n_times]; n_times];
         for length in 1..n_times {
             for start in 0..n_times - length {
                 let window = [start, start + length];
@@ -240,7 +238,7 @@ impl<'u> Program<'u> {
     }
 
     /// Collects the clears of a window from a place on.
-    fn clears(&self, table: &Table, window: [usize; 2], from: usize, clears: &mut Vec<Clear>) {
+    fn clears(&self, table: &CostTable, window: [usize; 2], from: usize, clears: &mut Vec<Clear>) {
         let [start, end] = window;
         if end <= start + 1 {
             return;
@@ -280,7 +278,7 @@ mod tests {
     use crate::rng::Seed;
 
     /// Looks at every set of units that may have been dropped by each request; knows nothing of clears.
-    fn brute_force(units: &[Unit], prices: &Prices) -> u128 {
+    fn brute_force(units: &[ScheduledItem], prices: &SchedulePrices) -> u128 {
         let sets = 1_usize << units.len();
         let mut best = vec![None::<u128>; sets];
         best[0] = Some(0);
@@ -326,17 +324,17 @@ mod tests {
             let n = 2 + below(7);
             let mut arrives: Vec<usize> = (0..1 + below(8)).map(|_| below(n as u64)).collect();
             arrives.sort_unstable();
-            let unit = |arrives: usize, below: &mut dyn FnMut(u64) -> usize| Unit {
+            let unit = |arrives: usize, below: &mut dyn FnMut(u64) -> usize| ScheduledItem {
                 arrives,
                 dead: arrives + 1 + below(n as u64),
                 tokens: 1 + below(40) as u64,
             };
-            let units: Vec<Unit> = arrives.into_iter().map(|it| unit(it, &mut below)).collect();
+            let units: Vec<ScheduledItem> = arrives.into_iter().map(|it| unit(it, &mut below)).collect();
             let kept = (0..n).map(|_| if below(6) == 0 { 25 } else { 2 }).collect();
             // What always stands in front is no part of what a clear breaks.
             let n_stable = units.iter().take_while(|it| it.dead >= n).count();
             let breaks_at = (nth % 2 == 1).then(|| below(n_stable as u64 + 1));
-            let prices = Prices { kept, write: 25, breaks_at };
+            let prices = SchedulePrices { kept, write: 25, breaks_at };
 
             let clears = cheapest(&units, &prices);
 
@@ -352,10 +350,10 @@ mod tests {
 
     #[test]
     fn a_long_trace_is_near_the_best_and_never_above_keeping_everything() {
-        let units: Vec<Unit> = (0..400)
-            .map(|it| Unit { arrives: it, dead: it + 2 + it % 37, tokens: 100 + it as u64 % 7 })
+        let units: Vec<ScheduledItem> = (0..400)
+            .map(|it| ScheduledItem { arrives: it, dead: it + 2 + it % 37, tokens: 100 + it as u64 % 7 })
             .collect();
-        let prices = Prices { kept: vec![2; 400], write: 25, breaks_at: None };
+        let prices = SchedulePrices { kept: vec![2; 400], write: 25, breaks_at: None };
 
         let clears = cheapest(&units, &prices);
 

@@ -13,7 +13,7 @@ use crate::ledger::CacheUse;
 use crate::quantity::{Tokens, ix};
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.
-pub(super) struct Blocks {
+pub(super) struct BlockStore {
     block_tokens: Tokens,
     store: Lru,
     known: IndexSet<(u128, u64)>,
@@ -21,7 +21,7 @@ pub(super) struct Blocks {
     prompt: Vec<u32>,
 }
 
-impl Blocks {
+impl BlockStore {
     pub(super) fn new(rules: &profile::Blocks) -> Self {
         Self {
             block_tokens: rules.block_tokens,
@@ -32,7 +32,7 @@ impl Blocks {
     }
 }
 
-impl CacheRule for Blocks {
+impl CacheRule for BlockStore {
     fn needs_chain(&self) -> bool {
         true
     }

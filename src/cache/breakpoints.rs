@@ -8,7 +8,7 @@
 //! began. Differences of other providers are numbers of the rules: where entries are looked up, what renews
 //! them, when they can be read, where an automatic breakpoint is.
 
-use super::marks::{Mark, is_one_position, look_ups, place};
+use super::marks::{CacheMark, is_one_position, look_ups, place};
 use super::{
     CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
 };
@@ -21,15 +21,12 @@ use crate::quantity::Tokens;
 /// When a request starts and when its response does, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// The request.
     pub request_ms: i64,
-    /// The response.
     pub response_ms: i64,
 }
 
-/// An entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct CacheEntry {
     tokens: Tokens,
     ttl: TtlClass,
     written_ms: i64,
@@ -39,21 +36,21 @@ struct Entry {
 
 /// When a request starts, and from when on what it writes can be read.
 #[derive(Clone, Copy, Debug)]
-struct Clock {
+struct EntryClock {
     now_ms: i64,
     readable_ms: i64,
 }
 
 /// A cache with breakpoints, and its entries by content.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub struct BreakpointCache {
     rules: Breakpoints,
-    entries: ByDigest<u128, Entry>,
+    entries: ByDigest<u128, CacheEntry>,
     /// Where the last request's marks end, by class.
     ends: [Tokens; 2],
 }
 
-impl Cache {
+impl BreakpointCache {
     /// An empty cache.
     pub fn new(rules: Breakpoints) -> Self {
         Self { rules, entries: ByDigest::default(), ends: [0; 2] }
@@ -62,17 +59,17 @@ impl Cache {
     /// Divides a prompt of prefixes by its marks, which are in order; what it has beyond them is uncached.
     ///
     /// A response is taken to end when it starts.
-    pub fn divide(&mut self, links: &[Link], marks: &[Mark], prompt: Tokens, times: Times) -> CacheUse {
+    pub fn divide(&mut self, links: &[Link], marks: &[CacheMark], prompt: Tokens, times: Times) -> CacheUse {
         let moments = [times.request_ms, times.response_ms, times.response_ms];
         let readable_ms = readable_from(self.rules.readable, self.rules.readable_after_ms, moments);
         let marks = self.cacheable(marks);
-        let clock = Clock { now_ms: times.request_ms, readable_ms };
+        let clock = EntryClock { now_ms: times.request_ms, readable_ms };
         let hit = marks.iter().rev().find_map(|mark| self.look_back(links, mark.link, clock.now_ms));
         self.settle(links, &marks, hit, prompt, clock)
     }
 
     /// Returns the marks with enough before them.
-    fn cacheable(&self, marks: &[Mark]) -> Vec<Mark> {
+    fn cacheable(&self, marks: &[CacheMark]) -> Vec<CacheMark> {
         marks.iter().filter(|it| it.tokens >= self.rules.min_tokens && it.tokens > 0).copied().collect()
     }
 
@@ -80,10 +77,10 @@ impl Cache {
     fn settle(
         &mut self,
         links: &[Link],
-        marks: &[Mark],
+        marks: &[CacheMark],
         hit: Option<(usize, Tokens)>,
         prompt: Tokens,
-        clock: Clock,
+        clock: EntryClock,
     ) -> CacheUse {
         let read = hit.map_or(0, |(_, tokens)| tokens.min(prompt));
         for mark in marks {
@@ -162,7 +159,7 @@ impl Cache {
 
     /// Returns the entry at a prefix, if it still lives.
     #[inline(always)]
-    fn live(&self, link: &Link, now_ms: i64) -> Option<&Entry> {
+    fn live(&self, link: &Link, now_ms: i64) -> Option<&CacheEntry> {
         let entry = self.entries.get(&link.digest)?;
         let is_live = elapsed_ms(entry.touched_ms, now_ms) <= self.rules.life_ms(entry.ttl)
             && self.rules.max_age_ms.is_none_or(|it| elapsed_ms(entry.written_ms, now_ms) <= it);
@@ -180,18 +177,18 @@ impl Cache {
     }
 
     /// Writes the entry at a mark; one that lives unread stays readable from when it would have been.
-    fn write(&mut self, link: &Link, mark: &Mark, clock: Clock) {
+    fn write(&mut self, link: &Link, mark: &CacheMark, clock: EntryClock) {
         let live = self.live(link, clock.now_ms);
         let readable_ms = live.map_or(clock.readable_ms, |it| it.readable_ms.min(clock.readable_ms));
         let (written_ms, touched_ms) = (clock.now_ms, clock.now_ms);
-        let entry = Entry { tokens: mark.tokens, ttl: mark.ttl, written_ms, touched_ms, readable_ms };
+        let entry = CacheEntry { tokens: mark.tokens, ttl: mark.ttl, written_ms, touched_ms, readable_ms };
         self.entries.insert(link.digest, entry);
     }
 }
 
 /// Returns where the last mark of all and the last long-lived one stand: short, long.
-fn ends(marks: &[Mark], prompt: Tokens) -> [Tokens; 2] {
-    let last = |of_class: &dyn Fn(&&Mark) -> bool| {
+fn ends(marks: &[CacheMark], prompt: Tokens) -> [Tokens; 2] {
+    let last = |of_class: &dyn Fn(&&CacheMark) -> bool| {
         marks.iter().filter(of_class).map(|it| it.tokens.min(prompt)).max().unwrap_or(0)
     };
     [last(&|_| true), last(&|it| it.ttl == TtlClass::Long)]
@@ -203,7 +200,7 @@ fn bill(read: Tokens, ends: [Tokens; 2], prompt: Tokens, broke_at: Option<u32>) 
     CacheUse { read, write: [all - long, long - read], uncached: prompt - all, broke_at }
 }
 
-impl CacheRule for Cache {
+impl CacheRule for BreakpointCache {
     fn needs_chain(&self) -> bool {
         true
     }
@@ -220,7 +217,7 @@ impl CacheRule for Cache {
                 .into_iter()
                 .find_map(|it| Some((it, self.readable(&links[it], now_ms)?))),
         };
-        self.settle(links, &marks, hit, request.prompt, Clock { now_ms, readable_ms })
+        self.settle(links, &marks, hit, request.prompt, EntryClock { now_ms, readable_ms })
     }
 
     fn look(&self, request: &RequestView<'_>) -> Finding {
@@ -246,8 +243,8 @@ impl CacheRule for Cache {
         let entries = links.iter().enumerate().rev();
         let read_for = |at| (hit == Some(at)).then_some(request.prompt);
         let entries = entries.filter_map(|(at, link)| self.found(link, positions[at], read_for(at), now_ms));
-        let counts = |it: &Mark| cacheable.iter().any(|other| other.link == it.link);
-        let mark = |it: &Mark| MarkFound {
+        let counts = |it: &CacheMark| cacheable.iter().any(|other| other.link == it.link);
+        let mark = |it: &CacheMark| MarkFound {
             slot: links[it.link].slot,
             tokens: it.tokens,
             life_ms: self.rules.life_ms(it.ttl),

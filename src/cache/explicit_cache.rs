@@ -11,9 +11,8 @@ use crate::input::profile::cache;
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::quantity::Tokens;
 
-/// A content.
 #[derive(Clone, Copy, Debug)]
-struct Content {
+struct StoredContent {
     /// The prefix that it is, and which of its prompt's that was.
     digest: u128,
     link: usize,
@@ -21,13 +20,13 @@ struct Content {
 }
 
 /// The contents that were stored; each has a row of the same index.
-pub(super) struct ExplicitCache {
+pub(super) struct StoredContents {
     rules: cache::ExplicitCache,
-    contents: Vec<Content>,
+    contents: Vec<StoredContent>,
     rows: Vec<ExplicitCacheRow>,
 }
 
-impl ExplicitCache {
+impl StoredContents {
     pub(super) fn new(rules: cache::ExplicitCache) -> Self {
         Self { rules, contents: Vec::new(), rows: Vec::new() }
     }
@@ -53,7 +52,7 @@ impl ExplicitCache {
     /// Returns the contents that a prompt begins with, held or not.
     fn begun(&self, request: &RequestView<'_>) -> impl Iterator<Item = usize> {
         let links = request.chain.links();
-        let is_begun = |it: &Content| links.get(it.link).is_some_and(|link| link.digest == it.digest);
+        let is_begun = |it: &StoredContent| links.get(it.link).is_some_and(|link| link.digest == it.digest);
         (0..self.contents.len()).filter(move |it| is_begun(&self.contents[*it]))
     }
 
@@ -81,7 +80,7 @@ impl ExplicitCache {
     fn store(&mut self, link: usize, digest: u128, tokens: Tokens, now_ms: i64) -> usize {
         let token_ms = u128::from(tokens) * u128::from(self.rules.ttl_ms);
         let expires_ms = now_ms.saturating_add_unsigned(self.rules.ttl_ms);
-        self.contents.push(Content { digest, link, expires_ms });
+        self.contents.push(StoredContent { digest, link, expires_ms });
         self.rows.push(ExplicitCacheRow { at_ms: now_ms, tokens, token_ms });
         self.contents.len() - 1
     }
@@ -96,7 +95,7 @@ impl ExplicitCache {
     }
 }
 
-impl CacheRule for ExplicitCache {
+impl CacheRule for StoredContents {
     fn needs_chain(&self) -> bool {
         true
     }

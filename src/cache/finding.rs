@@ -31,7 +31,6 @@ pub struct MarkFound {
 pub struct EntryFound {
     /// The slot that ends it, where the rule knows what it holds.
     pub slot: Option<u32>,
-    /// Its tokens.
     pub tokens: Tokens,
     /// Milliseconds since what its life is counted from, which is its last use unless nothing renews it; where the rule has a clock.
     pub age_ms: Option<u64>,
@@ -62,7 +61,6 @@ pub enum Fate {
     OutOfLookback {
         /// How many, that of the breakpoint counted.
         positions: u64,
-        /// How many are looked at.
         looked_at: u64,
     },
     /// No breakpoint that counts is at or after it.

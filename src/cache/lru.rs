@@ -10,7 +10,7 @@ pub const BLOCKS_MAX: u32 = ABSENT - 1;
 
 /// A block's neighbours in the order of use.
 #[derive(Clone, Copy, Debug)]
-struct Neighbours {
+struct UseNeighbours {
     newer: u32,
     older: u32,
 }
@@ -18,7 +18,7 @@ struct Neighbours {
 /// Which blocks a store holds.
 #[derive(Clone, Debug)]
 pub struct Lru {
-    places: Vec<Neighbours>,
+    places: Vec<UseNeighbours>,
     capacity: Option<u32>,
     touch: Touch,
     n_held: u32,
@@ -27,13 +27,13 @@ pub struct Lru {
 impl Lru {
     /// Returns an empty store.
     pub fn new(rules: &Blocks) -> Self {
-        let ring = Neighbours { newer: 0, older: 0 };
+        let ring = UseNeighbours { newer: 0, older: 0 };
         Self { places: vec![ring], capacity: rules.capacity_blocks, touch: rules.touch, n_held: 0 }
     }
 
     /// Makes room for blocks numbered from 0 to below `n_blocks`.
     pub fn reserve(&mut self, n_blocks: u32) {
-        let absent = Neighbours { newer: ABSENT, older: ABSENT };
+        let absent = UseNeighbours { newer: ABSENT, older: ABSENT };
         let n_places = n_blocks.min(BLOCKS_MAX) as usize + 1;
         if self.places.len() < n_places {
             self.places.resize(n_places, absent);
@@ -74,7 +74,7 @@ impl Lru {
     #[inline]
     fn use_one(&mut self, block: u32, capacity: u32) {
         let at = block as usize + 1;
-        let Some(&Neighbours { newer, older }) = self.places.get(at) else { return };
+        let Some(&UseNeighbours { newer, older }) = self.places.get(at) else { return };
         if older == ABSENT {
             if self.n_held == capacity {
                 self.evict();
@@ -85,7 +85,7 @@ impl Lru {
             self.places[older as usize].newer = newer;
         }
         let newest = self.places[0].older;
-        self.places[at] = Neighbours { newer: 0, older: newest };
+        self.places[at] = UseNeighbours { newer: 0, older: newest };
         self.places[newest as usize].newer = block + 1;
         self.places[0].older = block + 1;
     }

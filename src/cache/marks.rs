@@ -1,6 +1,6 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
-use crate::input::policy::{Breakpoint, Layout, LevelEnd, Place};
+use crate::input::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
 use crate::input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use crate::input::{Breakpoints, TtlClass};
 use crate::projection::chain::{Chain, Link};
@@ -9,7 +9,7 @@ use crate::timeline::Kind;
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct CacheMark {
     /// The prefix after which it stands.
     pub link: usize,
     /// Tokens before it.
@@ -21,20 +21,21 @@ pub struct Mark {
 /// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end are after
 /// the last.
 pub fn place(
-    layout: &Layout,
+    layout: &LayoutSpec,
     asked: Option<TtlClass>,
     rules: &Breakpoints,
     chain: &Chain,
     tail: Tokens,
-) -> Vec<Mark> {
-    let mut marks: Vec<Mark> = places(layout, asked, rules, chain, tail).into_iter().map(|it| it.0).collect();
+) -> Vec<CacheMark> {
+    let mut marks: Vec<CacheMark> =
+        places(layout, asked, rules, chain, tail).into_iter().map(|it| it.0).collect();
     let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
     marks.drain(..surplus);
     marks
 }
 
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
-pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
+pub fn look_ups(layout: &LayoutSpec, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
     let links = seen(rules, chain);
     let marks = places(layout, None, rules, chain, 0);
     let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
@@ -58,44 +59,44 @@ pub fn look_ups(layout: &Layout, rules: &Breakpoints, lookup: &Lookup, chain: &C
 /// Those that a layout counts in messages are the agent's own; what is asked after them can carry the
 /// automatic one alone.
 pub(super) fn places(
-    layout: &Layout,
+    layout: &LayoutSpec,
     asked: Option<TtlClass>,
     rules: &Breakpoints,
     chain: &Chain,
     tail: Tokens,
-) -> Vec<(Mark, bool)> {
+) -> Vec<(CacheMark, bool)> {
     let links = seen(rules, chain);
-    let mut marks: Vec<(Mark, bool)> = Vec::with_capacity(4);
-    let implicit = [Breakpoint::at(Place::Automatic)];
+    let mut marks: Vec<(CacheMark, bool)> = Vec::with_capacity(4);
+    let implicit = [Breakpoint::at(PromptPlace::Automatic)];
     let is_implicit = layout.is_silent() && rules.is_implicit;
     if let Some(link) = lead_end(links).filter(|_| is_implicit && rules.marks_lead) {
-        marks.push((Mark { link, tokens: links[link].tokens, ttl: rules.class(asked) }, false));
+        marks.push((CacheMark { link, tokens: links[link].tokens, ttl: rules.class(asked) }, false));
     }
     for breakpoint in if is_implicit { &implicit[..] } else { layout.breakpoints() } {
         let ttl = rules.class(breakpoint.class().or(asked));
-        let is_automatic = breakpoint.at == Place::Automatic;
+        let is_automatic = breakpoint.at == PromptPlace::Automatic;
         let mut push = |link: usize| {
             let at_end = link + 1 == links.len();
             let tokens = links[link].tokens.saturating_sub(if at_end { tail } else { 0 });
             if !marks.iter().any(|it| it.0.link == link) {
-                marks.push((Mark { link, tokens, ttl }, is_automatic));
+                marks.push((CacheMark { link, tokens, ttl }, is_automatic));
             }
         };
         match breakpoint.at {
-            Place::EndOf(level) => {
+            PromptPlace::EndOf(level) => {
                 if let Some(link) = end_of(level, links) {
                     push(link);
                 }
             }
-            Place::LastMessages { n, offset } => {
+            PromptPlace::LastMessages { n, offset } => {
                 message_ends(chain.own_links()).skip(usize::from(offset)).take(usize::from(n)).for_each(push);
             }
-            Place::BeforeTurn(back) => {
+            PromptPlace::BeforeTurn(back) => {
                 if let Some(link) = before_turn(back, chain.own_links()) {
                     push(link);
                 }
             }
-            Place::Automatic => {
+            PromptPlace::Automatic => {
                 if let Some(link) = automatic(rules.automatic, links) {
                     push(link);
                 }

@@ -17,18 +17,18 @@ pub trait OwnRule: Send {
     ///
     /// # Errors
     /// Any error ends the run.
-    fn submit(&mut self, request: &Request<'_>) -> Result<Division, BoxError>;
+    fn submit(&mut self, request: &CacheRequest<'_>) -> Result<Division, BoxError>;
 }
 
-impl<F: FnMut(&Request<'_>) -> Result<Division, BoxError> + Send> OwnRule for F {
-    fn submit(&mut self, request: &Request<'_>) -> Result<Division, BoxError> {
+impl<F: FnMut(&CacheRequest<'_>) -> Result<Division, BoxError> + Send> OwnRule for F {
+    fn submit(&mut self, request: &CacheRequest<'_>) -> Result<Division, BoxError> {
         self(request)
     }
 }
 
 /// What a cache knows about a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a>(&'a RequestView<'a>);
+pub struct CacheRequest<'a>(&'a RequestView<'a>);
 
 /// A prefix of a prompt: it ends where an entry ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Division {
     pub uncached: u64,
 }
 
-impl Request<'_> {
+impl CacheRequest<'_> {
     /// Returns the size of the prompt in tokens.
     #[must_use]
     pub fn prompt_tokens(&self) -> u64 {
@@ -108,7 +108,7 @@ impl Make {
 }
 
 /// Adapts a cache in code to the engine.
-struct Own {
+struct OwnCache {
     rule: Result<Box<dyn OwnRule>, String>,
     fault: Option<String>,
 }
@@ -117,17 +117,17 @@ struct Own {
 pub(super) fn cache(code: &OwnCode) -> Box<dyn CacheRule> {
     let make = code.factory::<Make>().cloned();
     let make = || make.map(|it| (it.0)()).ok_or_else(|| "these are not cache rules".into());
-    Box::new(Own { rule: guarded::made(make), fault: None })
+    Box::new(OwnCache { rule: guarded::made(make), fault: None })
 }
 
-impl CacheRule for Own {
+impl CacheRule for OwnCache {
     fn needs_chain(&self) -> bool {
         true
     }
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let answer = match &mut self.rule {
-            Ok(rule) => guarded::call("the cache", || rule.submit(&Request(request))),
+            Ok(rule) => guarded::call("the cache", || rule.submit(&CacheRequest(request))),
             Err(why) => Err(why.clone()),
         };
         match answer {

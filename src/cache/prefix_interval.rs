@@ -5,7 +5,7 @@
 //! prefixes of its prompt, and a prefix can be read once the response of the request that introduced it has
 //! begun.
 
-use super::prefixes::{Left, Prefixes};
+use super::prefixes::{LeftPrefix, Prefixes};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::input::profile::Steps;
 use crate::ledger::CacheUse;
@@ -66,7 +66,7 @@ impl CacheRule for PrefixInterval {
         let mut entries: Vec<EntryFound> = Vec::new();
         for (index, link) in request.chain.links().iter().enumerate().rev() {
             let of_last = prefixes.last.get(index).filter(|(digest, _)| *digest == link.digest);
-            let of_last = of_last.map(|it| Left { touched_ms: prefixes.last_ms, note: it.1 });
+            let of_last = of_last.map(|it| LeftPrefix { touched_ms: prefixes.last_ms, note: it.1 });
             let Some(known) = of_last.or_else(|| prefixes.left.get(&link.digest).copied()) else { continue };
             let read = self.steps.floor(link.tokens).min(request.prompt);
             let fate = match known {

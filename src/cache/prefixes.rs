@@ -8,7 +8,7 @@ use crate::digest::ByDigest;
 pub(super) struct Prefixes<T = ()> {
     ttl_ms: Option<u64>,
     /// Prefixes that the last prompt did not have.
-    pub(super) left: ByDigest<u128, Left<T>>,
+    pub(super) left: ByDigest<u128, LeftPrefix<T>>,
     /// Prefixes of the last prompt, shortest first; all were sent at `last_ms`.
     pub(super) last: Vec<(u128, T)>,
     pub(super) last_ms: i64,
@@ -18,16 +18,15 @@ pub(super) struct Prefixes<T = ()> {
 
 /// A prefix that the last prompt did not have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Left<T> {
+pub(super) struct LeftPrefix<T> {
     /// When it was last sent.
     pub(super) touched_ms: i64,
-    /// What is noted of it.
     pub(super) note: T,
 }
 
 /// How many of a prompt's prefixes are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct KnownPrefixes {
     /// With the prompt before.
     pub(super) n_same: usize,
     /// With any earlier prompt that is not forgotten.
@@ -87,7 +86,7 @@ impl<T: Copy> Prefixes<T> {
         };
         let touched_ms = self.last_ms;
         for (digest, note) in self.last.drain(n_same..) {
-            self.left.insert(digest, Left { touched_ms, note });
+            self.left.insert(digest, LeftPrefix { touched_ms, note });
         }
         n_same
     }
@@ -95,7 +94,7 @@ impl<T: Copy> Prefixes<T> {
 
 impl Prefixes {
     /// Takes a prompt and says how far it was known.
-    pub(super) fn submit(&mut self, request: &RequestView<'_>) -> Shared {
+    pub(super) fn submit(&mut self, request: &RequestView<'_>) -> KnownPrefixes {
         let was_live = self.is_live(self.last_ms, request.now_ms);
         let mut known_to = 0;
         let n_same = self.take(request, |index, known| {
@@ -103,6 +102,6 @@ impl Prefixes {
                 known_to = index + 1;
             }
         });
-        Shared { n_same, n_known: known_to.max(if was_live { n_same } else { 0 }) }
+        KnownPrefixes { n_same, n_known: known_to.max(if was_live { n_same } else { 0 }) }
     }
 }

@@ -8,7 +8,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
-use crate::input::profile::cache::{Hits, Level, Qualified as Rules, SETTINGS};
+use crate::input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
 use crate::input::{CacheRules, Settings};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::{Chain, Link};
@@ -39,7 +39,7 @@ impl HitDraws {
 }
 
 /// Other rules, under settings and with luck.
-pub(super) struct Qualified {
+pub(super) struct QualifiedCache {
     inner: Box<dyn CacheRule>,
     rules: Rules,
     hit_draws: HitDraws,
@@ -56,7 +56,7 @@ struct Salts([u128; 3]);
 
 impl Salts {
     fn new(rules: &Rules, settings: Settings) -> Self {
-        let levels = [Level::Tools, Level::System, Level::Messages];
+        let levels = [PromptLevel::Tools, PromptLevel::System, PromptLevel::Messages];
         Self(levels.map(|level| salt(rules.invalidates.of(settings, level))))
     }
 
@@ -71,7 +71,7 @@ impl Salts {
     }
 }
 
-impl Qualified {
+impl QualifiedCache {
     pub(super) fn new(rules: &Rules) -> Self {
         Self {
             inner: cache(&rules.rules),
@@ -116,7 +116,7 @@ fn salt(settings: Settings) -> u128 {
     xxh3_128(&bytes)
 }
 
-impl CacheRule for Qualified {
+impl CacheRule for QualifiedCache {
     fn needs_chain(&self) -> bool {
         self.inner.needs_chain()
     }
@@ -155,12 +155,12 @@ impl CacheRule for Qualified {
 }
 
 /// Returns rules that know of settings.
-pub(super) fn with_settings(rules: &CacheRules) -> Qualified {
+pub(super) fn with_settings(rules: &CacheRules) -> QualifiedCache {
     match rules {
-        CacheRules::Qualified(rules) => Qualified::new(rules),
+        CacheRules::Qualified(rules) => QualifiedCache::new(rules),
         rules => {
             let rules = rules.clone();
-            Qualified::new(&Rules {
+            QualifiedCache::new(&Rules {
                 rules,
                 invalidates: Default::default(),
                 hits: None,

@@ -19,9 +19,8 @@ use crate::projection::chain::Link;
 use crate::quantity::Tokens;
 use crate::timeline::Kind;
 
-/// A unit.
 #[derive(Clone, Copy, Debug)]
-struct Unit {
+struct CacheUnit {
     tokens: Tokens,
     /// When a prompt last had it; of units that the last prompt had, this is not kept up.
     touched_ms: i64,
@@ -30,7 +29,7 @@ struct Unit {
 
 /// A unit that the last prompt had.
 #[derive(Clone, Copy, Debug)]
-struct Own {
+struct OwnUnit {
     /// The prefix that covers it, and which of that prefix's units it is.
     link: usize,
     digest: u128,
@@ -39,7 +38,7 @@ struct Own {
 
 /// What a request left after that a later one may show.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct UnitsLeft {
     n_links: usize,
     digest: u128,
     now_ms: i64,
@@ -48,17 +47,17 @@ struct Before {
 
 /// The units that earlier requests left.
 pub(super) struct Units {
-    rules: cache::Units,
+    rules: cache::UnitRules,
     /// By the prefix that covers them.
-    units: ByDigest<u128, Vec<Unit>>,
+    units: ByDigest<u128, Vec<CacheUnit>>,
     /// Those that the last prompt had, by the prefix that covers them.
-    own: Vec<Own>,
+    own: Vec<OwnUnit>,
     prefixes: Prefixes,
-    before: Option<Before>,
+    before: Option<UnitsLeft>,
 }
 
 impl Units {
-    pub(super) fn new(rules: cache::Units) -> Self {
+    pub(super) fn new(rules: cache::UnitRules) -> Self {
         Self {
             rules,
             units: ByDigest::default(),
@@ -83,7 +82,11 @@ impl Units {
         for (link, it) in links.iter().enumerate().skip(n_same) {
             let Some(units) = self.units.get_mut(&it.digest) else { continue };
             units.retain(|it| is_live(self.rules.ttl_ms, it.touched_ms, now_ms));
-            self.own.extend(units.iter().map(|unit| Own { link, digest: it.digest, tokens: unit.tokens }));
+            self.own.extend(units.iter().map(|unit| OwnUnit {
+                link,
+                digest: it.digest,
+                tokens: unit.tokens,
+            }));
         }
     }
 
@@ -95,11 +98,11 @@ impl Units {
         let units = self.units.entry(covering.digest).or_default();
         match units.binary_search_by_key(&tokens, |it| it.tokens) {
             Ok(at) => units[at].readable_ms = units[at].readable_ms.min(readable_ms),
-            Err(at) => units.insert(at, Unit { tokens, touched_ms: now_ms, readable_ms }),
+            Err(at) => units.insert(at, CacheUnit { tokens, touched_ms: now_ms, readable_ms }),
         }
         let at = self.own.partition_point(|it| (it.link, it.tokens) < (link, tokens));
         if self.own.get(at).is_none_or(|it| (it.link, it.tokens) != (link, tokens)) {
-            self.own.insert(at, Own { link, digest: covering.digest, tokens });
+            self.own.insert(at, OwnUnit { link, digest: covering.digest, tokens });
         }
     }
 
@@ -107,7 +110,7 @@ impl Units {
     fn output_end(&self, request: &RequestView<'_>) -> Option<(Tokens, i64)> {
         let links = request.chain.links();
         let is_known =
-            |it: &Before| is_shown(it, links) && is_live(self.rules.ttl_ms, it.now_ms, request.now_ms);
+            |it: &UnitsLeft| is_shown(it, links) && is_live(self.rules.ttl_ms, it.now_ms, request.now_ms);
         let before = self.before.filter(|it| self.rules.at_output_end && is_known(it))?;
         let unedited = links[..request.chain.n_unedited()].get(before.n_links..).unwrap_or_default();
         let is_reply = |it: &&Link| matches!(it.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall);
@@ -116,21 +119,21 @@ impl Units {
     }
 
     /// Returns the units that a prompt begins with, the longest first, each with the link that covers it.
-    fn begun(&self, request: &RequestView<'_>) -> Vec<(usize, Unit)> {
+    fn begun(&self, request: &RequestView<'_>) -> Vec<(usize, CacheUnit)> {
         let links = request.chain.links();
         let last_ms = self.before.map_or(request.now_ms, |it| it.now_ms);
-        let mut begun: Vec<(usize, Unit)> = Vec::new();
+        let mut begun: Vec<(usize, CacheUnit)> = Vec::new();
         for (link, it) in links.iter().enumerate() {
             for unit in self.units.get(&it.digest).into_iter().flatten() {
                 let is_own = self.own.iter().any(|own| (own.digest, own.tokens) == (it.digest, unit.tokens));
                 let touched_ms = if is_own { last_ms } else { unit.touched_ms };
-                begun.push((link, Unit { touched_ms, ..*unit }));
+                begun.push((link, CacheUnit { touched_ms, ..*unit }));
             }
         }
         if let Some((end, readable_ms)) = self.output_end(request) {
             let tokens = self.rules.steps.floor(end);
             let link = links.partition_point(|it| it.tokens < tokens);
-            begun.push((link, Unit { tokens, touched_ms: last_ms, readable_ms }));
+            begun.push((link, CacheUnit { tokens, touched_ms: last_ms, readable_ms }));
         }
         begun.retain(|it| it.1.tokens > 0);
         begun.sort_by_key(|(link, it)| (std::cmp::Reverse((*link, it.tokens)), it.readable_ms));
@@ -140,7 +143,7 @@ impl Units {
 
     /// Returns the tokens of the longest unit that can be read; edits that keep a prefix may have made it shorter.
     fn longest(&self, links: &[Link], now_ms: i64) -> Tokens {
-        let readable = |own: &&Own| {
+        let readable = |own: &&OwnUnit| {
             let units = self.units.get(&own.digest).into_iter().flatten();
             units.clone().any(|it| it.tokens == own.tokens && it.readable_ms <= now_ms)
         };
@@ -149,7 +152,7 @@ impl Units {
 }
 
 /// Returns whether a prompt begins with the one before.
-fn is_shown(before: &Before, links: &[Link]) -> bool {
+fn is_shown(before: &UnitsLeft, links: &[Link]) -> bool {
     before.n_links.checked_sub(1).and_then(|it| links.get(it)).is_some_and(|it| it.digest == before.digest)
 }
 
@@ -180,7 +183,7 @@ impl CacheRule for Units {
             self.leave(links, end, now_ms, readable_ms);
         }
         let ended_ms = request.end_ms.saturating_add_unsigned(self.rules.readable_after_ms);
-        self.before = Some(Before {
+        self.before = Some(UnitsLeft {
             n_links: links.len(),
             digest: links.last().map_or(0, |it| it.digest),
             now_ms,

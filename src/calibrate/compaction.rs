@@ -5,7 +5,7 @@ use super::forecast::{Chance, Forecast};
 use crate::engine::Simulation;
 use crate::input::policy::{Action, Moment};
 use crate::input::profile::price::{Prices, Rates};
-use crate::input::scenario::refetch::{Bound, Terms};
+use crate::input::scenario::refetch::{End, Terms};
 use crate::input::{CacheRules, Limits, Policy, PolicyFile};
 use crate::ledger::{RequestRow, Role, Sums, TokenUse};
 use crate::price;
@@ -55,14 +55,14 @@ pub struct HiddenFile {
 
 /// A predicted event of a hidden file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReadOutcome {
     /// A tool for reading files reads it again.
     Read,
     /// It is read again, or searched by its path.
     Fetched,
 }
 
-impl Outcome {
+impl ReadOutcome {
     /// Returns how probable it was for a file, and whether it happened.
     pub fn of(self, file: &HiddenFile) -> (Chance, bool) {
         match self {
@@ -79,12 +79,12 @@ impl Aftermath {
     }
 
     /// Returns to how many hidden files something was expected to happen: as declared, and at either end of the interval.
-    pub fn predicted(&self, outcome: Outcome) -> [f64; 3] {
+    pub fn predicted(&self, outcome: ReadOutcome) -> [f64; 3] {
         [0, 1, 2].map(|bound| self.files.iter().map(|it| outcome.of(it).0.after[bound]).sum())
     }
 
     /// Returns to how many hidden files something happened.
-    pub fn actual(&self, outcome: Outcome) -> usize {
+    pub fn actual(&self, outcome: ReadOutcome) -> usize {
         self.files.iter().filter(|it| outcome.of(it).1).count()
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn aftermaths(
         rows,
         policy,
         rates: prices.usual(),
-        terms: timeline.refetch.terms(Bound::Value),
+        terms: timeline.refetch.terms(End::Value),
         forecast: Forecast::declared(),
         uses: files::uses(timeline),
         gone: files::gone_at(timeline),
@@ -149,7 +149,7 @@ struct Study<'a> {
 }
 
 /// An expected or actual read of a hidden file, and its cost.
-struct Read {
+struct ReadCost {
     /// Its probability.
     chance: f64,
     /// Tokens of the prompt that a separate request sends again.
@@ -219,7 +219,7 @@ impl Study<'_> {
 
     fn predicted_usd(&self, hidden: &[Hidden<'_>], prompt: Tokens, step: StepIx) -> Option<f64> {
         let Terms { own_request, fetched_max, call_tokens, .. } = self.terms;
-        let reads = hidden.iter().map(|it| Read {
+        let reads = hidden.iter().map(|it| ReadCost {
             chance: self.forecast.chance(it.idle_requests).after[0],
             sent: own_request * prompt as f64,
             call: f64::from(call_tokens),
@@ -236,7 +236,7 @@ impl Study<'_> {
             let read = self.uses.iter().find(is_it)?;
             let result = self.timeline.spine.items.get(read.result? as usize)?;
             let call = self.timeline.spine.items.get(result.pair as usize)?;
-            Some(Read {
+            Some(ReadCost {
                 chance: 1.0,
                 sent: self.sent_for(at, files),
                 call: f64::from(call.raw),
@@ -262,10 +262,10 @@ impl Study<'_> {
 
     /// Returns the US dollars of reads that follow a compaction: what is sent again is read from the cache, what is new is billed
     /// as the request before the compaction was.
-    fn usd(&self, reads: impl Iterator<Item = Read>, step: StepIx) -> Option<f64> {
+    fn usd(&self, reads: impl Iterator<Item = ReadCost>, step: StepIx) -> Option<f64> {
         let before = self.row(step - 1)?;
         let mut tokens = TokenUse::default();
-        for Read { chance, sent, call, fetched, carried_requests } in reads {
+        for ReadCost { chance, sent, call, fetched, carried_requests } in reads {
             let new = call + fetched;
             let carried = sent + new * f64::from(carried_requests);
             tokens += TokenUse {

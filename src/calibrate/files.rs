@@ -13,7 +13,6 @@ pub(super) enum Deed {
     Read,
     /// Writes or changes it.
     Change,
-    /// Searches it.
     Search,
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::input::scenario::refetch::Bound;
+use crate::input::scenario::refetch::End;
 use crate::input::text::decode::{Format, decode};
 
 /// The declared numbers, with their sources.
@@ -79,7 +79,7 @@ impl Forecast {
         let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);
         let Some(class) = self.hidden_files.iter().find(fits) else { return Chance::default() };
         let FileClass { baseline, effect: Effect { value, low, high }, .. } = class;
-        let after = Bound::ALL.map(|it| (baseline + it.pick(value, [low, high])).clamp(0.0, 1.0));
+        let after = End::ALL.map(|it| (baseline + it.pick(value, [low, high])).clamp(0.0, 1.0));
         Chance { baseline: *baseline, after }
     }
 

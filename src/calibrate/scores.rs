@@ -2,10 +2,9 @@
 
 /// Scores of predictions of events with several chances each: compactions and the files that they hid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scores {
+pub struct ForecastScores {
     /// The number of predicted events.
     pub events: usize,
-    /// The number of their chances.
     pub chances: usize,
     /// The predicted total over all events.
     pub predicted: f64,
@@ -19,7 +18,7 @@ pub struct Scores {
     pub scatter: f64,
 }
 
-impl Scores {
+impl ForecastScores {
     /// Scores events by the probability of each chance, and whether it happened.
     pub fn new(events: &[Vec<(f64, bool)>]) -> Self {
         let chances = || events.iter().flatten();
@@ -76,7 +75,7 @@ mod tests {
         // Expected 0.5 and 1.5; two and none happened.
         let events = [vec![(0.25, true), (0.25, true)], vec![(0.5, false), (1.0, false)]];
 
-        let scores = Scores::new(&events);
+        let scores = ForecastScores::new(&events);
 
         assert_eq!((scores.events, scores.chances, scores.actual), (2, 4, 2));
         assert_near(scores.predicted, 2.0);
@@ -91,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_certain_and_right_prediction_scores_nothing() {
-        let scores = Scores::new(&[vec![(1.0, true), (0.0, false), (1.0, true)]]);
+        let scores = ForecastScores::new(&[vec![(1.0, true), (0.0, false), (1.0, true)]]);
 
         assert_eq!([scores.deviance, scores.brier, scores.scatter], [0.0; 3]);
         assert_eq!(scores.ratios_by_chance(), (1.0, Some(1.0)));
@@ -99,11 +98,11 @@ mod tests {
 
     #[test]
     fn where_nothing_happened_there_is_no_ratio() {
-        let scores = Scores::new(&[vec![(0.5, false)]]);
+        let scores = ForecastScores::new(&[vec![(0.5, false)]]);
 
         assert_eq!(scores.ratio(), None);
         assert_near(scores.deviance, 1.0);
         assert_eq!(scores.ratios_by_chance().1, None, "one file may well be left alone");
-        assert_eq!(Scores::new(&[]), Scores::default());
+        assert_eq!(ForecastScores::new(&[]), ForecastScores::default());
     }
 }

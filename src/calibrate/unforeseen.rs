@@ -13,7 +13,7 @@ use crate::timeline::{EventKind, Timeline, Usage};
 
 /// What may happen at a request though no record tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum What {
+pub enum Surprise {
     /// The first request of a turn reads less than stood in the cache.
     TurnFell,
     /// Another request does.
@@ -28,7 +28,7 @@ pub enum What {
 
 /// Requests at which the same may happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct UnforeseenTally {
     /// Their number.
     pub requests: usize,
     /// How often it was expected to happen.
@@ -51,16 +51,16 @@ pub struct Tally {
     pub happened_usd: f64,
 }
 
-sums!(Tally: requests, expected, expected_low, expected_high, variance, happened, expected_usd, expected_usd_low,
+sums!(UnforeseenTally: requests, expected, expected_low, expected_high, variance, happened, expected_usd, expected_usd_low,
     expected_usd_high, happened_usd);
 
 /// Counts by what may happen, and by whether its probability is known.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Unforeseen(IndexMap<(What, bool), Tally>);
+pub struct Unforeseen(IndexMap<(Surprise, bool), UnforeseenTally>);
 
 /// A request, the one before it, and its bill.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment<'a> {
+pub(super) struct BillMoment<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) before: &'a RequestRow,
     pub(super) row: &'a RequestRow,
@@ -72,7 +72,7 @@ pub(super) struct Moment<'a> {
 
 /// What is said of one request.
 struct Claim {
-    what: What,
+    what: Surprise,
     /// That it happens, if that is known.
     chance: Option<Chance>,
     has_happened: bool,
@@ -84,7 +84,7 @@ struct Claim {
 
 impl Unforeseen {
     /// Counts what may have happened at a request.
-    pub(super) fn add(&mut self, moment: &Moment<'_>) {
+    pub(super) fn add(&mut self, moment: &BillMoment<'_>) {
         let Some(odds) = &moment.timeline.odds else { return };
         for claim in moment.claims(odds) {
             *self.0.entry((claim.what, claim.chance.is_some())).or_default() += moment.tally(&claim);
@@ -99,26 +99,26 @@ impl Unforeseen {
     }
 
     /// Returns what may happen and whether its probability is known, with the counts.
-    pub fn iter(&self) -> impl Iterator<Item = (What, bool, &Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Surprise, bool, &UnforeseenTally)> {
         self.0.iter().map(|((what, is_known), tally)| (*what, *is_known, tally))
     }
 
     /// Returns the counts of what may happen, whether or not its probability is known.
-    pub fn of(&self, what: What) -> Tally {
-        let mut sum = Tally::default();
+    pub fn of(&self, what: Surprise) -> UnforeseenTally {
+        let mut sum = UnforeseenTally::default();
         self.iter().filter(|it| it.0 == what).for_each(|it| sum += *it.2);
         sum
     }
 
     /// Returns the expected change of the predicted cost of input in US dollars: as declared, and the least and the most.
     pub fn expected_usd(&self) -> [f64; 3] {
-        let ends: [fn(&Tally) -> f64; 3] =
+        let ends: [fn(&UnforeseenTally) -> f64; 3] =
             [|it| it.expected_usd, |it| it.expected_usd_low, |it| it.expected_usd_high];
         ends.map(|end| self.0.values().map(end).sum())
     }
 }
 
-impl Moment<'_> {
+impl BillMoment<'_> {
     /// Returns what the entries of the request before hold.
     fn cached(&self) -> Tokens {
         self.before.prompt.saturating_sub(self.timeline.tail(self.before.step))
@@ -163,7 +163,7 @@ impl Moment<'_> {
     fn rewritten(&self, foreseen: &Foreseen, odds: &Odds) -> Option<Claim> {
         let (read, cached) = (self.row.usage.read, self.cached());
         (read < odds.fallen_below.of(cached)).then(|| Claim {
-            what: What::Rewritten(foreseen.because),
+            what: Surprise::Rewritten(foreseen.because),
             chance: foreseen.comes,
             has_happened: self.fell_from(cached, odds),
             is_predicted: true,
@@ -178,7 +178,7 @@ impl Moment<'_> {
         let front = || self.timeline.front_tokens().min(read);
         let kept = odds.kept.map_or_else(front, |it| it.of(read));
         Claim {
-            what: if begins { What::TurnFell } else { What::WithinTurnFell },
+            what: if begins { Surprise::TurnFell } else { Surprise::WithinTurnFell },
             chance: if begins { odds.turn } else { odds.within },
             has_happened: self.fell_from(read, odds),
             is_predicted: false,
@@ -195,7 +195,7 @@ impl Moment<'_> {
         }
         let is_expected = read > cached;
         Some(Claim {
-            what: if is_expected { What::SideRequest } else { What::UnexpectedSideRequest },
+            what: if is_expected { Surprise::SideRequest } else { Surprise::UnexpectedSideRequest },
             chance: if is_expected { odds.side_expected } else { odds.side_unexpected },
             has_happened: self.billed.cache_read > cached,
             is_predicted: is_expected,
@@ -204,7 +204,7 @@ impl Moment<'_> {
     }
 
     /// Counts what is said of it.
-    fn tally(&self, claim: &Claim) -> Tally {
+    fn tally(&self, claim: &Claim) -> UnforeseenTally {
         let Chance { value, interval: [low, high] } = claim.chance.unwrap_or(Chance::NONE);
         let usd = |probability: f64| {
             let otherwise = if claim.is_predicted { 1.0 - probability } else { probability };
@@ -214,7 +214,7 @@ impl Moment<'_> {
         let [expected_usd, one, other] =
             if claim.chance.is_some() { [value, low, high].map(usd) } else { [0.0; 3] };
         let is_otherwise = claim.has_happened != claim.is_predicted;
-        Tally {
+        UnforeseenTally {
             requests: 1,
             expected: value,
             expected_low: low,

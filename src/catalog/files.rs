@@ -11,19 +11,18 @@ use crate::input::text::source::read_stream;
 
 /// Files on disk that were named as inputs; copies share one list.
 #[derive(Clone, Debug, Default)]
-pub struct Files(Arc<Mutex<State>>);
+pub struct Files(Arc<Mutex<FilesRead>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct FilesRead {
     named: BTreeSet<PathBuf>,
     /// What was read from devices and pipes, each of them once.
-    streams: BTreeMap<PathBuf, Arc<Streamed>>,
+    streams: BTreeMap<PathBuf, Arc<PipedBytes>>,
 }
 
 /// What was read from a device or a pipe.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Streamed {
-    /// Its path.
+pub struct PipedBytes {
     pub path: PathBuf,
     /// Its content.
     pub bytes: Vec<u8>,
@@ -50,17 +49,17 @@ impl Files {
     }
 
     /// Reads a device or a pipe, when it is first named.
-    pub(super) fn stream(&self, path: &Path) -> Result<Arc<Streamed>, Error> {
+    pub(super) fn stream(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
         let mut state = self.state();
         if let Some(known) = state.streams.get(path) {
             return Ok(Arc::clone(known));
         }
-        let read = Arc::new(Streamed { path: path.to_owned(), bytes: read_stream(path)?, is_file: false });
+        let read = Arc::new(PipedBytes { path: path.to_owned(), bytes: read_stream(path)?, is_file: false });
         state.streams.insert(path.to_owned(), Arc::clone(&read));
         Ok(read)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FilesRead> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use super::once::once;
 use super::{Catalog, Kind, Origin, kind};
 use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
-use crate::input::scenario::Load;
+use crate::input::scenario::LoadSpec;
 use crate::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use crate::worlds;
 
@@ -77,12 +77,12 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
 
 /// Reads policies; a base of several policies is read once.
 #[derive(Debug)]
-pub struct Policies<'c> {
+pub struct PolicyReader<'c> {
     catalog: &'c Catalog,
     read: Vec<(Origin, Source, PolicyFile)>,
 }
 
-impl Policies<'_> {
+impl PolicyReader<'_> {
     /// Reads a policy and merges it with its bases.
     ///
     /// # Errors
@@ -145,8 +145,8 @@ impl Policies<'_> {
 
 impl Catalog {
     /// Returns a reader of several policies.
-    pub fn policies(&self) -> Policies<'_> {
-        Policies { catalog: self, read: Vec::new() }
+    pub fn policies(&self) -> PolicyReader<'_> {
+        PolicyReader { catalog: self, read: Vec::new() }
     }
 
     /// Reads one policy and merges it with its bases.
@@ -305,7 +305,7 @@ pub fn recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = file_name(&origin);
     let spec = ScenarioFile {
         about: format!("Recorded session {file}."),
-        load: Load::Recorded { path: file, assume: Box::default() },
+        load: LoadSpec::Recorded { path: file, assume: Box::default() },
         ..ScenarioFile::named(&stem(origin.path()))
     };
     Loaded { spec, origin, source: None, bases: Vec::new() }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::origin::MEMORY_MARK;
-use super::{Built, Catalog, Kind, Memory, Origin, name_below};
+use super::{Built, Catalog, HeldText, Kind, Origin, name_below};
 use crate::input::policy::OwnCode;
 use crate::timeline::Timeline;
 
@@ -15,7 +15,7 @@ impl Catalog {
     pub fn hold_text(&mut self, path: &str, text: String) -> bool {
         let named = |kind| Some((kind, name_below(kind, path)?));
         let Some(key) = Kind::ALL.into_iter().find_map(named) else { return false };
-        self.entries.insert(key, Origin::Memory(Arc::new(Memory::new(path, text))));
+        self.entries.insert(key, Origin::Memory(Arc::new(HeldText::new(path, text))));
         true
     }
 

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
 
-type Known = BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>;
+type OncePath = BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>;
 
 /// Returns what a bundled file was read as, or reads it.
 pub(super) fn once<T: Clone + Send + Sync + 'static>(
     path: &'static str,
     read: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<OncePath> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = known().get(path).cloned();
     if let Some(before) = before.and_then(|it| it.downcast::<T>().ok()) {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{BUNDLED, BUNDLED_MARK, Revision, Streamed, is_same_file};
+use super::{BUNDLED, BUNDLED_MARK, PipedBytes, Revision, is_same_file};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::policy::OwnCode;
@@ -24,26 +24,26 @@ pub enum Origin {
     /// On disk.
     File(PathBuf),
     /// A device or a pipe on disk, which is read once.
-    Stream(Arc<Streamed>),
+    Stream(Arc<PipedBytes>),
     /// In another revision of the user's repository, at this path below its folder.
     Revision(Arc<Revision>, PathBuf),
     /// In memory, at a path that says its kind, its name and its format.
-    Memory(Arc<Memory>),
+    Memory(Arc<HeldText>),
     /// A value that was built in code, at a path that says its kind and its name; a timeline is under the scenario's name.
     Built(Arc<Built>),
 }
 
 /// A text in memory.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct HeldText {
     path: PathBuf,
     text: String,
 }
 
 /// The bytes of a stream, for a reader of its own.
-struct Shared(Arc<Streamed>);
+struct SharedBytes(Arc<PipedBytes>);
 
-impl AsRef<[u8]> for Shared {
+impl AsRef<[u8]> for SharedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.0.bytes
     }
@@ -66,7 +66,7 @@ impl PartialEq for Built {
 
 impl Eq for Built {}
 
-impl Memory {
+impl HeldText {
     /// Holds a text.
     pub fn new(path: &str, text: String) -> Self {
         Self { path: path.into(), text }
@@ -150,7 +150,7 @@ impl Origin {
                 Ok(Box::new(text.as_bytes()))
             }
             Self::File(path) => source::open(path),
-            Self::Stream(it) => Ok(Box::new(io::Cursor::new(Shared(Arc::clone(it))))),
+            Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
             Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
                 Ok(Box::new(io::Cursor::new(self.text()?.into_owned())))
             }

@@ -19,7 +19,7 @@ const DEPTH_MAX: usize = 64;
 
 /// A scenario found by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScenarioHit {
     /// Its name in the catalog, or its path.
     pub name: String,
     /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
@@ -30,7 +30,7 @@ pub struct Found {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// The scenarios.
-    pub found: Vec<Found>,
+    pub found: Vec<ScenarioHit>,
     /// What cannot be read, with the reason.
     pub left_out: Vec<(PathBuf, &'static str)>,
 }
@@ -41,19 +41,19 @@ impl Catalog {
     /// # Errors
     /// A folder cannot be read.
     pub fn search(&self, given: &str) -> Result<Searched, Error> {
-        let named = |name: &str| Found { name: name.to_owned(), is_searched: false };
-        let all = |found: Vec<Found>| Ok(Searched { found, left_out: Vec::new() });
+        let named = |name: &str| ScenarioHit { name: name.to_owned(), is_searched: false };
+        let all = |found: Vec<ScenarioHit>| Ok(Searched { found, left_out: Vec::new() });
         if self.entries.contains_key(&(Kind::Scenario, given.to_owned())) {
             return all(vec![named(given)]);
         }
         let path = at_home(given);
-        let searched = |search: Search| {
-            let found = |it: PathBuf| Found { name: it.display().to_string(), is_searched: true };
+        let searched = |search: FolderSearch| {
+            let found = |it: PathBuf| ScenarioHit { name: it.display().to_string(), is_searched: true };
             let found = search.files.into_iter().map(found).collect();
             Ok(Searched { found, left_out: search.left_out })
         };
         if path.is_dir() {
-            let mut search = Search::new(is_candidate);
+            let mut search = FolderSearch::new(is_candidate);
             search.root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
@@ -72,7 +72,7 @@ impl Catalog {
         if path.exists() || !is_pattern(given) {
             return all(vec![named(&path.to_string_lossy())]);
         }
-        let mut search = Search::new(is_candidate);
+        let mut search = FolderSearch::new(is_candidate);
         for path in matches(&path.to_string_lossy()) {
             search.path(path, 0)?;
         }
@@ -97,8 +97,8 @@ impl Catalog {
         if let Some(path) = self.beside(file, Kind::Scenario, given) {
             return self.search(&path);
         }
-        let names = self.matching(Kind::Scenario, given).map(|name| Found { name, is_searched: false });
-        let names: Vec<Found> = names.collect();
+        let names = self.matching(Kind::Scenario, given).map(|name| ScenarioHit { name, is_searched: false });
+        let names: Vec<ScenarioHit> = names.collect();
         if names.is_empty() {
             return self.search(given);
         }
@@ -118,7 +118,7 @@ impl Catalog {
         let path = at_home(given);
         let files = match is_pattern(given) && !path.exists() {
             true => {
-                let mut search = Search::new(is_candidate);
+                let mut search = FolderSearch::new(is_candidate);
                 let matched = matches(&path.to_string_lossy());
                 matched
                     .iter()
@@ -179,13 +179,13 @@ fn at_home(given: &str) -> PathBuf {
 
 /// Returns the matching files below a folder, sorted by path; circular links are not followed.
 pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
-    let mut search = Search::new(is_wanted);
+    let mut search = FolderSearch::new(is_wanted);
     search.root(folder)?;
     Ok(search.files)
 }
 
 /// A search through folders.
-struct Search {
+struct FolderSearch {
     is_wanted: fn(&Path) -> bool,
     files: Vec<PathBuf>,
     /// What is wanted and cannot be read, with the reason.
@@ -194,7 +194,7 @@ struct Search {
     known: BTreeSet<PathBuf>,
 }
 
-impl Search {
+impl FolderSearch {
     fn new(is_wanted: fn(&Path) -> bool) -> Self {
         Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known: BTreeSet::new() }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::report::chart::KINDS;
-use crate::report::sections::columns::Column;
+use crate::report::sections::columns::TableColumn;
 use crate::report::verdict::MIN_EVIDENCE;
 use clap::{Arg, Args, ValueEnum};
 
@@ -54,7 +54,7 @@ pub(crate) struct RunArgs {
 
 /// Describes `--columns`: every column there is.
 fn columns_help() -> String {
-    let names: Vec<&str> = Column::names().collect();
+    let names: Vec<&str> = TableColumn::names().collect();
     format!(
         "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
             `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",

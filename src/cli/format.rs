@@ -29,7 +29,7 @@ impl FormatArg {
 }
 
 /// What is known of a format.
-struct Known {
+struct KnownFormat {
     name: FormatArg,
     /// What help says.
     about: &'static str,
@@ -44,15 +44,15 @@ const fn known(
     about: &'static str,
     extensions: &'static [&'static str],
     remark: Remark,
-) -> Known {
-    Known { name, about, extensions, remark }
+) -> KnownFormat {
+    KnownFormat { name, about, extensions, remark }
 }
 
 /// A remark between the signs that Markdown and SVG share.
 const COMMENT: Remark = Remark::Comment("<!-- ", " -->");
 
 /// The formats of whole results; those of rows are in [`row::FORMATS`].
-const FORMATS: [Known; 7] = [
+const FORMATS: [KnownFormat; 7] = [
     known(FormatArg::TABLE, "Tables for the terminal", &["txt"], Remark::Line),
     known(FormatArg::MARKDOWN, "Markdown tables", &["md", "markdown"], COMMENT),
     known(
@@ -68,7 +68,7 @@ const FORMATS: [Known; 7] = [
 ];
 
 /// Returns every format.
-fn all() -> impl Iterator<Item = Known> {
+fn all() -> impl Iterator<Item = KnownFormat> {
     let of_rows = row::FORMATS.map(|it| known(FormatArg(it.name), it.about, it.extensions, Remark::None));
     FORMATS.into_iter().chain(of_rows)
 }
@@ -95,11 +95,11 @@ impl FormatArg {
         self.of_row().is_some_and(|it| it.is_flat)
     }
 
-    fn of_row(self) -> Option<row::Format> {
+    fn of_row(self) -> Option<row::RowFormat> {
         row::FORMATS.into_iter().find(|it| it.name == self.0)
     }
 
-    fn known(self) -> Option<Known> {
+    fn known(self) -> Option<KnownFormat> {
         all().find(|it| it.name == self)
     }
 

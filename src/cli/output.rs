@@ -17,7 +17,7 @@ use crate::cli::format::FormatArg;
 use crate::cli::verbs::run::unwritable;
 
 pub(crate) use file::{check, write};
-pub(crate) use kept::{Kept, Remark};
+pub(crate) use kept::{KeptFile, Remark};
 
 /// The name of standard output, where a file could be given.
 const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
@@ -76,8 +76,8 @@ impl PageArgs {
 
 impl ForceArgs {
     /// Returns what must be kept, besides these inputs.
-    pub(crate) fn kept(self, inputs: &Files) -> Kept<'_> {
-        Kept { inputs, force: self.force }
+    pub(crate) fn kept(self, inputs: &Files) -> KeptFile<'_> {
+        KeptFile { inputs, force: self.force }
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<I
 }
 
 /// Writes several files, or none if one of them must be kept.
-pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: Kept<'_>) -> Result<(), Error> {
+pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_>) -> Result<(), Error> {
     files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
     for (path, text) in files {
         path.parent().map_or(Ok(()), make_folder)?;

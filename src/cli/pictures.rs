@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Report;
-use crate::report::chart::{Figure, KINDS, Source};
+use crate::report::chart::{ChartData, KINDS, PageChart};
 use crate::report::html::Traces;
 use crate::report::sections::Detail;
 
@@ -16,7 +16,7 @@ pub(crate) fn chart(
     detail: Detail,
     asked: Option<&str>,
 ) -> Result<String, Error> {
-    let figures = Source::new(report, detail, &traces.runs).figures();
+    let figures = ChartData::new(report, detail, &traces.runs).figures();
     let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
     match figure {
         Some(figure) => figure.document().map_err(unwritable),
@@ -25,7 +25,7 @@ pub(crate) fn chart(
 }
 
 /// Reports a missing chart, and lists the available ones.
-fn missing(asked: Option<&str>, figures: &[Figure], traces: &Traces) -> Diagnostic {
+fn missing(asked: Option<&str>, figures: &[PageChart], traces: &Traces) -> Diagnostic {
     let asked = asked.unwrap_or(KINDS[0].name);
     let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_number));
     let message = match kind {

@@ -25,7 +25,7 @@ pub(crate) struct What {
     #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
     pub(crate) scenarios: Vec<String>,
     #[command(flatten)]
-    pub(crate) under: Under,
+    pub(crate) under: PlayedUnder,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
 }
@@ -62,7 +62,7 @@ impl What {
 
 /// What loads are played under.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Under {
+pub(crate) struct PlayedUnder {
     /// Model profiles by name, path or pattern
     #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     pub(crate) profiles: Vec<String>,

@@ -17,18 +17,18 @@ use crate::error::Error;
 use crate::measure::month::Calendar;
 use crate::report::advise::saved::Saved;
 use crate::report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
-use agents::{Agent, Setting, is_older};
+use agents::{Agent, AgentSetting, is_older};
 use in_force::Force;
-use play::Played;
+use play::PlayedSession;
 use states::ByLane;
-use trial::{Before, Trial};
+use trial::{AgentTrial, SettingsBefore};
 
-pub(super) use play::{Plays, Seen, Whose, played, seen};
-pub(super) use states::{Policies, State};
+pub(super) use play::{AdvicePlays, SeenLog, Whose, played, seen};
+pub(super) use states::{PlayedPolicies, SettingValues};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct AdviceRequest {
     /// The agent by the name of its file, where formats do not tell.
     pub agent: Option<String>,
     /// A settings file: its name and its text.
@@ -44,7 +44,7 @@ pub struct Asked {
 pub fn advise(
     catalog: &Catalog,
     comparison: &Comparison,
-    asked: &Asked,
+    asked: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(Advice, Option<Saved>), Error> {
@@ -71,13 +71,13 @@ struct Recognised {
 
 impl Recognised {
     /// Finds the agents of some sessions.
-    fn new(all: &[Seen], asked: &Asked) -> Result<Self, Error> {
+    fn new(all: &[SeenLog], asked: &AdviceRequest) -> Result<Self, Error> {
         let known = Agent::all()?;
         if let Some(name) = &asked.agent {
             let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
             return Ok(Self { agents: vec![agent], unknown: IndexMap::new() });
         }
-        let is_of = |agent: &Agent, it: &Seen| agent.is_of(it.format, &it.model);
+        let is_of = |agent: &Agent, it: &SeenLog| agent.is_of(it.format, &it.model);
         let agents: Vec<&Agent> =
             known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
         let mut unknown: IndexMap<String, usize> = IndexMap::new();
@@ -135,21 +135,21 @@ impl Agent {
 struct Advising<'a> {
     catalog: &'a Catalog,
     comparison: &'a Comparison,
-    asked: &'a Asked,
+    asked: &'a AdviceRequest,
     agent: &'a Agent,
     threads: Option<usize>,
     progress: Progress<'a>,
 }
 
 /// Settings that are tried, with the policies that play them.
-pub(super) struct Variant {
+pub(super) struct AdviceVariant {
     /// Keys and values that differ from what is in force.
     pub(super) set: Vec<(String, String)>,
     pub(super) by_lane: ByLane,
 }
 
 impl Advising<'_> {
-    fn advice(&self, all: &[Seen]) -> Result<(AgentAdvice, Option<Saved>), Error> {
+    fn advice(&self, all: &[SeenLog]) -> Result<(AgentAdvice, Option<Saved>), Error> {
         let whose = self.whose();
         let file = self.asked.settings.as_ref().map(|(name, text)| files::values(self.agent, name, text));
         let force = Force {
@@ -157,12 +157,12 @@ impl Advising<'_> {
             seen: all.iter().filter(|it| whose.is_own(it)).collect(),
             file: file.transpose()?.unwrap_or_default(),
         };
-        let mut policies = Policies::new(self.catalog);
+        let mut policies = PlayedPolicies::new(self.catalog);
         let base = policies.of_state(self.agent, &force.file)?;
         let mut variants = self.variants(&force, &mut policies)?;
         let wishes =
             self.agent.wishes.iter().map(|it| policies.of_wish(it)).collect::<Result<Vec<_>, _>>()?;
-        let lives = lifetimes::Axis::new(self.agent, &mut policies)?;
+        let lives = lifetimes::LifetimeAxis::new(self.agent, &mut policies)?;
         let mut played = self.played(&policies, 0)?;
         let n_played = policies.files.len();
         for set in trial::joint(&variants, &played, base) {
@@ -174,15 +174,17 @@ impl Advising<'_> {
         }
         let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).collect::<Vec<_>>());
         let min_evidence = self.asked.min_evidence;
-        let trial = Trial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
+        let trial =
+            AgentTrial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
         let found = trial.found(&variants);
         let wishes = self.agent.wishes.iter().zip(wishes).map(|(it, by_lane)| trial.wish(it, by_lane));
         let keys = found.set.iter().map(|it| &it.0);
         let before = force.playable(keys).filter(|it| !it.is_empty());
-        let before = before
-            .map(|it| Ok::<_, Error>(Before { by_lane: policies.of_state(self.agent, &it)?, state: it }));
+        let before = before.map(|it| {
+            Ok::<_, Error>(SettingsBefore { by_lane: policies.of_state(self.agent, &it)?, state: it })
+        });
         let saved = trial.saved(&found, before.transpose()?.as_ref());
-        let new: Vec<&Setting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
+        let new: Vec<&AgentSetting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
         let versions = force.versions();
         let advice = AgentAdvice {
             agent: self.agent.name.clone(),
@@ -212,13 +214,17 @@ impl Advising<'_> {
         Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
     }
 
-    fn played(&self, policies: &Policies<'_>, from: usize) -> Result<Vec<Played>, Error> {
-        let plays = Plays { whose: self.whose(), policies, from };
+    fn played(&self, policies: &PlayedPolicies<'_>, from: usize) -> Result<Vec<PlayedSession>, Error> {
+        let plays = AdvicePlays { whose: self.whose(), policies, from };
         play::played(self.catalog, self.comparison, &plays, self.threads, self.progress)
     }
 
     /// Returns what is tried: each value of each setting that differs from what is in force.
-    fn variants(&self, force: &Force<'_>, policies: &mut Policies<'_>) -> Result<Vec<Variant>, Error> {
+    fn variants(
+        &self,
+        force: &Force<'_>,
+        policies: &mut PlayedPolicies<'_>,
+    ) -> Result<Vec<AdviceVariant>, Error> {
         let mut variants = Vec::new();
         for setting in force.effective() {
             let in_force = force.value(setting);
@@ -234,15 +240,15 @@ impl Advising<'_> {
         &self,
         set: Vec<(String, String)>,
         force: &Force<'_>,
-        policies: &mut Policies<'_>,
-    ) -> Result<Variant, Error> {
+        policies: &mut PlayedPolicies<'_>,
+    ) -> Result<AdviceVariant, Error> {
         let mut state = force.file.clone();
         state.extend(set.iter().cloned());
-        Ok(Variant { by_lane: policies.of_state(self.agent, &state)?, set })
+        Ok(AdviceVariant { by_lane: policies.of_state(self.agent, &state)?, set })
     }
 
     /// Returns what to paste: what is advised, with what the file says already.
-    fn pastes(&self, force: &Force<'_>, found: &trial::Found) -> Vec<Paste> {
+    fn pastes(&self, force: &Force<'_>, found: &trial::TrialResult) -> Vec<Paste> {
         if found.set.is_empty() {
             return Vec::new();
         }
@@ -253,12 +259,12 @@ impl Advising<'_> {
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(&self, settings: &[&Setting], versions: Option<&[String; 2]>) -> Vec<String> {
+    fn heed(&self, settings: &[&AgentSetting], versions: Option<&[String; 2]>) -> Vec<String> {
         if settings.is_empty() {
             return Vec::new();
         }
         let name = &self.agent.name;
-        let exists = |setting: &&Setting| {
+        let exists = |setting: &&AgentSetting| {
             let (key, since) = (&setting.key, setting.since.as_ref()?);
             let newest = versions.map(|it| &it[1]).filter(|it| is_older(it, since));
             let update = newest.map_or_else(String::new, |it| {

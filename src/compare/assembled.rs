@@ -3,25 +3,25 @@
 use indexmap::IndexSet;
 
 use super::{Load, Plan, unpriced};
-use crate::input::policy::Code;
-use crate::report::part::{Head, MissingPrice, OfLoad, OfRun};
-use crate::report::{Folded, Losses, Report, Session, Skipped, distinct};
+use crate::input::policy::Builtin;
+use crate::report::part::{MissingPrice, OfLoad, OfRun, PartHead};
+use crate::report::{Folded, RecordingLosses, Report, SessionReport, Skipped, distinct};
 use crate::take::{FailedRun, Run};
-use crate::timeline::import::Loss;
+use crate::timeline::import::LossReason;
 
 /// What one load of a plan came to.
 pub(super) struct Came {
     pub(super) runs: Vec<Run>,
     pub(super) notes: Vec<String>,
-    pub(super) session: Option<Session>,
+    pub(super) session: Option<SessionReport>,
     /// What of its recording could not be used.
-    pub(super) losses: Vec<Loss>,
+    pub(super) losses: Vec<LossReason>,
     /// The profiles of a load with an unknown cost.
     pub(super) unpriced: Vec<MissingPrice>,
 }
 
 impl Came {
-    pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<Session>) -> Self {
+    pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
         let unpriced =
             if is_unpriced { load.profiles.iter().map(unpriced::missing).collect() } else { Vec::new() };
@@ -38,7 +38,7 @@ impl Came {
             runs: runs.into_iter().map(OfRun::new).collect(),
             failures,
             notes: self.notes,
-            session: self.session.map(|it| Session { filled: None, ..it }),
+            session: self.session.map(|it| SessionReport { filled: None, ..it }),
             left_out: self.losses,
             unpriced: self.unpriced,
         }
@@ -47,11 +47,11 @@ impl Came {
 
 impl Plan {
     /// Returns what a report needs of it beside what its loads came to.
-    pub(crate) fn head(&self, min_evidence: f64) -> Head {
+    pub(crate) fn head(&self, min_evidence: f64) -> PartHead {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
-        let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Code::looks_ahead));
-        let schedules = policies().filter(|it| it.code == Some(Code::Hindsight));
-        Head {
+        let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Builtin::looks_ahead));
+        let schedules = policies().filter(|it| it.code == Some(Builtin::Hindsight));
+        PartHead {
             suite: self.suite.clone(),
             notes: self.notes.clone(),
             references: self.references.clone(),
@@ -72,8 +72,8 @@ pub(super) struct Gathered {
     runs: Vec<Run>,
     /// What is kept of the runs in place of them, if they are folded.
     folded: Option<Folded>,
-    sessions: Vec<Session>,
-    losses: Losses,
+    sessions: Vec<SessionReport>,
+    losses: RecordingLosses,
     pub(super) notes: IndexSet<String>,
     unpriced: IndexSet<MissingPrice>,
     pub(super) failures: Vec<FailedRun>,
@@ -104,7 +104,7 @@ impl Gathered {
     }
 }
 
-impl Head {
+impl PartHead {
     /// Puts a report together.
     pub(super) fn report(&self, gathered: Gathered) -> Report {
         let Gathered { runs, folded, sessions, losses, notes, unpriced, failures, skipped } = gathered;

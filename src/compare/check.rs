@@ -1,12 +1,12 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
-use super::set_policies::Policies;
+use super::set_policies::NamedPolicies;
 use super::{guards, load, params, processes};
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
-use crate::input::policy::Code;
-use crate::input::text::set::{Setting, Target};
+use crate::input::policy::Builtin;
+use crate::input::text::set::{Override, SetTarget};
 use crate::input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
 use crate::timeline::import::BySession;
 use crate::worlds;
@@ -75,7 +75,7 @@ pub(super) fn checked(
     let mut policy = Policy::new(spec)?;
     // By where it is, because names may be changed to tell inputs apart.
     if let Some(code) = origin.code() {
-        policy = policy.with_code(Some(Code::Own(code.clone())));
+        policy = policy.with_code(Some(Builtin::Own(code.clone())));
     }
     let unknown = spec.memory.as_ref().map(worlds::check_memory).unwrap_or_default();
     if !unknown.is_empty() {
@@ -123,9 +123,9 @@ fn unset(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
     let Ok(loaded) = names.map(|it| read.policy(&it)).collect::<Result<Vec<_>, _>>() else {
         return Vec::new();
     };
-    let policies = Policies { catalog, loaded: &loaded };
+    let policies = NamedPolicies { catalog, loaded: &loaded };
     let told = suite.set.iter().enumerate().filter_map(|(index, text)| {
-        let setting = Setting::parse(text).ok().filter(|it| it.target == Target::Policy)?;
+        let setting = Override::parse(text).ok().filter(|it| it.target == SetTarget::Policy)?;
         let mut specs: Vec<PolicyFile> = loaded.iter().map(|it| it.spec.clone()).collect();
         let mut problem = *policies.set(&setting, &mut specs).err()?;
         problem.place = Place { field: format!("set.{index}"), ..Place::default() };

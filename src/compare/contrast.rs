@@ -13,13 +13,13 @@ use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
 use crate::ledger::{NeedRow, RequestRow, Role, Rows};
 use crate::price;
-use crate::report::Session;
+use crate::report::SessionReport;
 use crate::report::contrast::{
-    Broken, ChangedStage, Contrast, FactChange, FieldChange, NeedChange, Part, RequestChange,
+    Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
 };
 use crate::report::explain::who;
 use crate::report::sections::OWN;
-use crate::take::{Asked, FailedRuns, Load, Progress, Sinks, Taken};
+use crate::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
 use crate::timeline::Timeline;
 
 /// The most requests kept per load: no more are shown in all.
@@ -64,7 +64,7 @@ impl Plan {
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
             pairs.iter().try_for_each(|it| load.same_work(it))?;
-            let played = Played::new(load, &self.as_recorded, progress);
+            let played = PlayedPair::new(load, &self.as_recorded, progress);
             FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
             let cells =
                 (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
@@ -75,7 +75,7 @@ impl Plan {
             Ok(parts.collect::<Vec<_>>())
         })?;
         let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
-        let mut groups: IndexMap<([usize; 2], String), Vec<Part>> = IndexMap::new();
+        let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
         for (key, part) in of_loads.into_iter().flatten() {
             groups.entry(key).or_default().push(part);
         }
@@ -84,13 +84,13 @@ impl Plan {
 }
 
 /// A load played, run by run, with what explains its runs.
-struct Played<'l> {
+struct PlayedPair<'l> {
     load: &'l Load,
-    session: Option<Session>,
+    session: Option<SessionReport>,
     taken: Taken,
 }
 
-impl<'l> Played<'l> {
+impl<'l> PlayedPair<'l> {
     fn new(load: &'l Load, as_recorded: &Policy, progress: Progress<'_>) -> Self {
         let billed = load.is_under_own_model.then_some(as_recorded);
         let sinks =
@@ -100,7 +100,7 @@ impl<'l> Played<'l> {
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.
-    fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<Part> {
+    fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<ContrastPart> {
         let load = self.load;
         if pair.iter().any(|it| *it >= load.policies.len()) {
             return None;
@@ -129,7 +129,7 @@ impl<'l> Played<'l> {
         // Needs have no pairs where the two live with different compactions.
         let [base, candidate] = takes.map(|it| it.timeline.as_ref());
         let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
-        Some(Part {
+        Some(ContrastPart {
             session: self.session.clone(),
             runs,
             pairs,
@@ -222,7 +222,7 @@ fn what(need: &NeedRow, timeline: &Timeline) -> String {
 }
 
 /// Returns facts whose state is another one.
-fn facts(base: &[Asked], candidate: &[Asked]) -> IndexMap<[&'static str; 2], FactChange> {
+fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> IndexMap<[&'static str; 2], FactChange> {
     let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
     let pairs = base.iter().zip(candidate).filter(|(one, other)| one.state != other.state);
     for (one, other) in pairs {

@@ -6,7 +6,7 @@ use super::index::Indexing;
 use super::load;
 use super::models::ModelProfiles;
 use super::reads::problem;
-use super::selection::{Candidate, Selection};
+use super::selection::{NewestCandidate, Selection};
 use super::twins::TWIN;
 use crate::catalog::{Loaded, Origin};
 use crate::diag::{Code, Diagnostic};
@@ -21,10 +21,9 @@ use crate::timeline::import::{Glance, Indexed};
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ReadyLoad {
     /// Its name; each session of a recording with several has its own.
     pub name: String,
-    /// Its seed.
     pub seed: u64,
     /// The policies with their parameters for this scenario.
     pub policies: Vec<Arc<Policy>>,
@@ -44,7 +43,7 @@ pub struct Entry {
     pub(super) spec: ScenarioFile,
 }
 
-impl Entry {
+impl ReadyLoad {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
@@ -105,10 +104,10 @@ impl Entry {
         selection: &Selection,
         named: &[Profile],
         models: &ModelProfiles,
-    ) -> Vec<Candidate> {
+    ) -> Vec<NewestCandidate> {
         let candidate = |it: &Glance| {
             if self.indexing.twins.contains(&it.session) {
-                return Some(Candidate::Refused(TWIN.to_owned()));
+                return Some(NewestCandidate::Refused(TWIN.to_owned()));
             }
             let model = it.main_model();
             let own = model.filter(|_| self.under_own_model).map(|it| models.of(&it.name));
@@ -122,7 +121,7 @@ impl Entry {
 
     /// Returns the folder of its recording.
     fn project(&self) -> String {
-        let is_recorded = matches!(self.spec.load, scenario::Load::Recorded { .. });
+        let is_recorded = matches!(self.spec.load, scenario::LoadSpec::Recorded { .. });
         let folder = self.loaded.origin.path().parent().filter(|_| is_recorded);
         folder.map_or_else(String::new, |it| it.display().to_string())
     }

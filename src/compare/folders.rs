@@ -1,6 +1,6 @@
 //! The project of a session: its working folder, where the log tells it.
 
-use super::{Entry, Load, Plan};
+use super::{Load, Plan, ReadyLoad};
 use crate::error::Error;
 
 impl Plan {
@@ -9,7 +9,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says.
-    pub(super) fn opened_by_folder(&self, entry: &Entry, has_folders: bool) -> Result<Vec<Load>, Error> {
+    pub(super) fn opened_by_folder(&self, entry: &ReadyLoad, has_folders: bool) -> Result<Vec<Load>, Error> {
         let mut loads = self.open(entry)?;
         for load in &mut loads {
             let session =

@@ -5,14 +5,14 @@ use crate::error::Error;
 
 /// All problems so far.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ProblemsFound {
     /// What is wrong with inputs.
     pub(super) problems: Vec<Diagnostic>,
     /// Errors without a place in a file; a single one is returned as it is.
     others: Vec<Error>,
 }
 
-impl Found {
+impl ProblemsFound {
     /// Adds an error.
     pub(super) fn error(&mut self, error: Error) {
         match error {

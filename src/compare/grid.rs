@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::{Code, Diagnostic, Problems};
 use crate::grid::numbers::thousands;
-use crate::input::text::set::{self, Setting, Target};
+use crate::input::text::set::{self, Override, SetTarget};
 use crate::quantity::Decimal;
 
 /// The most points of a grid.
@@ -13,7 +13,7 @@ const POINTS_MAX: usize = 1_000_000;
 
 /// A path that is varied, and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Axis {
+pub struct VariedPath {
     /// The path, as in `--set`.
     pub path: String,
     /// The values, as in `--set`.
@@ -22,9 +22,9 @@ pub struct Axis {
 
 /// A grid of overrides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grid {
+pub struct OverrideGrid {
     /// The varied paths; the last one varies fastest.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<VariedPath>,
 }
 
 /// A point of a grid.
@@ -38,7 +38,7 @@ pub struct GridPoint {
     pub of_policy: Vec<String>,
 }
 
-impl Grid {
+impl OverrideGrid {
     /// Parses `PATH=LO..HI:STEP` and `PATH=A,B,C`.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Grid {
         let mut problems = Problems::default();
         let mut grid = Self::default();
         for text in texts {
-            match Axis::parse(text) {
+            match VariedPath::parse(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
                     problems.push(Code::VaryTwice, message, "list all of its values in one `--vary`");
@@ -74,7 +74,6 @@ impl Grid {
         self.len() == 0
     }
 
-    /// Returns a point.
     pub fn point(&self, index: usize) -> GridPoint {
         let mut rest = index;
         let mut set: Vec<String> = Vec::with_capacity(self.axes.len());
@@ -83,13 +82,14 @@ impl Grid {
             rest /= axis.values.len();
         }
         set.reverse();
-        let is_of_policy = |text: &String| Setting::parse(text).is_ok_and(|it| it.target == Target::Policy);
+        let is_of_policy =
+            |text: &String| Override::parse(text).is_ok_and(|it| it.target == SetTarget::Policy);
         let (of_policy, of_load) = set.into_iter().partition(is_of_policy);
         GridPoint { index, of_load, of_policy }
     }
 }
 
-impl Axis {
+impl VariedPath {
     fn parse(text: &str) -> Result<Self, (String, String)> {
         let Some((path, values)) = text.split_once('=') else {
             let help = "write `--vary PATH=LO..HI:STEP` or `--vary PATH=A,B,C`";
@@ -172,9 +172,9 @@ fn spelled(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn grid(texts: &[&str]) -> Result<Grid, Vec<&'static str>> {
+    fn grid(texts: &[&str]) -> Result<OverrideGrid, Vec<&'static str>> {
         let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
-        Grid::parse(&texts).map_err(|it| it.iter().map(|it| it.code.name()).collect())
+        OverrideGrid::parse(&texts).map_err(|it| it.iter().map(|it| it.code.name()).collect())
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn each_wrong_range_is_told_what_is_wrong_with_it() {
-        let told = |text: &str| Axis::parse(text).unwrap_err().0;
+        let told = |text: &str| VariedPath::parse(text).unwrap_err().0;
 
         assert_eq!(told("x=1..100000000:1"), "`1..100000000:1` has more than 1,000,000 values");
         assert_eq!(told("x=1..5:0"), "the step of `1..5:0` is 0");
@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_written_in_two_ways_is_one_value() {
-        let told = |text: &str| Axis::parse(text).unwrap_err().0;
+        let told = |text: &str| VariedPath::parse(text).unwrap_err().0;
 
         assert_eq!(told("x=10k,20k,10_000"), "`10k` and `10_000` of `x=10k,20k,10_000` are the same value");
         assert_eq!(told("x=mine,yours,mine"), "`x=mine,yours,mine` has the value `mine` twice");
-        assert_eq!(Axis::parse("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
+        assert_eq!(VariedPath::parse("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
     }
 }

@@ -7,25 +7,25 @@ use std::sync::Arc;
 use super::index::{self, Indexing};
 use super::load::located;
 use super::twins::TWIN;
-use crate::catalog::{Catalog, Found, Loaded, Origin};
+use crate::catalog::{Catalog, Loaded, Origin, ScenarioHit};
 use crate::error::Error;
 use crate::input::ScenarioFile;
-use crate::input::scenario::{Assume, HistoryLoad, HistorySource, HistoryUnit, Load};
+use crate::input::scenario::{Assume, HistoryLoad, HistorySource, HistoryUnit, LoadSpec};
 use crate::report::Skipped;
 use crate::take::{World, in_order};
 use crate::timeline::import::{self, Indexed};
-use crate::worlds::histories::{History, Numbers, Session};
+use crate::worlds::histories::{HistoryNumbers, ProjectHistory, ProjectSession};
 
 /// The recordings of a history: the index tells which project or user each session belongs to before any is read.
 pub(super) struct Recordings {
-    recordings: Vec<Recording>,
+    recordings: Vec<IndexedRecording>,
     /// What was found and is no recording.
     left_out: Vec<Skipped>,
     by: HistoryUnit,
 }
 
 /// A recording with what the index tells of it.
-pub(super) struct Recording {
+pub(super) struct IndexedRecording {
     pub(super) name: String,
     pub(super) is_searched: bool,
     pub(super) origin: Origin,
@@ -33,13 +33,13 @@ pub(super) struct Recording {
 }
 
 /// What is read of one recording: its sessions, each with its group.
-type Read = Result<Vec<(String, Session)>, Error>;
+type ReadRecording = Result<Vec<(String, ProjectSession)>, Error>;
 
 /// What recordings came to, in their order.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(super) struct HistorySessions {
     /// The sessions, each with its group.
-    pub(super) sessions: Vec<(String, Session)>,
+    pub(super) sessions: Vec<(String, ProjectSession)>,
     /// What of the recordings takes no part.
     pub(super) skipped: Vec<OutOf>,
 }
@@ -53,8 +53,8 @@ pub(super) struct OutOf {
 }
 
 /// Returns the history that a load is, and where its recordings are.
-pub(super) fn recorded(load: &Load) -> Option<(&HistoryLoad, &[String])> {
-    let Load::History(load) = load else { return None };
+pub(super) fn recorded(load: &LoadSpec) -> Option<(&HistoryLoad, &[String])> {
+    let LoadSpec::History(load) = load else { return None };
     let HistorySource::Recorded(paths) = &load.from else { return None };
     Some((load, paths))
 }
@@ -66,7 +66,7 @@ pub(super) fn worlds(
     load: &HistoryLoad,
     paths: &[String],
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    let Sessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
+    let HistorySessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
     let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).collect();
     if sessions.is_empty() {
         return Err(super::selection::none_left(&skipped));
@@ -78,11 +78,11 @@ pub(super) fn worlds(
 pub(super) fn grouped(
     spec: &ScenarioFile,
     load: &HistoryLoad,
-    sessions: Vec<(String, Session)>,
+    sessions: Vec<(String, ProjectSession)>,
     notes: Vec<String>,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    let numbers = Numbers::declared().with(&load.numbers)?;
-    Ok(History::all((&spec.name, spec.seed), &numbers, sessions, notes))
+    let numbers = HistoryNumbers::declared().with(&load.numbers)?;
+    Ok(ProjectHistory::all((&spec.name, spec.seed), &numbers, sessions, notes))
 }
 
 impl Recordings {
@@ -112,7 +112,7 @@ impl Recordings {
             found.iter().map(|it| catalog.recording_origin(&it.name)).collect();
         let indexed = index::indexed(&origins.iter().map(Option::as_ref).collect::<Vec<_>>(), false);
         let recording = |nth: usize| {
-            let Found { name, is_searched } = found[nth].clone();
+            let ScenarioHit { name, is_searched } = found[nth].clone();
             let origin = origins[nth].clone().unwrap_or_else(|| Origin::File(name.clone().into()));
             let mut indexing = indexed[nth].clone();
             // A recording alone is not indexed with others.
@@ -120,14 +120,14 @@ impl Recordings {
                 let sessions = origin.reader().ok().and_then(|mut it| import::index(it.as_mut()).ok());
                 indexing.sessions = sessions.unwrap_or_default();
             }
-            Recording { name, is_searched, origin, indexing }
+            IndexedRecording { name, is_searched, origin, indexing }
         };
         let recordings = in_order(found.len(), recording);
         Ok(Self { recordings, left_out, by: load.by })
     }
 
     /// Returns the recordings, in order.
-    pub(super) fn all(&self) -> &[Recording] {
+    pub(super) fn all(&self) -> &[IndexedRecording] {
         &self.recordings
     }
 
@@ -142,12 +142,12 @@ impl Recordings {
     }
 
     /// Reads the recordings that have sessions of groups that are wanted, and keeps these.
-    pub(super) fn read(&self, is_wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Sessions, Error> {
+    pub(super) fn read(&self, is_wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<HistorySessions, Error> {
         let all = in_order(self.recordings.len(), |nth| {
             let it = &self.recordings[nth];
             it.groups(self.by).into_iter().any(is_wanted).then(|| read(it, self.by))
         });
-        let mut came = Sessions::default();
+        let mut came = HistorySessions::default();
         let first = self.groups().first().copied().unwrap_or_default();
         for (place, skipped) in self.left_out.iter().cloned().enumerate() {
             came.skipped.push(OutOf { group: first.to_owned(), place, skipped });
@@ -177,7 +177,7 @@ impl Recordings {
     }
 }
 
-impl Recording {
+impl IndexedRecording {
     /// Returns the groups that its sessions may belong to.
     fn groups(&self, by: HistoryUnit) -> BTreeSet<&str> {
         let unplaced = self.indexing.sessions.is_empty().then_some("");
@@ -199,7 +199,7 @@ fn group(session: &Indexed, by: HistoryUnit) -> &str {
 }
 
 /// Reads the sessions of one recording; those that another one holds, too, are left out.
-fn read(Recording { origin, indexing, .. }: &Recording, by: HistoryUnit) -> Read {
+fn read(IndexedRecording { origin, indexing, .. }: &IndexedRecording, by: HistoryUnit) -> ReadRecording {
     let name = origin.path().file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut reader = origin.reader()?;
     let assume = Assume::default();
@@ -211,7 +211,7 @@ fn read(Recording { origin, indexing, .. }: &Recording, by: HistoryUnit) -> Read
         let project = indexed.map(|it| it.project.as_str()).unwrap_or_default();
         let group = indexed.map(|it| group(it, by)).unwrap_or_default();
         let root = indexed.and_then(|it| it.parent.as_deref().or(Some(&it.id))).filter(|it| !it.is_empty());
-        (group.to_owned(), Session::read(&it.timeline, root.unwrap_or(&it.timeline.name), project))
+        (group.to_owned(), ProjectSession::read(&it.timeline, root.unwrap_or(&it.timeline.name), project))
     };
     Ok(own.map(one).collect())
 }

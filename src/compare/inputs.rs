@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::found::Found;
+use super::found::ProblemsFound;
 use super::guards::Guards;
 use super::models::{ModelProfiles, OfModels};
-use super::named::{Names, Scenario, tell_apart, tell_scenarios_apart};
-use super::parts::tickets::Held;
+use super::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
+use super::parts::tickets::HeldTicket;
 use super::selection::Selection;
-use super::set_policies::Policies;
+use super::set_policies::NamedPolicies;
 use super::used::{Used, settings};
 use super::{
-    Comparison, Entry, Plan, check, contrast, guards, load, notes, params, processes, reads, set_paths,
+    Comparison, Plan, ReadyLoad, check, contrast, guards, load, notes, params, processes, reads, set_paths,
     variants,
 };
 use crate::catalog::{Catalog, Kind, Loaded};
@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::input::policy::Size;
 use crate::input::scenario;
 use crate::input::suite::Guard;
-use crate::input::text::set::{Setting, Target};
+use crate::input::text::set::{Override, SetTarget};
 use crate::input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use crate::report::Skipped;
 
@@ -35,9 +35,9 @@ const DEFAULT_SUITE: &str = "default";
 const AS_RECORDED: &str = "identity";
 
 /// What a comparison names, read.
-struct Given {
+struct GivenInputs {
     policies: Vec<Loaded<PolicyFile>>,
-    scenarios: Vec<Scenario>,
+    scenarios: Vec<NamedScenario>,
     /// Scenarios that are left out.
     skipped: Vec<Skipped>,
     profiles: Vec<Loaded<ProfileFile>>,
@@ -49,19 +49,19 @@ struct Given {
     notes: Vec<String>,
 }
 
-impl Given {
+impl GivenInputs {
     /// Reads what a comparison names, and what its suite names in place of what it leaves out.
     fn read(
         catalog: &Catalog,
         comparison: &Comparison,
         suite: Option<&Loaded<SuiteFile>>,
-        found: &mut Found,
+        found: &mut ProblemsFound,
     ) -> Self {
         let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match suite {
             Some(suite) if given.is_empty() => {
-                Names { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
+                InputNames { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
             }
-            _ => Names { kind, names: given.to_vec(), by: None },
+            _ => InputNames { kind, names: given.to_vec(), by: None },
         };
         let policies = names(Kind::Policy, &comparison.policies, |it| &it.policies);
         let scenarios = names(Kind::Scenario, &comparison.scenarios, |it| &it.scenarios);
@@ -73,7 +73,7 @@ impl Given {
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
-            (comparison.tickets.iter().map(Held::scenario).collect(), Vec::new())
+            (comparison.tickets.iter().map(HeldTicket::scenario).collect(), Vec::new())
         };
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
@@ -99,10 +99,10 @@ impl Given {
 
 /// Reads and checks what a comparison names.
 pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
-    let mut found = Found::default();
+    let mut found = ProblemsFound::default();
     let suite = suite(catalog, comparison)?;
-    let given = Given::read(catalog, comparison, suite.as_ref(), &mut found);
-    let Given { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
+    let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
+    let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
     let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
     let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
     let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
@@ -173,10 +173,10 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
 }
 
 /// Returns whether a scenario is a recording.
-fn is_recorded(scenario: &Scenario) -> bool {
+fn is_recorded(scenario: &NamedScenario) -> bool {
     match &scenario.loaded.spec.load {
-        scenario::Load::Recorded { .. } => true,
-        scenario::Load::History(load) => matches!(load.from, scenario::HistorySource::Recorded(_)),
+        scenario::LoadSpec::Recorded { .. } => true,
+        scenario::LoadSpec::History(load) => matches!(load.from, scenario::HistorySource::Recorded(_)),
         _ => false,
     }
 }
@@ -198,8 +198,8 @@ struct Inputs<'a> {
     policies: Vec<Loaded<PolicyFile>>,
     settings: Vec<Used>,
     /// The overrides of the last policies, one list each.
-    variants: Vec<Vec<Setting>>,
-    found: Found,
+    variants: Vec<Vec<Override>>,
+    found: ProblemsFound,
     /// Whether all files could be read; what one file needs of another is checked only then.
     is_complete: bool,
     /// Whether own code is played twice.
@@ -217,7 +217,7 @@ fn blame_trials(problem: &mut Diagnostic) {
 }
 
 /// Policies with the parameters of some scenarios.
-struct Group {
+struct PolicyGroup {
     /// The parameters of the scenarios.
     params: IndexMap<String, Size>,
     specs: Vec<PolicyFile>,
@@ -232,11 +232,11 @@ impl Inputs<'_> {
         of_models: Vec<OfModels>,
     ) -> (Vec<Profile>, ModelProfiles) {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
-        let is_set = self.settings.iter().any(|it| it.setting.target == Target::Profile);
+        let is_set = self.settings.iter().any(|it| it.setting.target == SetTarget::Profile);
         if is_set {
             specs.extend(of_models.iter().map(|it| (*it.spec).clone()));
         }
-        for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Profile) {
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Profile) {
             let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
             let passes = |it: &ProfileFile| Profile::new(it).is_ok();
             let Some(name) = name else {
@@ -274,9 +274,9 @@ impl Inputs<'_> {
     fn suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
         let mut file = loaded.map(|it| it.spec.clone());
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
-            Some(habits) => self.set(Target::BreakEven, std::slice::from_mut(habits), |_| true),
+            Some(habits) => self.set(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true),
             None => {
-                for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::BreakEven) {
+                for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
                     used.refuse(
                         "this run has no suite with `break_even`",
                         "name one with `--suite`, such as \
@@ -298,7 +298,7 @@ impl Inputs<'_> {
         &self,
         guards: &[Guard],
         suite: Option<&Loaded<SuiteFile>>,
-        scenarios: &[Scenario],
+        scenarios: &[NamedScenario],
         profiles: &[Loaded<ProfileFile>],
         is_open: bool,
     ) -> Guards {
@@ -311,29 +311,29 @@ impl Inputs<'_> {
     /// Makes the scenarios, each with its policies.
     fn scenarios(
         &mut self,
-        scenarios: &[Scenario],
+        scenarios: &[NamedScenario],
         seed: Option<u64>,
         trials: Option<u64>,
         suite_params: &IndexMap<String, Size>,
-    ) -> Vec<Entry> {
+    ) -> Vec<ReadyLoad> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).collect();
-        self.set(Target::Scenario, &mut specs, |_| true);
-        let mut groups: Vec<Group> = Vec::new();
+        self.set(SetTarget::Scenario, &mut specs, |_| true);
+        let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
-        for (spec, Scenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
+        for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
             spec.seed = seed.unwrap_or(spec.seed);
             if let Some(trials) = trials {
                 match &mut spec.load {
-                    scenario::Load::Conversation(load) => load.trials = trials,
-                    scenario::Load::Aging(load) => load.trials = trials,
-                    scenario::Load::Chats(load) => load.trials = trials,
+                    scenario::LoadSpec::Conversation(load) => load.trials = trials,
+                    scenario::LoadSpec::Aging(load) => load.trials = trials,
+                    scenario::LoadSpec::Chats(load) => load.trials = trials,
                     _ => spec.trials = Some(trials),
                 }
             }
             self.check_params(loaded, &spec.params);
             let policies = self.policies_with(&mut groups, &spec.params, suite_params);
             match load::check_all(loaded, spec) {
-                Ok(()) => entries.push(Entry {
+                Ok(()) => entries.push(ReadyLoad {
                     name: spec.name.clone(),
                     seed: spec.seed,
                     policies,
@@ -359,7 +359,7 @@ impl Inputs<'_> {
     /// Returns the policies under a scenario's parameters; scenarios that set the same share them.
     fn policies_with(
         &mut self,
-        groups: &mut Vec<Group>,
+        groups: &mut Vec<PolicyGroup>,
         of_scenario: &IndexMap<String, Size>,
         of_suite: &IndexMap<String, Size>,
     ) -> Vec<Arc<Policy>> {
@@ -375,8 +375,8 @@ impl Inputs<'_> {
             return group.models.clone();
         }
         let as_written = specs.clone();
-        let policies = Policies { catalog: self.catalog, loaded: &self.policies };
-        for used in self.settings.iter_mut().filter(|it| it.setting.target == Target::Policy) {
+        let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
             let applied = policies.set(&used.setting, &mut specs);
             used.note(applied);
         }
@@ -392,14 +392,14 @@ impl Inputs<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        groups.push(Group { params: of_scenario.clone(), specs: as_written, models: models.clone() });
+        groups.push(PolicyGroup { params: of_scenario.clone(), specs: as_written, models: models.clone() });
         models
     }
 
     /// Applies the overrides of one kind.
     fn set<T: serde::Serialize + serde::de::DeserializeOwned>(
         &mut self,
-        target: Target,
+        target: SetTarget,
         specs: &mut [T],
         passes: impl Fn(&T) -> bool,
     ) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::input::scenario::{Assume, Load};
+use crate::input::scenario::{Assume, LoadSpec};
 use crate::input::{Scenario, ScenarioFile};
 use crate::take::World;
 use crate::timeline::import::{BySession, Glance, Imported};
@@ -36,9 +36,9 @@ pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) ->
 }
 
 /// Returns the files that a load names beside its scenario, with the fields that do.
-fn beside(load: &Load) -> Vec<(String, String)> {
+fn beside(load: &LoadSpec) -> Vec<(String, String)> {
     match load {
-        Load::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
+        LoadSpec::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
         load => worlds::beside(load),
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn workloads(
         return Ok(vec![worlds::of_items(load::under(timeline, spec))]);
     }
     let recording = match &spec.load {
-        Load::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
+        LoadSpec::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
         _ => None,
     };
     if let Some(origin) = recording {
@@ -94,11 +94,11 @@ pub(super) fn workloads(
     if let Some((history, paths)) = super::histories::recorded(&spec.load) {
         return super::histories::worlds(scenario, spec, history, paths);
     }
-    if let Load::Sessions(sessions) = &spec.load {
+    if let LoadSpec::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(worlds::of_items).collect());
     }
     let beside: Vec<Origin> = match &spec.load {
-        Load::Recorded { .. } => Vec::new(),
+        LoadSpec::Recorded { .. } => Vec::new(),
         load => {
             let named = beside(load);
             named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
@@ -119,7 +119,7 @@ pub(super) fn workloads(
 
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
 pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
-    let Load::Recorded { path, .. } = &spec.load else { return None };
+    let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
     if scenario.origin.timeline().is_some() {
         return None;
     }
@@ -260,7 +260,9 @@ fn of_recording<T>(
     make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let scenario = catalog.scenario(name)?;
-    let Load::Recorded { path, assume } = &scenario.spec.load else { return Err(not_recorded(&scenario)) };
+    let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
+        return Err(not_recorded(&scenario));
+    };
     let origin = origin_of(&scenario, path, RECORDED)?;
     make(&origin, &scenario.spec, assume).map_err(|error| match error {
         Error::Invalid(problems) => {
@@ -278,7 +280,11 @@ fn of_recording<T>(
 /// There is no such file or scenario, or it holds no recording.
 pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
     let scenario = catalog.scenario(name)?;
-    if matches!(scenario.spec.load, Load::Recorded { .. }) { Ok(()) } else { Err(not_recorded(&scenario)) }
+    if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
+        Ok(())
+    } else {
+        Err(not_recorded(&scenario))
+    }
 }
 
 /// Reports a scenario without a recording.

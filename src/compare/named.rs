@@ -7,9 +7,9 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::found::Found;
+use super::found::ProblemsFound;
 use super::index::{self, Indexing};
-use super::naming::{self, Names as Choices};
+use super::naming::{self, NameChoices as Choices};
 use super::twins::TWIN;
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
 use crate::diag::{Code, Diagnostic};
@@ -18,18 +18,18 @@ use crate::input::{ScenarioFile, SuiteFile};
 use crate::report::Skipped;
 
 /// The names of one kind, and the suite that gives them.
-pub(super) struct Names<'a> {
+pub(super) struct InputNames<'a> {
     pub(super) kind: Kind,
     pub(super) names: Vec<String>,
     pub(super) by: Option<&'a Loaded<SuiteFile>>,
 }
 
-impl Names<'_> {
+impl InputNames<'_> {
     /// Reads what they name, each once.
     pub(super) fn load<T>(
         self,
         catalog: &Catalog,
-        found: &mut Found,
+        found: &mut ProblemsFound,
         mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
     ) -> Vec<Loaded<T>> {
         let named = |name: &str| {
@@ -47,8 +47,8 @@ impl Names<'_> {
     pub(super) fn load_scenarios(
         self,
         catalog: &Catalog,
-        found: &mut Found,
-    ) -> (Vec<Scenario>, Vec<Skipped>) {
+        found: &mut ProblemsFound,
+    ) -> (Vec<NamedScenario>, Vec<Skipped>) {
         let mut skipped = Vec::new();
         let search = |name: &str| {
             let Searched { found, left_out } = match self.by {
@@ -59,7 +59,7 @@ impl Names<'_> {
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).collect())
         };
         let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
-        let scenarios = loaded.into_iter().map(|(loaded, is_searched)| Scenario {
+        let scenarios = loaded.into_iter().map(|(loaded, is_searched)| NamedScenario {
             loaded,
             is_searched,
             indexing: Indexing::default(),
@@ -70,7 +70,7 @@ impl Names<'_> {
     fn read<T, I>(
         &self,
         catalog: &Catalog,
-        found: &mut Found,
+        found: &mut ProblemsFound,
         mut expand: impl FnMut(&str) -> Result<Vec<(String, I)>, Error>,
         mut read: impl FnMut(&str, &I) -> Result<Loaded<T>, Error>,
     ) -> Vec<(Loaded<T>, I)> {
@@ -111,7 +111,7 @@ impl Names<'_> {
 
 /// A scenario that was read, by what it was named.
 #[derive(Clone, Debug)]
-pub(super) struct Scenario {
+pub(super) struct NamedScenario {
     pub(super) loaded: Loaded<ScenarioFile>,
     /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
     pub(super) is_searched: bool,
@@ -139,11 +139,11 @@ pub(super) fn tell_apart<T: PartialEq>(
 
 /// Does the same for scenarios, whose recordings are equal if their files are; also returns what is left out.
 pub(super) fn tell_scenarios_apart(
-    (scenarios, mut skipped): (Vec<Scenario>, Vec<Skipped>),
+    (scenarios, mut skipped): (Vec<NamedScenario>, Vec<Skipped>),
     is_alone: bool,
-) -> (Vec<Scenario>, Vec<Skipped>) {
+) -> (Vec<NamedScenario>, Vec<Skipped>) {
     let mut copies = Copies::of(&scenarios);
-    let mut kept: Vec<Scenario> = Vec::with_capacity(scenarios.len());
+    let mut kept: Vec<NamedScenario> = Vec::with_capacity(scenarios.len());
     for one in scenarios {
         let is_known = match &one.loaded.source {
             None => !copies.is_new(one.loaded.origin.path()),
@@ -199,7 +199,7 @@ struct Copies {
 }
 
 impl Copies {
-    fn of(scenarios: &[Scenario]) -> Self {
+    fn of(scenarios: &[NamedScenario]) -> Self {
         let mut n_of_length: IndexMap<u64, usize> = IndexMap::new();
         for one in scenarios.iter().filter(|it| it.loaded.source.is_none()) {
             if let Some(length) = length(one.loaded.origin.path()) {

@@ -9,9 +9,9 @@ const ID_LETTERS: usize = 8;
 
 /// The names that an input may have, the shortest first.
 #[derive(Clone, Debug)]
-pub(super) struct Names(Vec<String>);
+pub(super) struct NameChoices(Vec<String>);
 
-impl Names {
+impl NameChoices {
     /// An input whose name is sufficient.
     pub(super) fn fixed(name: &str) -> Self {
         Self(vec![name.to_owned()])
@@ -45,15 +45,15 @@ impl Names {
 
 /// Returns the names of recordings, by their paths.
 pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
-    told_apart(&paths.iter().map(|it| Names::of_recording(it)).collect::<Vec<_>>())
+    told_apart(&paths.iter().map(|it| NameChoices::of_recording(it)).collect::<Vec<_>>())
 }
 
 /// Returns for each input its shortest unique name; inputs with equal names are numbered.
-pub(super) fn told_apart(inputs: &[Names]) -> Vec<String> {
+pub(super) fn told_apart(inputs: &[NameChoices]) -> Vec<String> {
     let mut levels = vec![0; inputs.len()];
     loop {
         let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for (index, Names(names)) in inputs.iter().enumerate() {
+        for (index, NameChoices(names)) in inputs.iter().enumerate() {
             shared.entry(&names[levels[index]]).or_default().push(index);
         }
         let mut has_grown = false;
@@ -68,7 +68,7 @@ pub(super) fn told_apart(inputs: &[Names]) -> Vec<String> {
         }
     }
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    let names = inputs.iter().zip(levels).map(|(Names(names), level)| {
+    let names = inputs.iter().zip(levels).map(|(NameChoices(names), level)| {
         let count = counts.entry(&names[level]).or_default();
         *count += 1;
         if *count == 1 { names[level].clone() } else { format!("{}#{count}", names[level]) }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn named(paths: &[&str]) -> Vec<String> {
-        told_apart(&paths.iter().map(|it| Names::of_recording(Path::new(it))).collect::<Vec<_>>())
+        told_apart(&paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>())
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(named(&["one/a.jsonl", "two/a.jsonl", "b.jsonl"]), ["one/a", "two/a", "b"]);
         assert_eq!(named(&["x/one/a.jsonl", "y/one/a.jsonl"]), ["x/one/a", "y/one/a"]);
         assert_eq!(named(&["a.jsonl", "a.json"]), ["a.jsonl", "a.json"]);
-        let twice = [Names::fixed("p"), Names::of_file("p", Path::new("mine/p.ron"))];
+        let twice = [NameChoices::fixed("p"), NameChoices::of_file("p", Path::new("mine/p.ron"))];
         assert_eq!(told_apart(&twice), ["p", "p.ron"]);
     }
 }

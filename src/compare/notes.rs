@@ -6,7 +6,7 @@ use super::{Comparison, Load};
 use crate::grid::numbers::{listed, percent};
 use crate::measure::is_open;
 use crate::report::Report;
-use crate::report::sections::{Detail, Line, Section};
+use crate::report::sections::{Detail, Section, TableLine};
 
 impl Load {
     /// Returns what a reader must know of it and the policies that it is played under.
@@ -62,7 +62,7 @@ pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String>
 fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
     let first = section.lines.first()?;
     let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
-    let saved = |line: &Line| {
+    let saved = |line: &TableLine| {
         let is_same = line.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
         let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
         costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
@@ -79,7 +79,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
             best.policy, first.policy
         ));
     }
-    let is_real = |it: &&Line| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
     let taken = section.lines.iter().filter(is_real).filter_map(|it| {
         let share = saved(it)? / most;
         let is_dearer = share < 0.0;
@@ -122,7 +122,7 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
 /// A policy's costs under a profile, over all scenarios and on each: at the lower ends of the assumptions, as
 /// declared, and at the upper ends.
 #[derive(Default)]
-struct Ends<'r> {
+struct CostEnds<'r> {
     all: [f64; 3],
     by_scenario: Vec<(&'r str, [f64; 3])>,
 }
@@ -133,7 +133,7 @@ const OWN: &str = "their own models' profiles";
 /// Lists the policies whose order against the first depends on the recovery assumptions.
 fn open_orders(report: &Report) -> Vec<String> {
     let is_total = report.is_one_question();
-    let mut ends: IndexMap<(&str, &str), Ends<'_>> = IndexMap::new();
+    let mut ends: IndexMap<(&str, &str), CostEnds<'_>> = IndexMap::new();
     for run in report.briefs().filter(|it| it.figures.cost().is_some()) {
         let ends_of_run = run.figures.cost_ends;
         let profile = if is_total { OWN } else { run.profile };

@@ -11,25 +11,25 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::assembled::{Came, Gathered};
-use super::found::Found;
-use super::watch::Watch;
-use super::{Entry, Load, Plan, Told, selection};
+use super::found::ProblemsFound;
+use super::watch::PlanWatcher;
+use super::{Load, Plan, PlanWatch, ReadyLoad, selection};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::report::part::{Common, Excluded, Head, OfLoad, Part, PartOf, VERSION};
-use crate::report::{Report, Session, Skipped};
+use crate::report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
+use crate::report::{Report, SessionReport, Skipped};
 use crate::take::{in_order, with_threads};
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
+pub struct PlanShard {
     /// Which share, from 1.
     pub part: usize,
     /// The number of shares.
     pub of: usize,
 }
 
-impl Shard {
+impl PlanShard {
     /// All of them.
     pub const WHOLE: Self = Self { part: 1, of: 1 };
 
@@ -40,10 +40,10 @@ impl Shard {
 }
 
 /// What a load of a job came to.
-type Made<H> = Result<Vec<<H as Common>::Load>, Error>;
+type MadePart<H> = Result<Vec<<H as Common>::Load>, Error>;
 
 /// What is done with the parts of a job while they are made.
-pub struct Making<'a, H: Common = Head> {
+pub struct Making<'a, H: Common = PartHead> {
     /// The number of threads; `None` takes all cores.
     pub threads: Option<usize>,
     /// The digest of the job.
@@ -51,7 +51,7 @@ pub struct Making<'a, H: Common = Head> {
     /// What its parts have in common.
     pub head: &'a H,
     /// The share of the scenarios.
-    pub shard: Shard,
+    pub shard: PlanShard,
     /// Tells whether the part of a place in the plan is there already.
     pub has: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
@@ -82,24 +82,24 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn parts(&self, told: Told<'_>, making: &Making<'_>) -> Result<(), Error> {
+    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_>) -> Result<(), Error> {
         self.check_parts()?;
-        let open = |it: &Entry| self.open(it);
+        let open = |it: &ReadyLoad| self.open(it);
         self.each_part(told, making, open, |load| self.part_of(load).map(|it| vec![it]))
     }
 
     /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
     pub(super) fn each_part<H: Common + Sync>(
         &self,
-        told: Told<'_>,
+        told: PlanWatch<'_>,
         making: &Making<'_, H>,
-        open: impl Fn(&Entry) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
     ) -> Result<(), Error>
     where
         H::Load: Send,
     {
-        let watch = Watch::new(told);
+        let watch = PlanWatcher::new(told);
         let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
         let n_done = Mutex::new(0);
@@ -131,7 +131,7 @@ impl Plan {
             })
         });
         watch.check()?;
-        let mut found = Found::default();
+        let mut found = ProblemsFound::default();
         results.into_iter().filter_map(Result::err).for_each(|it| found.error(it));
         found.stop()
     }
@@ -140,9 +140,14 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::parts`] and [`fold`] say.
-    pub fn folded(&self, threads: Option<usize>, told: Told<'_>, min_evidence: f64) -> Result<Report, Error> {
+    pub fn folded(
+        &self,
+        threads: Option<usize>,
+        told: PlanWatch<'_>,
+        min_evidence: f64,
+    ) -> Result<Report, Error> {
         let folding = Mutex::new((Folding::default(), BTreeMap::new()));
-        let take = |part: Part| {
+        let take = |part: RunPart| {
             let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.insert(part.nth, part);
             while let Some(part) = waiting.remove(&folding.n_added) {
@@ -151,7 +156,7 @@ impl Plan {
             Ok(())
         };
         let (job, head) = (self.job(min_evidence), self.head(min_evidence));
-        let shard = Shard::WHOLE;
+        let shard = PlanShard::WHOLE;
         self.parts(told, &Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take })?;
         folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.report()
     }
@@ -171,7 +176,7 @@ impl Plan {
     fn put_together<H: Common>(
         &self,
         nth: usize,
-        made: Vec<Result<Made<H>, Skipped>>,
+        made: Vec<Result<MadePart<H>, Skipped>>,
         making: &Making<'_, H>,
     ) -> Result<PartOf<H>, Error> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
@@ -211,7 +216,7 @@ fn without_parts(name: &str) -> Diagnostic {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<Part, Error>) -> Result<Report, Error> {
+pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<RunPart, Error>) -> Result<Report, Error> {
     let mut folding = Folding::default();
     for number in order {
         folding.add(read(*number)?);
@@ -222,7 +227,7 @@ pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<Part, Error>) -> Res
 /// Parts that are folded one by one, in the order of their plan.
 struct Folding {
     /// What the job's parts have in common.
-    head: Option<Head>,
+    head: Option<PartHead>,
     gathered: Gathered,
     n_added: usize,
 }
@@ -234,7 +239,7 @@ impl Default for Folding {
 }
 
 impl Folding {
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: RunPart) {
         self.n_added += 1;
         self.head.get_or_insert(part.head);
         self.gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
@@ -242,7 +247,7 @@ impl Folding {
             let is_recorded = session.is_some();
             let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).collect();
             self.gathered.failures.extend(failures);
-            let session = session.map(Session::in_totals);
+            let session = session.map(SessionReport::in_totals);
             self.gathered.add(Came { runs, notes, session, losses, unpriced });
         }
     }

@@ -6,9 +6,9 @@ use super::{check, load};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::input::scenario::{AgingLoad, Load};
+use crate::input::scenario::{AgingLoad, LoadSpec};
 use crate::rng::Seed;
-use crate::worlds::aging::probes::{self, Fitted, Memories};
+use crate::worlds::aging::probes::{self, FittedMemory, Memories};
 use crate::worlds::aging::{Aging, Model};
 
 /// Fits the use, write and read numbers of a policy's memory to a table of answers, over sessions like those of a scenario.
@@ -20,7 +20,7 @@ pub fn fit(
     [policy, scenario]: [&str; 2],
     file: &str,
     table: &str,
-) -> Result<Fitted, Error> {
+) -> Result<FittedMemory, Error> {
     let answers = probes::read(file, table)?;
     let loaded = catalog.policy(policy)?;
     let checked = check::checked(catalog, &loaded.spec, &loaded.origin).map_err(|it| loaded.locate(it))?;
@@ -33,7 +33,7 @@ pub fn fit(
     };
     let of = catalog.scenario(scenario)?;
     let spec = load::check(&of, &of.spec)?;
-    let Load::Aging(own) = &spec.load else {
+    let LoadSpec::Aging(own) = &spec.load else {
         let problem = Diagnostic::at(Code::ProbesScenario, "load", format!("{scenario} has no sessions"));
         return Err(vec![problem.help("name a scenario with `load.aging`, such as `aging/s6_12`")].into());
     };

@@ -5,10 +5,10 @@ use crate::catalog::{Catalog, Loaded, Origin};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::grid::shell::quoted;
-use crate::input::policy::{Code, OwnCode};
+use crate::input::policy::{Builtin, OwnCode};
 use crate::input::{Policy, PolicyFile};
 use crate::own::process::Process;
-use crate::own::{Made, Own};
+use crate::own::{CodeInputs, Own};
 
 /// What a program is tried out on: a recorded session with its texts, and one that has sizes alone.
 const TRIED_ON: [&str; 2] = ["recorded/claude-code", "duckagent/incremental_workspace_audit"];
@@ -49,18 +49,18 @@ pub(super) fn with_program(policy: Policy) -> Policy {
         return policy;
     };
     let own = Own::process(&policy.name, process);
-    policy.with_code(Some(Code::Own(OwnCode::new(own))))
+    policy.with_code(Some(Builtin::Own(OwnCode::new(own))))
 }
 
 /// Has the runs of own code played twice.
 pub(super) fn played_twice(policy: Policy) -> Policy {
     let own = match &policy.code {
-        Some(Code::Own(code)) => Own::of(code).cloned(),
+        Some(Builtin::Own(code)) => Own::of(code).cloned(),
         _ => None,
     };
     let Some(mut own) = own else { return policy };
     own.plays_twice = true;
-    policy.with_code(Some(Code::Own(OwnCode::new(own))))
+    policy.with_code(Some(Builtin::Own(OwnCode::new(own))))
 }
 
 /// Tries out a policy that is a program: it is started, plays some loads twice, and is ended.
@@ -90,7 +90,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
         let process = Process::new(process, &loaded.spec.params);
         let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
-            let made = Made { timeline, limits: profile.limits, play: 0 };
+            let made = CodeInputs { timeline, limits: profile.limits, play: 0 };
             process.try_out(&loaded.spec.name, made).err()
         })?;
         found.extend(ended.into_iter().flatten().next().map(|it| it.to_string()));

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::Entry;
+use super::ReadyLoad;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::{counted, listed};
 use crate::input::Policy;
 use crate::report::{Skipped, distinct};
-use crate::take::{Kind, Load, Unread};
+use crate::take::{Load, LoadKind, Unread};
 use crate::worlds;
 
 /// Returns the kind of a scenario before its recording is read; a recording may still be of another one.
-pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
+pub(super) fn kind_of(entry: &ReadyLoad) -> &'static LoadKind {
     if let Some(timeline) = entry.loaded.origin.timeline() {
         return worlds::of_items(Arc::clone(timeline)).kind();
     }
@@ -22,7 +22,7 @@ pub(super) fn kind_of(entry: &Entry) -> &'static Kind {
 }
 
 /// Reports policies that cannot be played on loads of a kind.
-pub(super) fn problem(unread: &Unread, kind: &Kind, policies: &[&str], loads: &[&str]) -> Diagnostic {
+pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads: &[&str]) -> Diagnostic {
     let fields: Vec<String> = unread.0.iter().map(|it| format!("`{}`", it.field())).collect();
     let [reads, policy] = kind.words;
     let (they, set, have) = if policies.len() == 1 { ("it", "sets", "has") } else { ("they", "set", "have") };
@@ -46,7 +46,7 @@ pub(super) fn problem(unread: &Unread, kind: &Kind, policies: &[&str], loads: &[
 }
 
 /// Returns the first scenario in which policies are judged by what they remember, rather than by evidence needs.
-pub(super) fn of_memories(entries: &[Entry]) -> Option<&str> {
+pub(super) fn of_memories(entries: &[ReadyLoad]) -> Option<&str> {
     entries.iter().find(|it| kind_of(it).is_of_memories).map(|it| it.name.as_str())
 }
 
@@ -72,15 +72,18 @@ impl Load {
 
 /// Finds the scenarios that cannot play every policy: those that were only found in a folder or by a pattern are left out while
 /// others remain, and the rest are problems.
-pub(super) fn check(entries: Vec<Entry>, problems: &mut Vec<Diagnostic>) -> (Vec<Entry>, Vec<Skipped>) {
-    let why = |entry: &Entry| {
+pub(super) fn check(
+    entries: Vec<ReadyLoad>,
+    problems: &mut Vec<Diagnostic>,
+) -> (Vec<ReadyLoad>, Vec<Skipped>) {
+    let why = |entry: &ReadyLoad| {
         let kind = kind_of(entry);
         let one = |it: &Arc<Policy>| Some((kind, kind.reads(it).err()?, it.name.clone()));
         entry.policies.iter().filter_map(one).collect::<Vec<_>>()
     };
     let found: Vec<_> = entries.iter().map(why).collect();
     let remains = found.iter().any(Vec::is_empty);
-    let mut groups: IndexMap<(&Kind, Unread), [Vec<&str>; 2]> = IndexMap::new();
+    let mut groups: IndexMap<(&LoadKind, Unread), [Vec<&str>; 2]> = IndexMap::new();
     let mut skipped = Vec::new();
     for (entry, why) in entries.iter().zip(&found) {
         let leaves = entry.is_searched && remains;

@@ -1,12 +1,12 @@
 //! A forecast held against later sessions: which of them count, and what they were billed.
 
 use super::advise::agents::{Agent, ShownBy};
-use super::advise::{Plays, Policies, Seen, State, Whose, no_recording, played, seen};
+use super::advise::{AdvicePlays, PlayedPolicies, SeenLog, SettingValues, Whose, no_recording, played, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
+use crate::report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use crate::report::realised::{Later, Realised};
 
 /// With so many sessions of an earlier version, others take no part.
@@ -38,7 +38,7 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
 }
 
 /// Returns whether sessions of a kind can have been billed so, and can be forecast to change so.
-fn is_possible(kind: &Kind) -> bool {
+fn is_possible(kind: &SessionKind) -> bool {
     let Bills { sessions, size, usd, residual } = kind.bills;
     sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && kind.change >= -1.0
 }
@@ -59,7 +59,7 @@ pub fn realised(
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
-    let before: State = saved
+    let before: SettingValues = saved
         .before
         .iter()
         .filter_map(|it| it.split_once('='))
@@ -67,9 +67,9 @@ pub fn realised(
         .collect();
     let sizes: Vec<Option<f64>> = match (agent, before.is_empty()) {
         (Some(agent), false) => {
-            let mut policies = Policies::new(catalog);
+            let mut policies = PlayedPolicies::new(catalog);
             let lanes = policies.of_state(agent, &before)?;
-            let plays = Plays { whose: Whose { agent, is_named: true }, policies: &policies, from: 0 };
+            let plays = AdvicePlays { whose: Whose { agent, is_named: true }, policies: &policies, from: 0 };
             let played = played(catalog, comparison, &plays, threads, progress)?;
             played.iter().map(|it| it.size(Some(lanes))).collect()
         }
@@ -77,20 +77,21 @@ pub fn realised(
     };
     all.iter_mut().zip(sizes).for_each(|(it, size)| it.size = size);
     let mut left_out: Vec<(String, usize)> = Vec::new();
-    let mut leave = |all: &mut Vec<Seen>, reason: &str, stays: &dyn Fn(&Seen) -> bool| {
+    let mut leave = |all: &mut Vec<SeenLog>, reason: &str, stays: &dyn Fn(&SeenLog) -> bool| {
         let before = all.len();
         all.retain(stays);
         if all.len() < before {
             left_out.push((reason.to_owned(), before - all.len()));
         }
     };
-    let is_later = |it: &Seen| saved.until_ms.is_none_or(|until| it.span_ms.is_some_and(|it| it[0] > until));
+    let is_later =
+        |it: &SeenLog| saved.until_ms.is_none_or(|until| it.span_ms.is_some_and(|it| it[0] > until));
     leave(&mut all, "they are not later than the sessions of the forecast", &is_later);
     leave(&mut all, "their logs show that the setting was not in force", &|it| {
         agent.is_none_or(|agent| may_hold(agent, saved, it))
     });
     leave(&mut all, "they have no bill", &|it| it.bill().is_some());
-    let is_same = |it: &Seen| saved.versions.is_empty() || saved.versions.contains(&it.version);
+    let is_same = |it: &SeenLog| saved.versions.is_empty() || saved.versions.contains(&it.version);
     let n_same = all.iter().filter(|it| is_same(it)).count();
     let mut notes = Vec::new();
     if n_same >= SAME_VERSION_MIN {
@@ -108,7 +109,7 @@ pub fn realised(
 }
 
 /// Returns whether the settings of a forecast may have been in force in a session, as far as its log shows.
-fn may_hold(agent: &Agent, saved: &Saved, seen: &Seen) -> bool {
+fn may_hold(agent: &Agent, saved: &Saved, seen: &SeenLog) -> bool {
     let holds = |(key, value): (&str, &str)| {
         let Some(setting) = agent.setting(key) else { return true };
         let is_shown = setting.shown_by == Some(ShownBy::Lifetimes) && setting.lane.include(seen.is_of_agent);

@@ -4,12 +4,12 @@ use super::Comparison;
 use super::index::{self, Indexing};
 use super::load::recording_beside;
 use super::models::ModelProfiles;
-use super::selection::{Candidate, Selection, none_left};
+use super::selection::{NewestCandidate, Selection, none_left};
 use super::twins::{self, TWIN};
-use crate::catalog::{Catalog, Found, Searched};
+use crate::catalog::{Catalog, ScenarioHit, Searched};
 use crate::error::Error;
 use crate::report::Skipped;
-use crate::report::recording::Held;
+use crate::report::recording::FileContents;
 use crate::timeline::Timeline;
 use crate::timeline::import::Imported;
 
@@ -17,7 +17,7 @@ use crate::timeline::import::Imported;
 ///
 /// # Errors
 /// Every problem of a recording that was named directly, or no session is left.
-pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Vec<Skipped>), Error> {
+pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileContents>, Vec<Skipped>), Error> {
     let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
     let models = ModelProfiles::new(ModelProfiles::read(catalog));
     let candidate = |it: &Timeline| {
@@ -25,7 +25,7 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Ve
         selection.candidate(it, profile.map(|it| it.name.as_str()).into_iter())
     };
     let (mut files, mut skipped) = (Vec::new(), Vec::new());
-    let mut candidates: Vec<Vec<Candidate>> = Vec::new();
+    let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();
     let mut all = Vec::new();
     for given in &comparison.scenarios {
         let Searched { found, left_out } = catalog.search(given)?;
@@ -35,15 +35,15 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<Held>, Ve
     let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).collect();
     let recordings: Vec<_> = origins.iter().map(Option::as_ref).collect();
     let indexed = index::indexed(&recordings, comparison.alone);
-    for (Found { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
+    for (ScenarioHit { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
         match recording_beside(catalog, &name, &beside) {
             Ok(sessions) => {
                 let of = |it: &Imported| match twins.contains(&it.session) {
-                    true => Candidate::Refused(TWIN.to_owned()),
+                    true => NewestCandidate::Refused(TWIN.to_owned()),
                     false => candidate(&it.timeline),
                 };
                 candidates.push(sessions.iter().map(of).collect());
-                files.push(Held::new(&name, &sessions));
+                files.push(FileContents::new(&name, &sessions));
             }
             Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
             Err(error) => return Err(error),

@@ -24,10 +24,10 @@ pub(super) struct Selection {
 }
 
 /// Why something is excluded; `None` if it is not.
-pub(super) type LeftOut = Option<String>;
+pub(super) type Exclusion = Option<String>;
 
 /// A load where only the newest sessions are asked for.
-pub(super) enum Candidate {
+pub(super) enum NewestCandidate {
     /// Not a recorded session: always included.
     Always,
     /// Excluded, for this reason.
@@ -66,7 +66,7 @@ impl Selection {
         last_ms: Option<i64>,
         model: Option<&'p RecordedModel>,
         profiles: impl Iterator<Item = &'p str>,
-    ) -> LeftOut {
+    ) -> Exclusion {
         if let Some((since_ms, day)) = &self.since
             && last_ms.is_none_or(|it| it < *since_ms)
         {
@@ -89,21 +89,21 @@ impl Selection {
     }
 
     /// Returns why a load takes no part as far as no other is asked, or nothing if it does.
-    pub(super) fn refusal_of(&self, load: &Load) -> LeftOut {
+    pub(super) fn refusal_of(&self, load: &Load) -> Exclusion {
         match self.of_load(load) {
-            Candidate::Refused(reason) => Some(reason),
-            Candidate::Always | Candidate::At(_) => None,
+            NewestCandidate::Refused(reason) => Some(reason),
+            NewestCandidate::Always | NewestCandidate::At(_) => None,
         }
     }
 
     /// Returns what a load is where only the newest sessions are asked for.
-    pub(super) fn of_load(&self, load: &Load) -> Candidate {
+    pub(super) fn of_load(&self, load: &Load) -> NewestCandidate {
         if load.is_twin {
-            return Candidate::Refused(TWIN.to_owned());
+            return NewestCandidate::Refused(TWIN.to_owned());
         }
         match load.timeline().filter(|it| it.recorded.is_some()) {
             Some(timeline) => self.candidate(timeline, load.profiles.iter().map(|it| it.name.as_str())),
-            None => Candidate::Always,
+            None => NewestCandidate::Always,
         }
     }
 
@@ -112,7 +112,7 @@ impl Selection {
         &self,
         timeline: &'p Timeline,
         profiles: impl Iterator<Item = &'p str>,
-    ) -> Candidate {
+    ) -> NewestCandidate {
         self.candidate_of(timeline.last_ms(), timeline.main_model(), profiles)
     }
 
@@ -122,25 +122,25 @@ impl Selection {
         last_ms: Option<i64>,
         model: Option<&'p RecordedModel>,
         profiles: impl Iterator<Item = &'p str>,
-    ) -> Candidate {
+    ) -> NewestCandidate {
         let refusal = self.refusal(last_ms, model, profiles);
-        refusal.map_or(Candidate::At(last_ms), Candidate::Refused)
+        refusal.map_or(NewestCandidate::At(last_ms), NewestCandidate::Refused)
     }
 
     /// Returns why sessions take no part, file by file. Where a limit is asked for, only the newest do, by the times of their last
     /// requests; those without a time come last.
-    pub(super) fn left_out(&self, candidates: Vec<Vec<Candidate>>) -> Vec<Vec<LeftOut>> {
+    pub(super) fn left_out(&self, candidates: Vec<Vec<NewestCandidate>>) -> Vec<Vec<Exclusion>> {
         let times = candidates.iter().flatten().filter_map(|it| match it {
-            Candidate::At(time) => Some(*time),
+            NewestCandidate::At(time) => Some(*time),
             _ => None,
         });
         let limit = or_unlimited(self.limit);
         let mut is_new = newest(limit, &times.collect::<Vec<_>>()).into_iter();
         let older = || format!("older than the newest {}", thousands(limit as u64));
         let mut left_out = |it| match it {
-            Candidate::Always => None,
-            Candidate::Refused(reason) => Some(reason),
-            Candidate::At(_) => (is_new.next() != Some(true)).then(older),
+            NewestCandidate::Always => None,
+            NewestCandidate::Refused(reason) => Some(reason),
+            NewestCandidate::At(_) => (is_new.next() != Some(true)).then(older),
         };
         candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).collect()).collect()
     }

@@ -8,17 +8,19 @@ use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::profile::Counting;
 use crate::measure::BreakEven;
-use crate::measure::sensitivity::{self, Grid, Ledger, Priced, Sensitivity, Variations};
+use crate::measure::sensitivity::{self, Ledger, ProfileShare, Sensitivity, SensitivityGrid, Variations};
 use crate::price::PriceIndex;
 use crate::report::ALL;
-use crate::take::{Cell, FailedRun, FailedRuns, Folded, Ledgers, Load, Progress, Simulations, Unpriced};
+use crate::take::{
+    Cell, FailedRun, FailedRuns, FoldedLedger, Ledgers, Load, Progress, Simulations, Unpriced,
+};
 
 /// The ledgers of a load, simulation by simulation and trial by trial.
-struct Played<'a> {
+struct LedgersOfLoad<'a> {
     load: &'a Load,
     simulations: &'a Simulations<'a>,
     /// What the engine played, where it did.
-    ledgers: Option<Ledgers<Folded>>,
+    ledgers: Option<Ledgers<FoldedLedger>>,
     /// What its world played itself, by pair of limits and cache rules, then by policy.
     own: Option<Vec<Unpriced>>,
 }
@@ -28,7 +30,7 @@ struct Played<'a> {
 struct PricedLoad {
     name: String,
     /// By profile, then by policy.
-    cells: Vec<Vec<sensitivity::Cell>>,
+    cells: Vec<Vec<sensitivity::PriceCell>>,
     n_distinct: usize,
     n_played: usize,
     failed: Vec<FailedRun>,
@@ -43,8 +45,8 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
-        let open = |entry: &super::Entry| {
-            let entry = super::Entry { under_own_model: false, ..entry.clone() };
+        let open = |entry: &super::ReadyLoad| {
+            let entry = super::ReadyLoad { under_own_model: false, ..entry.clone() };
             self.open(&entry)
         };
         let loads = self.each_of(threads, progress, open, |load, it| load.priced(self.policies.len(), it))?.0;
@@ -70,7 +72,7 @@ impl Plan {
                     }))
                 })
             });
-            Grid::new(load.to_owned(), rows.map(Iterator::collect).collect())
+            SensitivityGrid::new(load.to_owned(), rows.map(Iterator::collect).collect())
         });
         Ok(Sensitivity {
             policies: self.policies.clone(),
@@ -83,7 +85,7 @@ impl Plan {
         })
     }
 
-    fn facts(&self, nth: usize, loads: &[PricedLoad]) -> Priced {
+    fn facts(&self, nth: usize, loads: &[PricedLoad]) -> ProfileShare {
         let profile = &self.profiles[nth];
         let mut counting: Vec<Counting> = Vec::new();
         for one in loads.iter().filter_map(|it| it.counting.get(nth).copied().flatten()) {
@@ -91,7 +93,7 @@ impl Plan {
                 counting.push(one);
             }
         }
-        Priced {
+        ProfileShare {
             counting,
             name: profile.name.clone(),
             as_of: profile.as_of.clone(),
@@ -113,8 +115,8 @@ impl Load {
         let sum = PricedLoad { name: self.name.clone(), counting, ..PricedLoad::default() };
         let sum = RefCell::new(sum);
         let play = |load: &Self, _: &[usize]| load.priced_as_laid_out(&mut sum.borrow_mut(), progress);
-        let cells = self.lived(&play, &|it: &sensitivity::Cell| &it.tally.outcome);
-        let mut all: Vec<Vec<sensitivity::Cell>> = vec![Vec::new(); self.profiles.len()];
+        let cells = self.lived(&play, &|it: &sensitivity::PriceCell| &it.tally.outcome);
+        let mut all: Vec<Vec<sensitivity::PriceCell>> = vec![Vec::new(); self.profiles.len()];
         cells.into_iter().for_each(|(cell, it)| all[cell.profile].push(it));
         Ok(PricedLoad { cells: all, ..sum.into_inner() })
     }
@@ -124,14 +126,14 @@ impl Load {
         &self,
         sum: &mut PricedLoad,
         progress: Progress<'_>,
-    ) -> Vec<(Cell, sensitivity::Cell)> {
+    ) -> Vec<(Cell, sensitivity::PriceCell)> {
         let simulations = self.simulations();
         let world = self.service().unwrap_or_else(|| Arc::clone(&self.world));
         let own = world.folded(self, &simulations.keys, progress);
         sum.n_played += simulations.n_runs();
         sum.n_played += own.iter().flatten().map(|it| it.trials.len()).sum::<usize>();
         let ledgers = if own.is_none() { Some(simulations.folded(progress)) } else { None };
-        let played = Played { load: self, simulations: &simulations, ledgers, own };
+        let played = LedgersOfLoad { load: self, simulations: &simulations, ledgers, own };
         sum.failed.extend(self.cells().filter_map(|cell| played.failed(cell)));
         let cells = in_order(self.profiles.len(), |profile| {
             let variations = Variations::new(&self.profiles[profile]);
@@ -146,7 +148,7 @@ impl Load {
     }
 }
 
-impl<'a> Played<'a> {
+impl<'a> LedgersOfLoad<'a> {
     /// Returns why a run came to no result, if it did.
     fn failed(&self, cell: Cell) -> Option<FailedRun> {
         let mut faults = self.ledgers_of(cell).map(|it| &it.2);
@@ -155,7 +157,7 @@ impl<'a> Played<'a> {
     }
 
     /// Returns what a run came to, trial by trial.
-    fn ledgers_of(&self, cell: Cell) -> Box<dyn Iterator<Item = &Folded> + '_> {
+    fn ledgers_of(&self, cell: Cell) -> Box<dyn Iterator<Item = &FoldedLedger> + '_> {
         match (&self.own, &self.ledgers) {
             (Some(own), _) => Box::new(own[self.simulations.within(cell)].trials.iter()),
             (None, Some(ledgers)) => Box::new(ledgers.of(self.simulations, cell)),
@@ -164,7 +166,7 @@ impl<'a> Played<'a> {
     }
 
     /// Prices the ledgers of one run.
-    fn priced(&'a self, cell: Cell, variations: &Variations<'_>) -> sensitivity::Cell {
+    fn priced(&'a self, cell: Cell, variations: &Variations<'_>) -> sensitivity::PriceCell {
         let summariser = self.load.policies[cell.policy].summariser();
         let of = |sums, index: &'a Option<PriceIndex>, outcome| Ledger {
             summariser,
@@ -174,7 +176,7 @@ impl<'a> Played<'a> {
         let (has_needs, service) = (self.load.has_needs(), own.and_then(|it| it.service));
         let turns = self.load.turns;
         let counted = self.load.counted_under(cell.profile).map(|it| it.factor.shares());
-        let ledger = |(sums, index, outcome): &'a Folded| Ledger {
+        let ledger = |(sums, index, outcome): &'a FoldedLedger| Ledger {
             has_needs,
             service,
             turns,
@@ -187,13 +189,16 @@ impl<'a> Played<'a> {
 }
 
 /// Prices the trials of a run and adds them up.
-fn summed<'a>(trials: impl Iterator<Item = Ledger<'a>>, variations: &Variations<'_>) -> sensitivity::Cell {
-    let both = |mut sum: sensitivity::Cell, more: sensitivity::Cell| {
+fn summed<'a>(
+    trials: impl Iterator<Item = Ledger<'a>>,
+    variations: &Variations<'_>,
+) -> sensitivity::PriceCell {
+    let both = |mut sum: sensitivity::PriceCell, more: sensitivity::PriceCell| {
         sum.add(&more);
         sum
     };
     let (sums, outcome) = Default::default();
     let nothing = Ledger::new(&sums, None, &outcome);
-    let priced = trials.map(|it| sensitivity::Cell::new(&it, variations));
-    priced.reduce(both).unwrap_or_else(|| sensitivity::Cell::new(&nothing, variations))
+    let priced = trials.map(|it| sensitivity::PriceCell::new(&it, variations));
+    priced.reduce(both).unwrap_or_else(|| sensitivity::PriceCell::new(&nothing, variations))
 }

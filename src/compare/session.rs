@@ -6,21 +6,21 @@ use crate::engine::Simulation;
 use crate::input::{Limits, Policy, Profile};
 use crate::ledger::Rows;
 use crate::report::filled::Filled;
-use crate::report::{BillCheck, NewerVersion, Session, SharedFront};
+use crate::report::{BillCheck, NewerVersion, SessionReport, SharedFront};
 use crate::timeline::Timeline;
 
 use crate::input::profile::Counting;
-use crate::take::{Counted, Load};
+use crate::take::{CountedLoad, Load};
 
 impl Load {
     /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
-    pub(super) fn session(&self, as_recorded: &Policy, rows: Option<&Rows>) -> Option<Session> {
+    pub(super) fn session(&self, as_recorded: &Policy, rows: Option<&Rows>) -> Option<SessionReport> {
         let timeline = self.timeline().filter(|it| it.recorded.is_some())?;
         let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
         let requests = timeline.spine.steps.len() as u64;
         let profile = self.profiles.first().filter(|_| self.is_under_own_model);
         let compared = profile.map(|it| calibration(timeline, as_recorded, rows, it));
-        Some(Session {
+        Some(SessionReport {
             name: self.name.clone(),
             format: timeline.recorded.as_ref().map_or("", |it| it.format),
             newer: NewerVersion::of(timeline),
@@ -50,7 +50,7 @@ impl Load {
                 all.filter(|it| self.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
             shortened(&of.collect::<Vec<_>>())
         };
-        let mut factors: Vec<&Counted> = Vec::new();
+        let mut factors: Vec<&CountedLoad> = Vec::new();
         for it in (0..self.profiles.len()).filter_map(|it| self.counted_under(it)) {
             if !factors.iter().any(|known| known.to.name == it.to.name) {
                 factors.push(it);

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::named::Scenario;
+use super::named::NamedScenario;
 use crate::catalog::Loaded;
-use crate::input::text::set::{Setting, Target};
+use crate::input::text::set::{Override, SetTarget};
 use crate::input::{PolicyFile, ProfileFile, SuiteFile};
 use crate::worlds;
 
 /// Returns all paths into the inputs of a run; those into one of several policies begin with its name.
 pub(super) fn known(
     policies: &[Loaded<PolicyFile>],
-    scenarios: &[Scenario],
+    scenarios: &[NamedScenario],
     profiles: &[Loaded<ProfileFile>],
     suite: Option<&Loaded<SuiteFile>>,
 ) -> Vec<String> {
     let of_policies = policies.iter().flat_map(|it| {
-        let plain = Setting::paths(Target::Policy, None, &it.spec);
+        let plain = Override::paths(SetTarget::Policy, None, &it.spec);
         plain.into_iter().map(|path| (path, it.spec.name.as_str()))
     });
     let mut owners: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -29,14 +29,15 @@ pub(super) fn known(
         }
     }
     let numbers = scenarios.iter().flat_map(|it| worlds::numbers(&it.loaded.spec.load));
-    let scenarios = scenarios.iter().flat_map(|it| Setting::paths(Target::Scenario, None, &it.loaded.spec));
+    let scenarios =
+        scenarios.iter().flat_map(|it| Override::paths(SetTarget::Scenario, None, &it.loaded.spec));
     known.extend(scenarios.chain(numbers));
     for profile in profiles {
-        known.extend(Setting::paths(Target::Profile, None, &profile.spec));
-        known.extend(Setting::paths(Target::Profile, Some(&profile.spec.name), &profile.spec));
+        known.extend(Override::paths(SetTarget::Profile, None, &profile.spec));
+        known.extend(Override::paths(SetTarget::Profile, Some(&profile.spec.name), &profile.spec));
     }
     let habits = suite.and_then(|it| it.spec.break_even.as_ref());
-    known.extend(habits.map(|it| Setting::paths(Target::BreakEven, None, it)).unwrap_or_default());
+    known.extend(habits.map(|it| Override::paths(SetTarget::BreakEven, None, it)).unwrap_or_default());
     let mut seen = std::collections::BTreeSet::new();
     known.retain(|it| seen.insert(it.clone()));
     known

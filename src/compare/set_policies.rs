@@ -5,24 +5,24 @@ use indexmap::IndexSet;
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::policy::wildcard;
-use crate::input::text::set::Setting;
+use crate::input::text::set::Override;
 use crate::input::{Policy, PolicyFile};
 
 /// The code of a parameter that several policies have.
 pub(super) const AMBIGUOUS: Code = Code::SetAmbiguous;
 
 /// The policies of a run, as overrides may name them.
-pub(super) struct Policies<'a> {
+pub(super) struct NamedPolicies<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) loaded: &'a [Loaded<PolicyFile>],
 }
 
-impl Policies<'_> {
+impl NamedPolicies<'_> {
     /// Applies an override to its policies.
     ///
     /// # Errors
     /// It applies to none, several policies have the parameter and none is named, or the value is invalid.
-    pub(super) fn set(&self, setting: &Setting, specs: &mut [PolicyFile]) -> Result<(), Box<Diagnostic>> {
+    pub(super) fn set(&self, setting: &Override, specs: &mut [PolicyFile]) -> Result<(), Box<Diagnostic>> {
         let name = setting.policy(|it| !self.named(it).is_empty());
         let (mine, setting) = match name {
             Some(name) => (self.named(name), &setting.of_policy(name)),
@@ -65,7 +65,7 @@ impl Policies<'_> {
             .collect()
     }
 
-    fn unknown(&self, setting: &Setting, name: &str) -> Box<Diagnostic> {
+    fn unknown(&self, setting: &Override, name: &str) -> Box<Diagnostic> {
         let names = self.loaded.iter().map(|it| it.spec.name.as_str());
         let help = match nearest(name, names.clone()) {
             Some(near) => format!("did you mean `{}`?", setting.field().replacen(name, near, 1)),
@@ -77,7 +77,7 @@ impl Policies<'_> {
 }
 
 /// Applies an override to some of the policies.
-fn apply(setting: &Setting, specs: &mut [PolicyFile], mine: &[usize]) -> Result<(), Box<Diagnostic>> {
+fn apply(setting: &Override, specs: &mut [PolicyFile], mine: &[usize]) -> Result<(), Box<Diagnostic>> {
     let mut own: Vec<PolicyFile> = mine.iter().map(|it| specs[*it].clone()).collect();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
     for (index, spec) in mine.iter().zip(own) {
@@ -90,7 +90,7 @@ fn apply(setting: &Setting, specs: &mut [PolicyFile], mine: &[usize]) -> Result<
 
 /// Reports an unused parameter.
 fn no_reader<'a>(
-    setting: &Setting,
+    setting: &Override,
     name: Option<&str>,
     param: &str,
     policies: impl Iterator<Item = &'a PolicyFile> + Clone,
@@ -117,7 +117,7 @@ fn no_reader<'a>(
 }
 
 /// Reports a parameter that several policies have.
-fn ambiguous(setting: &Setting, param: &str, names: &[&str]) -> Box<Diagnostic> {
+fn ambiguous(setting: &Override, param: &str, names: &[&str]) -> Box<Diagnostic> {
     let message =
         format!("{} policies have a parameter `{param}`: {}", names.len(), quoted(names.iter().copied()));
     let path = setting.field();
@@ -126,7 +126,7 @@ fn ambiguous(setting: &Setting, param: &str, names: &[&str]) -> Box<Diagnostic> 
 }
 
 /// Adds an override as a problem's place.
-fn at(setting: &Setting, mut problem: Diagnostic) -> Box<Diagnostic> {
+fn at(setting: &Override, mut problem: Diagnostic) -> Box<Diagnostic> {
     problem.place = setting.place();
     Box::new(problem)
 }

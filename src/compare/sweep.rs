@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 
-use super::grid::{Grid, GridPoint};
-use super::{Comparison, Entry, Load, Plan, Progress};
+use super::grid::{GridPoint, OverrideGrid};
+use super::{Comparison, Load, Plan, Progress, ReadyLoad};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::measure::{Label, Remembered, Tally};
-use crate::report::sweep::{Numbers, SweepPoint};
+use crate::report::sweep::{PointNumbers, SweepPoint};
 use crate::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
 
 /// The most variants of a load that are compiled and played together.
@@ -31,7 +31,6 @@ pub struct SweptLoad {
 pub struct Swept {
     /// Its numbers.
     pub tally: Tally,
-    /// What it remembers.
     pub remembered: Vec<Remembered>,
 }
 
@@ -48,7 +47,7 @@ impl From<Run> for Swept {
 pub fn sweep(
     catalog: &Catalog,
     comparison: &Comparison,
-    grid: &Grid,
+    grid: &OverrideGrid,
     indices: &[usize],
     threads: Option<usize>,
     progress: Progress<'_>,
@@ -88,13 +87,13 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-        let open = |it: &Entry| self.opened_for_sweeps(it);
+        let open = |it: &ReadyLoad| self.opened_for_sweeps(it);
         let (of_loads, _) = self.each_of(threads, progress, open, Load::swept)?;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
     }
 
     /// Opens a scenario; those who look at sessions by project mean their working folders.
-    pub(super) fn opened_for_sweeps(&self, entry: &Entry) -> Result<Vec<Load>, Error> {
+    pub(super) fn opened_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
         self.opened_by_folder(entry, true)
     }
 }
@@ -139,7 +138,7 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
     let (base, own) = (summed(runs(0)), summed(runs(nth)));
     let set = point.of_load.iter().chain(&point.of_policy).cloned().collect();
-    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| Numbers::new(&it.tally, &it.remembered));
+    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
     SweepPoint { index: point.index, set, numbers: own, base, label }

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::parts::Making;
-use super::{Comparison, Entry, Plan, Progress, Swept, SweptLoad, Told, reads, selection};
+use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, reads, selection};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::profile::calendar;
 use crate::input::text::decode::encode;
-use crate::input::text::set::Setting;
+use crate::input::text::set::Override;
 use crate::input::{Format, PolicyFile};
 use crate::report::Skipped;
 use crate::report::part::{Common, PartOf};
 use crate::report::tune::{Tried, Tuned, TunedSession, named};
 
-pub use search::Search;
+pub use search::ParamSearch;
 
 /// The sessions of a search, each under the base and under every point.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl<'a> Tuning<'a> {
     pub fn new(
         catalog: &'a Catalog,
         comparison: &Comparison,
-        search: Search,
+        search: ParamSearch,
         min_evidence: f64,
         seed: u64,
     ) -> Result<Self, Error> {
@@ -77,7 +77,7 @@ impl<'a> Tuning<'a> {
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
         let policy = comparison.policies.last().map_or("", String::as_str);
         let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
-        let Search { varied, fixed, points } = search;
+        let ParamSearch { varied, fixed, points } = search;
         let tried = Tried { varied, fixed, points, stages };
         Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
     }
@@ -86,7 +86,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Found, Error> {
+    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<SearchResult, Error> {
         let TunedSessions { sessions, .. } = self.played(threads, progress)?;
         Ok(self.head.clone().found(&sessions))
     }
@@ -153,9 +153,9 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What [`Tuning::check_parts`], a session or taking a part says.
-    pub fn parts(&self, told: Told<'_>, making: &Making<'_, TuneHead>) -> Result<(), Error> {
+    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_, TuneHead>) -> Result<(), Error> {
         self.check_parts()?;
-        let open = |it: &Entry| self.plan.opened_for_sweeps(it);
+        let open = |it: &ReadyLoad| self.plan.opened_for_sweeps(it);
         self.plan.each_part(told, making, open, |load| {
             let loads = load.swept(&|_, _| {})?;
             Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).collect())
@@ -165,7 +165,7 @@ impl<'a> Tuning<'a> {
 
 /// What a search came to, and the date of the newest session.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchResult {
     /// The choice, and all that was tried.
     pub tuned: Tuned,
     /// The date.
@@ -179,7 +179,7 @@ pub struct Found {
 pub fn fold(
     order: &[usize],
     read: impl Fn(usize) -> Result<PartOf<TuneHead>, Error>,
-) -> Result<Found, Error> {
+) -> Result<SearchResult, Error> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
     for number in order {
         let part = read(*number)?;
@@ -207,10 +207,10 @@ impl TuneHead {
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.
-    fn found(self, sessions: &[TunedSession]) -> Found {
+    fn found(self, sessions: &[TunedSession]) -> SearchResult {
         let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
         let Self { names: [base, policy], tried, min_evidence, seed } = self;
-        Found { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
+        SearchResult { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
     }
 }
 
@@ -225,19 +225,19 @@ pub fn tuned_policy(
     catalog: &Catalog,
     policy: &str,
     name: &str,
-    found: &Found,
+    found: &SearchResult,
     format: Format,
 ) -> Result<Option<String>, Error> {
-    let Found { tuned, day } = found;
+    let SearchResult { tuned, day } = found;
     if !tuned.is_recommended {
         return Ok(None);
     }
     let set = &tuned.chosen;
     let loaded = catalog.policy(policy)?;
     let mut specs = [loaded.spec.clone()];
-    let policies = super::set_policies::Policies { catalog, loaded: std::slice::from_ref(&loaded) };
+    let policies = super::set_policies::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
     for text in set {
-        let setting = Setting::parse(text).map_err(|it| vec![*it])?;
+        let setting = Override::parse(text).map_err(|it| vec![*it])?;
         policies.set(&setting, &mut specs).map_err(|it| vec![*it])?;
     }
     let [spec] = specs;

@@ -1,15 +1,15 @@
 //! The overrides of a run, each with its use.
 
-use super::found::Found;
+use super::found::ProblemsFound;
 use super::{Comparison, set_policies};
 use crate::catalog::Loaded;
 use crate::diag::{Code, Diagnostic};
 use crate::input::SuiteFile;
-use crate::input::text::set::Setting;
+use crate::input::text::set::Override;
 
 /// An override with what became of it.
 pub(super) struct Used {
-    pub(super) setting: Setting,
+    pub(super) setting: Override,
     /// Whether it must apply somewhere: an override of a suite need not if the run uses only a part of the
     /// suite.
     pub(super) is_strict: bool,
@@ -53,7 +53,7 @@ pub(super) fn settings(
     suite: Option<&Loaded<SuiteFile>>,
     is_whole_suite: bool,
     known_paths: impl Fn() -> Vec<String>,
-    found: &mut Found,
+    found: &mut ProblemsFound,
 ) -> Vec<Used> {
     let mut used = Vec::new();
     let mut push = |setting, is_strict| {
@@ -61,14 +61,14 @@ pub(super) fn settings(
     };
     if let Some(suite) = suite {
         // Those that cannot be read are told when the suite is checked.
-        let parsed = suite.spec.set.iter().filter_map(|it| Setting::parse(it).ok());
+        let parsed = suite.spec.set.iter().filter_map(|it| Override::parse(it).ok());
         parsed.for_each(|it| push(it, is_whole_suite));
     }
     for text in &comparison.set {
-        match Setting::parse(text) {
+        match Override::parse(text) {
             Ok(setting) => push(setting, true),
             Err(mut problem) => {
-                Setting::suggest(&mut problem, &known_paths());
+                Override::suggest(&mut problem, &known_paths());
                 found.problems.push(*problem);
             }
         }

@@ -1,11 +1,11 @@
 //! Variants of a policy that differ in overrides: a run has one policy for each.
 
-use super::found::Found;
-use super::set_policies::Policies;
+use super::found::ProblemsFound;
+use super::set_policies::NamedPolicies;
 use crate::catalog::{Catalog, Loaded};
 use crate::diag::Diagnostic;
 use crate::input::PolicyFile;
-use crate::input::text::set::Setting;
+use crate::input::text::set::Override;
 
 /// Puts so many copies in the place of the last policy.
 pub(super) fn laid_out(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<Loaded<PolicyFile>> {
@@ -16,8 +16,8 @@ pub(super) fn laid_out(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<L
 }
 
 /// Reads the overrides of variants.
-pub(super) fn settings(variants: &[Vec<String>], found: &mut Found) -> Vec<Vec<Setting>> {
-    let mut read = |text: &String| Setting::parse(text).map_err(|it| found.problems.push(*it)).ok();
+pub(super) fn settings(variants: &[Vec<String>], found: &mut ProblemsFound) -> Vec<Vec<Override>> {
+    let mut read = |text: &String| Override::parse(text).map_err(|it| found.problems.push(*it)).ok();
     variants.iter().map(|it| it.iter().filter_map(&mut read).collect()).collect()
 }
 
@@ -28,12 +28,12 @@ pub(super) fn settings(variants: &[Vec<String>], found: &mut Found) -> Vec<Vec<S
 pub(super) fn apply(
     catalog: &Catalog,
     loaded: &[Loaded<PolicyFile>],
-    variants: &[Vec<Setting>],
+    variants: &[Vec<Override>],
     specs: &mut [PolicyFile],
 ) -> Result<(), Box<Diagnostic>> {
     let first = specs.len().saturating_sub(variants.len());
     for (nth, settings) in (first..).zip(variants) {
-        let one = Policies { catalog, loaded: &loaded[nth..=nth] };
+        let one = NamedPolicies { catalog, loaded: &loaded[nth..=nth] };
         settings.iter().try_for_each(|it| one.set(it, &mut specs[nth..=nth]))?;
     }
     Ok(())

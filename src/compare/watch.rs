@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::take::Progress;
 
 /// What is told, from any thread, while a plan runs, how much is done, of how much; `Break` stops the runs.
-pub type Told<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
+pub type PlanWatch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
 /// How a plan is watched while it runs. What has begun is finished: a stop takes effect before the next session.
-pub(super) struct Watch<'a> {
-    told: Told<'a>,
+pub(super) struct PlanWatcher<'a> {
+    told: PlanWatch<'a>,
     is_stopped: AtomicBool,
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(told: Told<'a>) -> Self {
+impl<'a> PlanWatcher<'a> {
+    pub(super) fn new(told: PlanWatch<'a>) -> Self {
         Self { told, is_stopped: AtomicBool::new(false) }
     }
 

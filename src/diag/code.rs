@@ -207,7 +207,6 @@ pub enum Code {
     LoadTooLarge,
     /// Entries of a cache are looked up nowhere.
     LookupNowhere,
-    /// A memory never writes.
     MemoryNeverWrites,
     /// Messages are too far apart.
     MessageSecondsRange,
@@ -636,7 +635,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// Returns the name.
     pub fn name(self) -> &'static str {
         const N_CODES: usize = Code::WrongType as usize + 1;
         static NAMES: [OnceLock<String>; N_CODES] = [const { OnceLock::new() }; N_CODES];

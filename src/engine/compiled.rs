@@ -1,23 +1,23 @@
 //! A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
 
 use crate::counts::count;
-use crate::input::policy::Code;
+use crate::input::policy::Builtin;
 use crate::input::policy::memory::FactMemory;
-use crate::input::{Layout, Limits, Policy};
+use crate::input::{LayoutSpec, Limits, Policy};
 use crate::memory::{AnyMemory, MemoryRun};
-use crate::own::{Made, Own};
+use crate::own::{CodeInputs, Own};
 use crate::projection::Program;
 use crate::projection::num::Known;
-use crate::recovery::{Bound, CompiledRecovery};
+use crate::recovery::{CompiledRecovery, End};
 use crate::timeline::Timeline;
 
 /// A declarative policy compiled for one timeline and one set of limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledPolicy<'p> {
     pub(super) program: Program,
-    pub(super) layout: &'p Layout,
+    pub(super) layout: &'p LayoutSpec,
     pub(super) memory: Option<&'p FactMemory>,
-    pub(super) code: Option<Code>,
+    pub(super) code: Option<Builtin>,
     pub(super) limits: Limits,
     recovery: CompiledRecovery,
 }
@@ -37,16 +37,16 @@ impl<'p> CompiledPolicy<'p> {
                 policy.recovery(),
                 &known,
                 timeline.stable_tokens(),
-                Some(timeline.refetch.terms(Bound::Value)),
+                Some(timeline.refetch.terms(End::Value)),
             )
             // Who knows what will be needed removes nothing that anyone would look for.
-            .exploring(!policy.code.as_ref().is_some_and(Code::looks_ahead)),
+            .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
         }
     }
 
     /// Puts other code in the place of the policy's, or none.
     #[must_use]
-    pub fn with_code(self, code: Option<Code>) -> Self {
+    pub fn with_code(self, code: Option<Builtin>) -> Self {
         Self { code, ..self }
     }
 
@@ -61,14 +61,14 @@ impl<'p> CompiledPolicy<'p> {
     /// Returns the code outside this crate that it runs, if it does.
     pub(super) fn own(&self) -> Option<&Own> {
         match &self.code {
-            Some(Code::Own(code)) => Own::of(code),
+            Some(Builtin::Own(code)) => Own::of(code),
             _ => None,
         }
     }
 
     /// Returns what code is made for, in the n-th play of a timeline.
-    pub(super) fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> Made<'t> {
-        Made { timeline, limits: self.limits, play }
+    pub(super) fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> CodeInputs<'t> {
+        CodeInputs { timeline, limits: self.limits, play }
     }
 
     /// Begins to remember what a timeline says, and to answer what it asks.

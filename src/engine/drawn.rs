@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Run;
-use super::send::Reply;
+use super::EngineRun;
+use super::send::ModelReply;
 use crate::input::policy::Moment;
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
-use crate::projection::prompt::{Shown, SlotIx};
+use crate::projection::prompt::{ShownAs, SlotIx};
 use crate::projection::{Projector, Prompt, State};
 use crate::quantity::{Tokens, ix, saturated};
-use crate::recovery::{Explores, Source, Terms, item_state};
+use crate::recovery::{Explores, NeedSource, Terms, item_state};
 use crate::rng::Seed;
 use crate::timeline::evidence::Recover;
 use crate::timeline::{
@@ -27,7 +27,7 @@ const EXPLORED: u64 = 1;
 
 /// How needs are drawn, and what was fetched.
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(super) struct DrawnNeeds {
     seed: Seed,
     /// The seed of the session's draws, and how many needs of it have been drawn.
     session: (Seed, u64),
@@ -36,11 +36,11 @@ pub(super) struct Drawn {
     /// What the turns hold, with what was fetched in them.
     evidence: Vec<TurnEvidence>,
     /// By source: what was fetched of it.
-    fetched: BTreeMap<Source, Vec<Fetched>>,
+    fetched: BTreeMap<NeedSource, Vec<Fetched>>,
     /// Calls that join the step that is due, each with what it brings.
-    riding: Vec<(Call, [Item; 2])>,
+    riding: Vec<(DrawnCall, [Item; 2])>,
     /// Calls of needs that are due at this moment.
-    asked: Vec<Call>,
+    asked: Vec<DrawnCall>,
 }
 
 /// Something that was fetched and stands in the history.
@@ -53,10 +53,9 @@ struct Fetched {
 
 /// A call that was drawn: for a need, or to look something up anew.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
+pub(super) struct DrawnCall {
     /// What is needed; `None` for what is looked up anew.
-    source: Option<Source>,
-    /// What it meets.
+    source: Option<NeedSource>,
     meets: Level,
     /// The result that is fetched, or one like it.
     item: ItemIx,
@@ -67,7 +66,7 @@ pub(super) struct Call {
     id: u64,
 }
 
-impl Drawn {
+impl DrawnNeeds {
     pub(super) fn new(timeline: &Timeline, seed: Seed) -> Self {
         Self {
             seed,
@@ -106,10 +105,10 @@ impl Drawn {
     }
 
     /// Returns whether something that was fetched before meets a need.
-    fn has_met(&self, source: Source, level: Level, prompt: &Prompt<'_>) -> bool {
+    fn has_met(&self, source: NeedSource, level: Level, prompt: &Prompt<'_>) -> bool {
         self.fetched.get(&source).into_iter().flatten().any(|it| {
             let slot = prompt.slot(it.slot);
-            it.level >= level && slot.state == State::Shown && slot.rendition == Shown::Raw
+            it.level >= level && slot.state == State::Shown && slot.rendition == ShownAs::Raw
         }) || self
             .riding
             .iter()
@@ -122,17 +121,17 @@ impl Drawn {
     fn call(
         &self,
         spine: &Spine,
-        source: Source,
+        source: NeedSource,
         row: &NeedRow,
         id: u64,
         terms: Option<Terms>,
-    ) -> Option<Call> {
+    ) -> Option<DrawnCall> {
         let item = match source {
-            Source::Item(item) => Some(item),
-            Source::Turn(of) => result_of(spine, of, row.level),
+            NeedSource::Item(item) => Some(item),
+            NeedSource::Turn(of) => result_of(spine, of, row.level),
         };
         let own_request = terms.map_or(1.0, |it| it.own_request);
-        Some(Call {
+        Some(DrawnCall {
             source: Some(source),
             meets: source.meets(row, spine),
             item: item.filter(|_| row.calls > 0.0)?,
@@ -144,14 +143,14 @@ impl Drawn {
     }
 
     /// Draws the calls of a request that look something up anew, of those that are expected; they bring results like a known one.
-    fn explore(&mut self, expected: f64, like: ItemIx, terms: &Terms, explores: &Explores) -> Vec<Call> {
+    fn explore(&mut self, expected: f64, like: ItemIx, terms: &Terms, explores: &Explores) -> Vec<DrawnCall> {
         let (session, id) = (self.session.0, self.n_explored);
         self.n_explored += 1;
         let n = (expected + session.nth("exploration", id, 0).unit()).floor() as u64;
         let one = |nth: u64| {
             let sizes = &explores.fetched_tokens;
             let at = session.nth("exploration size", id, nth).between(0, sizes.len() as u64 - 1);
-            Call {
+            DrawnCall {
                 source: None,
                 meets: Level::None,
                 item: like,
@@ -165,7 +164,7 @@ impl Drawn {
     }
 }
 
-impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
+impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Draws the needs that are due at a moment of a turn.
     #[inline(never)]
     pub(super) fn draw_needs(
@@ -177,7 +176,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     ) -> Result<(), FailureKind> {
         for need in needs {
             let Some(drawn) = &mut self.drawn else { return Ok(()) };
-            let source = Source::Turn(need.source);
+            let source = NeedSource::Turn(need.source);
             let evidence = drawn.evidence[need.source as usize];
             let stands = self.prompt.turn_state(need.source);
             let row = self.ways[0].recovery.meet(turn_ix, need, &evidence, &stands, true);
@@ -199,13 +198,13 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
             let row = self.ways[0].recovery.meet(turn_ix, &it.need, &it.evidence, &stands, true);
             let row = NeedRow { inferred: Some(it.inferred), ..row };
-            self.draw(row, Source::Item(it.inferred.item));
+            self.draw(row, NeedSource::Item(it.inferred.item));
         }
         self.fetch_asked(turn_ix, step, Due::Answer)
     }
 
     /// Draws a need, records it, and notes the call that it takes.
-    fn draw(&mut self, mut row: NeedRow, source: Source) {
+    fn draw(&mut self, mut row: NeedRow, source: NeedSource) {
         let Some(drawn) = &mut self.drawn else { return };
         if drawn.has_met(source, row.level, &self.prompt) {
             row.met = 1.0;
@@ -250,7 +249,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Fetches what a need asks for: in requests of its own before the one that is due, or along with its step.
-    fn fetch(&mut self, call: Call, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+    fn fetch(&mut self, call: DrawnCall, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
         for nth in 0..call.count {
             let items = self.items_of(&call, nth);
             if !call.has_own_request {
@@ -265,7 +264,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
             self.n_asking += 1;
             let now_ms = self.ambient.now_ms;
             let output = Tokens::from(items[0].raw);
-            let reply = Reply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks: true };
+            let reply = ModelReply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks: true };
             self.send(turn_ix, step, &reply)?;
             self.prompt.begin_step();
             self.prompt.begin_message();
@@ -282,7 +281,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Makes the items of a call and of what it brings.
-    fn items_of(&self, call: &Call, nth: u64) -> [Item; 2] {
+    fn items_of(&self, call: &DrawnCall, nth: u64) -> [Item; 2] {
         let spine = &self.timeline.spine;
         let old = spine.items[call.item as usize];
         let asked =
@@ -306,7 +305,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Lets what a call brings enter, raw whatever the policy does with results that enter.
-    fn enter_fetched(&mut self, call: &Call, asked: SlotIx, item: Item, turn_ix: TurnIx) {
+    fn enter_fetched(&mut self, call: &DrawnCall, asked: SlotIx, item: Item, turn_ix: TurnIx) {
         let slot = self.prompt.add(Item { pair: asked, ..item });
         if let Some((drawn, source)) = self.drawn.as_mut().zip(call.source) {
             drawn.evidence[turn_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
@@ -323,14 +322,14 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
     }
 
     /// Lets the calls come that join a reply; returns what they bring, for when its results come.
-    pub(super) fn join_reply(&mut self) -> Vec<(Call, SlotIx, Item)> {
+    pub(super) fn join_reply(&mut self) -> Vec<(DrawnCall, SlotIx, Item)> {
         let Some(drawn) = &mut self.drawn else { return Vec::new() };
         let riding = std::mem::take(&mut drawn.riding);
         riding.into_iter().map(|(call, [asked, item])| (call, self.prompt.add(asked), item)).collect()
     }
 
     /// Lets come what the calls that joined a reply bring.
-    pub(super) fn join_results(&mut self, joined: Vec<(Call, SlotIx, Item)>, turn_ix: TurnIx) {
+    pub(super) fn join_results(&mut self, joined: Vec<(DrawnCall, SlotIx, Item)>, turn_ix: TurnIx) {
         for (call, asked, item) in joined {
             self.enter_fetched(&call, asked, item, turn_ix);
         }

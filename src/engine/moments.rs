@@ -1,6 +1,6 @@
 //! The loop over the moments of sessions, turns and steps: what happens, what the policy does, and what enters.
 
-use super::Run;
+use super::EngineRun;
 use crate::counts::count;
 use crate::input::policy::{Changes, MemoryPlace, Moment};
 use crate::ledger::{Failure, FailureKind, Sink};
@@ -10,7 +10,7 @@ use crate::projection::{Editor, Projector, SideRequest};
 use crate::quantity::{Tokens, ix};
 use crate::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
-impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
+impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
         count(|it| &mut it.plays);
         let spine = &self.timeline.spine;
@@ -35,7 +35,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
         self.outcome.is_swayed = self.log.is_swayed();
     }
 
-    /// Plays one session.
     fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
         let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
         self.prompt.begin_session(session, self.layout, remembers);

@@ -1,13 +1,13 @@
 //! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
 
-use super::{Run, Way};
+use super::{EngineRun, Way};
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::{Projector, Prompt};
 use crate::quantity::Tokens;
-use crate::recovery::{Billed, Carried, Ends, Removed, Source, item_state};
+use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};
 use crate::timeline::{Due, StepIx, TurnIx};
 
-impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
+impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.
     #[inline]
     pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
@@ -25,7 +25,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
                 let row = way.recovery.meet(turn_ix, need, evidence, &stands, true);
-                way.settle(row, Source::Turn(need.source), billed, &self.prompt, sink);
+                way.settle(row, NeedSource::Turn(need.source), billed, &self.prompt, sink);
             }
         }
         if self.seen.is_some() {
@@ -65,7 +65,7 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
                 let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
                 let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
                 let row = NeedRow { inferred: Some(it.inferred), told, ..met };
-                way.settle(row, Source::Item(it.inferred.item), billed, &self.prompt, sink);
+                way.settle(row, NeedSource::Item(it.inferred.item), billed, &self.prompt, sink);
             }
         }
         Ok(())
@@ -99,8 +99,8 @@ impl<P: Projector + ?Sized, S: Sink> Run<'_, '_, P, S> {
         }
     }
 
-    fn billed(&self) -> Billed {
-        Billed { billing: self.rules.billing(self.ttl), read: self.last_read }
+    fn billed(&self) -> BilledSteps {
+        BilledSteps { billing: self.rules.billing(self.ttl), read: self.last_read }
     }
 }
 
@@ -110,8 +110,8 @@ impl Way {
     fn settle(
         &mut self,
         row: NeedRow,
-        source: Source,
-        billed: Billed,
+        source: NeedSource,
+        billed: BilledSteps,
         prompt: &Prompt<'_>,
         sink: &mut impl Sink,
     ) {

@@ -1,7 +1,7 @@
 //! Which results some request has shown whole: what was measured of recovery is measured of these.
 
 use crate::projection::Prompt;
-use crate::projection::prompt::{Shown, SlotIx};
+use crate::projection::prompt::{ShownAs, SlotIx};
 use crate::timeline::Kind;
 
 /// What the requests so far have shown.
@@ -19,7 +19,8 @@ impl Seen {
     pub(super) fn look(&mut self, prompt: &Prompt<'_>) {
         let is_cut = |it: &SlotIx| {
             let slot = prompt.slot(*it);
-            prompt.item(*it).kind == Kind::ToolResult && !(slot.is_visible() && slot.rendition == Shown::Raw)
+            prompt.item(*it).kind == Kind::ToolResult
+                && !(slot.is_visible() && slot.rendition == ShownAs::Raw)
         };
         self.cut.extend((self.until..prompt.len()).filter(is_cut));
         self.until = prompt.len();

@@ -1,20 +1,20 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
-use super::Run;
+use super::EngineRun;
 use crate::cache::RequestView;
 use crate::input::policy::Changes;
-use crate::ledger::{CacheUse, Expected, FailureKind, RequestRow, Role, Sink};
+use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::change::Purpose;
 use crate::projection::{Projector, SideRequest};
 use crate::quantity::Tokens;
-use crate::recovery::Standing;
+use crate::recovery::CarriedAgain;
 use crate::timeline::shared::Chance;
 use crate::timeline::{Shared, StepIx, TurnIx};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reply {
+pub(super) struct ModelReply {
     pub(super) response_ms: i64,
     pub(super) end_ms: i64,
     /// Tokens of the prompt behind its last breakpoint.
@@ -24,12 +24,12 @@ pub(super) struct Reply {
     pub(super) asks: bool,
 }
 
-impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
+impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Sends the prompt of a step.
     #[inline]
     pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
         let row = &self.timeline.spine.steps[step as usize];
-        let reply = Reply {
+        let reply = ModelReply {
             response_ms: row.response_ms,
             end_ms: row.end_ms,
             tail: self.timeline.tail(step),
@@ -41,7 +41,12 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
 
     /// Sends the prompt, to be answered so.
     #[inline]
-    pub(super) fn send(&mut self, turn_ix: TurnIx, step: StepIx, reply: &Reply) -> Result<(), FailureKind> {
+    pub(super) fn send(
+        &mut self,
+        turn_ix: TurnIx,
+        step: StepIx,
+        reply: &ModelReply,
+    ) -> Result<(), FailureKind> {
         if self.cache.needs_chain() {
             self.chain.refresh(&mut self.prompt, self.log.identities());
             self.chain.note_edits(self.log.change().first_slot);
@@ -190,9 +195,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> Run<'_, 't, P, S> {
                 self.outcome.reacts |= was_edited && carried.has_any();
                 carried.sent(&self.prompt, broke_at)
             });
-            if standing.is_some_and(|it| it != Standing::default()) || left[2] > 0.0 {
-                let Standing { recovered, explored } = standing.unwrap_or_default();
-                sink.expected(row, &Expected { recovered, explored, left });
+            if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
+                let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
+                sink.expected(row, &ExpectedRow { recovered, explored, left });
             }
         }
         if self.seen.is_some() {

@@ -27,15 +27,15 @@ pub struct Break {
 
 /// A break, whatever the policy calls the stage that caused it.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
-    edit: Option<Made>,
+pub struct PrefixBreak {
+    edit: Option<MadeEdit>,
     tokens: Tokens,
 }
 
-impl Found {
+impl PrefixBreak {
     /// Returns it in the words of a policy that shows these prompts.
     pub fn of(self, policy: &Policy) -> Break {
-        let by = |(at, edit): Made| match (at, edit.after.is_visible()) {
+        let by = |(at, edit): MadeEdit| match (at, edit.after.is_visible()) {
             (Some(_), _) => {
                 let (stage, step) = rung(policy, edit.after.by);
                 By::Stage(stage, step)
@@ -48,7 +48,7 @@ impl Found {
 }
 
 /// Plays into a sink for each way to recover, while an observer compares each prompt with the previous one.
-pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<Found>) {
+pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<PrefixBreak>) {
     let notes = Rc::new(RefCell::new(Notes::default()));
     let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
     let sent = Rc::clone(&notes);
@@ -60,23 +60,23 @@ pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<Fo
     };
     let outcome = play.overseen(false, look).run_watched(&mut eyes, &mut erased(sinks));
     let found = std::mem::take(&mut notes.borrow_mut().found);
-    (outcome, found.into_iter().map(|(edit, tokens)| Found { edit, tokens }).collect())
+    (outcome, found.into_iter().map(|(edit, tokens)| PrefixBreak { edit, tokens }).collect())
 }
 
 /// An edit, and the moment at which a stage made it.
-type Made = (Option<Moment>, Edit);
+type MadeEdit = (Option<Moment>, Edit);
 
 /// State shared by the policy's observer and the cache's.
 #[derive(Default)]
 struct Notes {
     /// The edits since the agent's last request, with the moment at which a stage made them.
-    edits: Vec<Made>,
+    edits: Vec<MadeEdit>,
     /// The prefixes of the agent's last request.
     links: Vec<Link>,
     /// Tokens of its prompt.
     prompt: Tokens,
     /// For each break: the edit of the first differing item, and the tokens no longer at the front.
-    found: Vec<(Option<Made>, Tokens)>,
+    found: Vec<(Option<MadeEdit>, Tokens)>,
 }
 
 impl Notes {

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 
-use super::record::Sent;
-use super::{Cause, Story};
+use super::record::SentPrompt;
+use super::{EditCause, RequestStory};
 use crate::input::policy::{Action, SecondReads, SummaryPrompt};
 use crate::ledger::RequestRow;
-use crate::projection::prompt::{Edit, Shown};
+use crate::projection::prompt::{Edit, ShownAs};
 use crate::projection::{Slot, SlotIx, State};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
@@ -15,7 +15,7 @@ use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stood {
     /// How the item was last shown.
-    pub shown: Shown,
+    pub shown: ShownAs,
     /// Whether it is in the prompt, or a summary in its place.
     pub state: State,
     /// Tokens shown there.
@@ -31,7 +31,7 @@ impl Stood {
 
 /// An item in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct StandingItem {
     /// The item: its place in the order of arrival, from 0.
     pub item: ItemIx,
     /// What it is.
@@ -51,7 +51,7 @@ pub struct Standing {
     /// Whether it entered after the agent's previous request.
     pub is_new: bool,
     /// Every change of it so far, in order.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<EditCause>,
     /// What the cache did with its tokens.
     pub cached: Cached,
     /// Its text, if the load has text: as received, or as a template wrote it.
@@ -61,19 +61,17 @@ pub struct Standing {
 /// Tokens by what the cache did with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cached {
-    /// Read from it.
     pub read: Tokens,
-    /// Written to it.
     pub written: Tokens,
     /// Neither.
     pub uncached: Tokens,
 }
 
-impl Story<'_> {
+impl RequestStory<'_> {
     /// Describes every item that had entered; the first `n_seen` were there at the previous request.
-    pub(super) fn items(&self, sent: &Sent, n_seen: usize, row: &RequestRow) -> Vec<Standing> {
+    pub(super) fn items(&self, sent: &SentPrompt, n_seen: usize, row: &RequestRow) -> Vec<StandingItem> {
         let behind = self.behind();
-        let mut causes: IndexMap<SlotIx, Vec<Cause>> = IndexMap::new();
+        let mut causes: IndexMap<SlotIx, Vec<EditCause>> = IndexMap::new();
         for noted in self.edits {
             causes.entry(noted.edit.slot).or_default().push(self.cause(noted));
         }
@@ -95,7 +93,7 @@ impl Story<'_> {
                 uncached: within(written, Tokens::MAX),
             };
             start = end;
-            Standing {
+            StandingItem {
                 item: self.number(index),
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),

@@ -1,7 +1,7 @@
 //! How a prompt compares with the previous one: where they first differ, and who caused it.
 
-use super::record::Sent;
-use super::{Cause, Story};
+use super::record::SentPrompt;
+use super::{EditCause, RequestStory};
 use crate::input::profile::cache::Setting;
 use crate::projection::SlotIx;
 use crate::quantity::Tokens;
@@ -9,7 +9,7 @@ use crate::timeline::{EventKind, ItemIx, StepIx};
 
 /// How a prompt compares with the agent's previous request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prefix {
+pub struct PrefixCompared {
     /// The row of that request, from 1.
     pub of: usize,
     /// Tokens of its prompt.
@@ -32,28 +32,28 @@ pub enum Same {
         /// The first item that differs.
         item: ItemIx,
         /// The changes of it since that request, in order.
-        causes: Vec<Cause>,
+        causes: Vec<EditCause>,
     },
 }
 
-impl Story<'_> {
+impl RequestStory<'_> {
     /// Compares two prompts as a cache does: by what is in their visible slots, from the front.
     pub(super) fn prefix(
         &self,
-        before: &Sent,
-        this: &Sent,
+        before: &SentPrompt,
+        this: &SentPrompt,
         of: usize,
         n_sent: usize,
         step: StepIx,
-    ) -> Prefix {
+    ) -> PrefixCompared {
         let same = before.links.iter().zip(&this.links).take_while(|(a, b)| a.digest == b.digest).count();
         let tokens = |n: usize| n.checked_sub(1).map_or(0, |it| before.links[it].tokens);
-        let first = |sent: &Sent| sent.links.get(same).map_or(SlotIx::MAX, |it| it.slot);
+        let first = |sent: &SentPrompt| sent.links.get(same).map_or(SlotIx::MAX, |it| it.slot);
         let is_all = same == before.links.len() || this.links.is_empty();
         let item = first(before).min(first(this));
         let of_item = self.edits.iter().filter(|it| it.n_sent == n_sent && it.edit.slot == item);
         let causes = || of_item.map(|it| self.cause(it)).collect();
-        Prefix {
+        PrefixCompared {
             of,
             tokens: tokens(before.links.len()),
             same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },

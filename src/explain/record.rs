@@ -15,7 +15,7 @@ use crate::timeline::{Item, Texts};
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Noted {
+pub(super) struct NotedEdit {
     /// What changed.
     pub(super) edit: Edit,
     /// The moment at which the policy made it; `None` for undone edits and the harness's.
@@ -28,7 +28,7 @@ pub(super) struct Noted {
 
 /// A prompt as it was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SentPrompt {
     /// Its slots, visible or not.
     pub(super) slots: Vec<Slot>,
     /// Its chained prefixes, as a cache knows them.
@@ -53,13 +53,13 @@ pub(super) struct Eyes<'t> {
     n_sent: usize,
     n_seen: usize,
     /// Every edit, in order.
-    pub(super) edits: Vec<Noted>,
+    pub(super) edits: Vec<NotedEdit>,
     /// The items that have entered, by slot.
     pub(super) items: Vec<Item>,
     /// Of these, the slots that code added for words of its own, in order.
     pub(super) spares: Vec<SlotIx>,
     /// The recorded prompts.
-    pub(super) sent: [Option<Sent>; 2],
+    pub(super) sent: [Option<SentPrompt>; 2],
 }
 
 impl<'t> Eyes<'t> {
@@ -90,7 +90,7 @@ impl<'t> Eyes<'t> {
         let journal = edit.prompt().journal();
         let (n_sent, n_items) = (self.n_sent, edit.prompt().len());
         let new = journal.get(self.n_seen..).unwrap_or_default();
-        self.edits.extend(new.iter().map(|edit| Noted { edit: *edit, at, n_sent, n_items }));
+        self.edits.extend(new.iter().map(|edit| NotedEdit { edit: *edit, at, n_sent, n_items }));
         self.n_seen = journal.len();
     }
 }
@@ -112,7 +112,7 @@ impl Watch for Eyes<'_> {
                 let prompt = edit.prompt();
                 let slots = (0..prompt.len()).map(|it| *prompt.slot(it)).collect();
                 let texts = (0..prompt.len()).map(|it| policy.text(prompt, self.texts, it)).collect();
-                *sent = Some(Sent { slots, links, n_edits: self.edits.len(), only: None, texts });
+                *sent = Some(SentPrompt { slots, links, n_edits: self.edits.len(), only: None, texts });
             }
         }
         self.n_sent += 1;
@@ -121,7 +121,7 @@ impl Watch for Eyes<'_> {
 
 /// The cache lookup of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct CacheLookup {
     now_ms: i64,
     pub(super) links: Vec<Link>,
     pub(super) finding: Finding,
@@ -129,15 +129,15 @@ pub(super) struct Asked {
 
 /// State shared by the sink and the cache.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SinkState {
     /// The wanted row, counted from 0.
     wanted: usize,
     /// The number of rows so far.
     n_rows: Cell<usize>,
-    asked: RefCell<Option<Asked>>,
+    asked: RefCell<Option<CacheLookup>>,
 }
 
-impl Shared {
+impl SinkState {
     pub(super) fn new(wanted: usize) -> Rc<Self> {
         Rc::new(Self { wanted, n_rows: Cell::new(0), asked: RefCell::new(None) })
     }
@@ -146,25 +146,25 @@ impl Shared {
     pub(super) fn look(&self, cache: &dyn CacheRule, request: &RequestView<'_>) {
         if self.n_rows.get() == self.wanted {
             let links = request.chain.links().to_vec();
-            let asked = Asked { now_ms: request.now_ms, links, finding: cache.look(request) };
+            let asked = CacheLookup { now_ms: request.now_ms, links, finding: cache.look(request) };
             self.asked.replace(Some(asked));
         }
     }
 
     /// Takes the row's cache lookup; `None` if the cache was not consulted.
-    pub(super) fn take(&self, row: &RequestRow) -> Option<Asked> {
+    pub(super) fn take(&self, row: &RequestRow) -> Option<CacheLookup> {
         self.asked.take().filter(|it| it.now_ms == row.at_ms)
     }
 }
 
 /// Receives the wanted row and the needs due since the agent's previous request.
-pub(super) struct Wanted {
-    pub(super) shared: Rc<Shared>,
+pub(super) struct WantedRow {
+    pub(super) shared: Rc<SinkState>,
     pub(super) row: Option<RequestRow>,
     pub(super) needs: Vec<NeedRow>,
 }
 
-impl Sink for Wanted {
+impl Sink for WantedRow {
     fn request(&mut self, row: &RequestRow) {
         let n = self.shared.n_rows.get();
         self.shared.n_rows.set(n + 1);

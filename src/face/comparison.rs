@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog as Inner, Kind};
 use crate::compare;
-use crate::compare::advise::{self, Asked as Wanted};
+use crate::compare::advise::{self, AdviceRequest as Wanted};
 use crate::diag::{Code, Diagnostic};
 #[cfg(feature = "testing")]
 use crate::face::Profile;
-use crate::face::plan::Asked;
+use crate::face::plan::RunRequest;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
 use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use crate::input::Format;
@@ -29,7 +29,7 @@ pub struct Comparison {
     profiles: Vec<ProfileRef>,
     /// Everything else that is compared, without policies, scenarios and profiles.
     rest: compare::Comparison,
-    asked: Asked,
+    asked: RunRequest,
 }
 
 impl Comparison {
@@ -198,9 +198,9 @@ impl Comparison {
     }
 
     /// Puts what is built in code into a catalog, under its name.
-    fn held(self) -> Result<(Inner, compare::Comparison, Asked), Error> {
+    fn held(self) -> Result<(Inner, compare::Comparison, RunRequest), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
-        let mut held = Held { catalog, names: BTreeMap::new(), problems: Vec::new() };
+        let mut held = HeldInputs { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
@@ -254,14 +254,14 @@ impl Comparison {
 }
 
 /// A catalog plus the inputs that are built in code.
-struct Held {
+struct HeldInputs {
     catalog: Inner,
     /// Each input, with whether it is built in code.
     names: BTreeMap<(Kind, String), bool>,
     problems: Vec<Diagnostic>,
 }
 
-impl Held {
+impl HeldInputs {
     /// Returns the name of an input of the catalog.
     fn named(&mut self, kind: Kind, name: String) -> String {
         self.is_new(kind, &name, false);

@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::explain;
 use crate::face::Error;
 use crate::report::explain::{json, rendered, table};
-use crate::report::rows::Context;
+use crate::report::rows::RowContext;
 
 /// One request of a run, explained: how every entry is shown and why, where the cached prefix broke, and what was billed.
 ///
@@ -21,11 +21,11 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub(super) fn new(it: &explain::Explanation, context: Context<'_>) -> Result<Self, Error> {
+    pub(super) fn new(it: &explain::Explanation, context: RowContext<'_>) -> Result<Self, Error> {
         let unwritable = |error: serde_json::Error| Diagnostic::at(Code::Unwritable, "", error.to_string());
         let text = json(it, context, false).map_err(unwritable)?;
         Ok(Self {
-            text: table::explanation(it, context, table::Style::default()),
+            text: table::explanation(it, context, table::ExplainStyle::default()),
             prompt: rendered(it),
             value: serde_json::from_str(&text).map_err(unwritable)?,
         })

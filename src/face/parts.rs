@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::compare::parts::{self, Making, Shard};
+use crate::compare::parts::{self, Making, PlanShard};
 use crate::diag::{Code, Diagnostic};
-use crate::face::plan::Asked;
+use crate::face::plan::RunRequest;
 use crate::face::{Error, Plan, Progress, Total, Verdict};
-use crate::report::part::{Part, Whole};
+use crate::report::part::{PartSet, RunPart};
 use crate::report::sections::Detail;
 use crate::report::{self, json, verdict};
 use crate::take::FailedRun;
@@ -55,9 +55,9 @@ impl Plan {
             let problem = Diagnostic::at(Code::PartShare, "part", format!("{part} of {of} is no share"));
             return Err(problem.help("write a number from 1 to the number of shares").into());
         }
-        let Asked { threads, min_evidence, .. } = self.asked;
+        let RunRequest { threads, min_evidence, .. } = self.asked;
         let made: Mutex<Vec<String>> = Mutex::default();
-        let take = |part: Part| {
+        let take = |part: RunPart| {
             let line =
                 part.line().map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
             made.lock().unwrap_or_else(PoisonError::into_inner).push(line);
@@ -65,7 +65,7 @@ impl Plan {
         };
         let min_evidence = min_evidence.unwrap_or(verdict::MIN_EVIDENCE);
         let (job, head) = (self.plan.job(min_evidence), self.plan.head(min_evidence));
-        let shard = Shard { part, of };
+        let shard = PlanShard { part, of };
         let making = Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take };
         self.plan.parts(&|done, all| progress(Progress { done, all }), &making)?;
         Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -76,7 +76,7 @@ impl Plan {
     /// # Errors
     /// The same as for [`Plan::parts`].
     pub fn totals(&self) -> Result<Totals, Error> {
-        let Asked { threads, min_evidence, .. } = self.asked;
+        let RunRequest { threads, min_evidence, .. } = self.asked;
         let min_evidence = min_evidence.unwrap_or(verdict::MIN_EVIDENCE);
         let inner = self.plan.folded(threads, &|_, _| ControlFlow::Continue(()), min_evidence)?;
         Ok(Totals { inner })
@@ -90,10 +90,10 @@ impl Totals {
     /// Parts are missing (`part-missing`), cut off or no parts (`part-broken`), of another version (`part-version`) or of another plan (`part-job`).
     pub fn fold<P: AsRef<str>>(parts: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         let parts: Vec<P> = parts.into_iter().collect();
-        let mut whole = Whole::default();
+        let mut whole = PartSet::default();
         let mut problems = Vec::new();
         for (nth, line) in parts.iter().enumerate() {
-            let noted = Part::read(line.as_ref())
+            let noted = RunPart::read(line.as_ref())
                 .and_then(|it| whole.note(&it, nth, xxh3_128(line.as_ref().as_bytes())));
             problems.extend(noted.err().map(|it| *it));
         }
@@ -101,7 +101,7 @@ impl Totals {
             return Err(problems.into());
         }
         let order = whole.order().map_err(|it| vec![*it])?;
-        let read = |nth: usize| Part::read(parts[nth].as_ref()).map_err(|it| vec![*it].into());
+        let read = |nth: usize| RunPart::read(parts[nth].as_ref()).map_err(|it| vec![*it].into());
         Ok(Self { inner: parts::fold(&order, read)? })
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::compare;
 use crate::diag::{Code, Diagnostic};
 use crate::explain;
-use crate::face::rows::{Kept, Streamed};
+use crate::face::rows::{KeptRows, SinkAdapter};
 use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
-use crate::report::rows::Context;
+use crate::report::rows::RowContext;
 use crate::report::tracer::Tracer;
 use crate::take::{Cell, Load, Take};
 
@@ -16,12 +16,12 @@ use crate::take::{Cell, Load, Take};
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) plan: Arc<compare::Plan>,
-    pub(super) asked: Asked,
+    pub(super) asked: RunRequest,
 }
 
 /// What is asked of a run beside its inputs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RunRequest {
     pub(super) threads: Option<usize>,
     pub(super) min_evidence: Option<f64>,
     pub(super) keeps_rows: bool,
@@ -62,7 +62,7 @@ impl RunId {
 }
 
 impl Plan {
-    pub(super) fn new(plan: compare::Plan, asked: Asked) -> Self {
+    pub(super) fn new(plan: compare::Plan, asked: RunRequest) -> Self {
         Self { plan: Arc::new(plan), asked }
     }
 
@@ -110,14 +110,14 @@ impl Plan {
     /// # Errors
     /// A scenario cannot be read, or `progress` stopped the runs (`run-stopped`).
     pub fn run_with(&self, progress: impl Fn(Progress) -> ControlFlow<()> + Sync) -> Result<Report, Error> {
-        let Asked { threads, keeps_rows, min_evidence } = self.asked;
+        let RunRequest { threads, keeps_rows, min_evidence } = self.asked;
         let tracer = Tracer::new(keeps_rows);
         let make = |load: &Load, takes: &[Take]| {
             if !keeps_rows {
                 return (Vec::new(), Vec::new());
             }
             let traces = if tracer.wants(load) { Tracer::of_load(load, takes) } else { Vec::new() };
-            (Kept::of_load(load, takes), traces)
+            (KeptRows::of_load(load, takes), traces)
         };
         let told = |done, all| progress(Progress { done, all });
         let (mut report, made) = self.plan.report_watched(threads, &told, |_| keeps_rows, make)?;
@@ -158,7 +158,7 @@ impl Plan {
         sink: impl Fn(&RunId) -> S + Sync,
     ) -> Result<Vec<(RunId, S)>, Error> {
         let of_loads = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
-            load.stream(|cell| Streamed::new(sink(&RunId::of(load, cell)), load, cell)).map(|all| {
+            load.stream(|cell| SinkAdapter::new(sink(&RunId::of(load, cell)), load, cell)).map(|all| {
                 all.into_iter().map(|(cell, it)| (RunId::of(load, cell), it.into_sink())).collect()
             })
         })?;
@@ -175,7 +175,7 @@ impl Plan {
             let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-            let context = Context::alone(policy, &load.name, &timeline, profile);
+            let context = RowContext::alone(policy, &load.name, &timeline, profile);
             let explained = explain::explain(&timeline, policy, profile, request);
             Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
         })?;

@@ -1,9 +1,9 @@
 //! Declared policies, and what every policy can declare.
 
 use crate::face::Error;
-use crate::input::policy::{Layout as InnerLayout, MemoryPlace};
+use crate::input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
 use crate::input::text::decode::decode;
-use crate::input::{Format, PolicyFile, Recovery as InnerRecovery};
+use crate::input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
 #[derive(Clone, Debug)]

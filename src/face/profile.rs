@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::face::{CacheRules, Catalog, Error, Usd};
 use crate::input::policy::OwnCode;
 use crate::input::profile::cache::Cache;
-use crate::input::profile::written::{Assumptions, Limits, Price};
+use crate::input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
 use crate::input::text::duration::Duration as Written;
 use crate::input::{Profile as Checked, ProfileFile};
 use crate::quantity::saturated;
@@ -36,10 +36,10 @@ impl Profile {
             as_of: "2026-01-01".to_owned(),
             sources: vec!["built in code".to_owned()],
             models: Vec::new(),
-            limits: Limits::default(),
+            limits: LimitsSpec::default(),
             cache: Cache::default(),
-            prices: vec![Price::default()],
-            assumptions: Assumptions::default(),
+            prices: vec![PriceSpec::default()],
+            assumptions: AssumptionsSpec::default(),
         };
         ProfileBuilder { profile: Self { file, own_cache: None }, problems: Vec::new() }
     }
@@ -156,10 +156,10 @@ impl ProfileBuilder {
     }
 
     /// Returns the prices that are set: those of the first period.
-    fn prices(&mut self) -> &mut Price {
+    fn prices(&mut self) -> &mut PriceSpec {
         let prices = &mut self.profile.file.prices;
         if prices.is_empty() {
-            prices.push(Price::default());
+            prices.push(PriceSpec::default());
         }
         &mut prices[0]
     }

@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error as InnerError;
-use crate::face::rows::Kept;
+use crate::face::rows::KeptRows;
 use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
 use crate::measure::Tally;
 use crate::report::html::Traces;
 use crate::report::sections::Detail;
-use crate::report::{self, Totals, distinct, json, markdown, shot};
+use crate::report::{self, RunTotals, distinct, json, markdown, shot};
 use crate::row::heads;
 
 use crate::take::{self, FailedRuns};
@@ -37,8 +37,8 @@ pub struct Report {
 pub struct Run {
     inner: take::Run,
     /// Its numbers by their paths, made when one is asked for.
-    totals: OnceLock<Totals>,
-    rows: Option<Arc<Kept>>,
+    totals: OnceLock<RunTotals>,
+    rows: Option<Arc<KeptRows>>,
 }
 
 /// Numbers selected and rounded so that a release that adds fields does not change any snapshot; `Display` is a table with the date of the prices.
@@ -51,7 +51,7 @@ impl Report {
     pub(super) fn new(
         inner: report::Report,
         policies: &[String],
-        rows: impl Iterator<Item = Option<Arc<Kept>>>,
+        rows: impl Iterator<Item = Option<Arc<KeptRows>>>,
         traces: Option<Traces>,
     ) -> Self {
         let rows = rows.chain(std::iter::repeat(None));
@@ -249,7 +249,7 @@ impl Run {
     /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
     #[must_use]
     pub fn metric(&self, place: &str) -> Option<f64> {
-        self.totals.get_or_init(|| Totals::new(&self.inner.tally)).number(place)
+        self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
     /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/rows.md` lists their units.

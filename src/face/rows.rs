@@ -134,12 +134,12 @@ impl NeedRow {
 
 /// The rows of a run, kept while it was played.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptRows {
     pub(super) requests: Vec<RequestRow>,
     pub(super) needs: Vec<NeedRow>,
 }
 
-impl Kept {
+impl KeptRows {
     /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
     pub(super) fn of_load(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
         let passed = takes.iter().filter(|it| FailedRun::of(&it.run).is_none());
@@ -155,13 +155,13 @@ impl Kept {
 }
 
 /// Adapts a public sink to the engine.
-pub(super) struct Streamed<'l, S> {
+pub(super) struct SinkAdapter<'l, S> {
     sink: S,
     models: Models<'l>,
     is_done: bool,
 }
 
-impl<'l, S: Sink> Streamed<'l, S> {
+impl<'l, S: Sink> SinkAdapter<'l, S> {
     pub(super) fn new(sink: S, load: &'l Load, cell: Cell) -> Self {
         Self { sink, models: load.models_of(cell), is_done: false }
     }
@@ -171,7 +171,7 @@ impl<'l, S: Sink> Streamed<'l, S> {
     }
 }
 
-impl<S: Sink> InnerSink for Streamed<'_, S> {
+impl<S: Sink> InnerSink for SinkAdapter<'_, S> {
     fn request(&mut self, row: &ledger::RequestRow) {
         if !self.is_done {
             let row = RequestRow::new(row, self.models.of(row.role));

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::diag::{Code, Diagnostic};
 use crate::face::{Catalog, Error, Kind, Recording, Text};
-use crate::input::scenario::{self as input, Assume, Load};
+use crate::input::scenario::{self as input, Assume, LoadSpec};
 use crate::input::{Scenario as Checked, ScenarioFile};
-use crate::own::{Entry, Made};
+use crate::own::{CodeInputs, Entry};
 use crate::quantity::{Decimal, saturated};
 use crate::timeline::evidence::Recover;
 use crate::timeline::import::Among;
@@ -53,14 +53,14 @@ impl Scenario {
     /// The name is unknown, or is not a scenario that is generated from patterns.
     pub fn generate(kind: &str, turns: u64, seed: u64) -> Result<Self, Error> {
         let mut spec = if kind == "random" {
-            ScenarioFile { load: Load::Random { turns }, ..ScenarioFile::named("random") }
+            ScenarioFile { load: LoadSpec::Random { turns }, ..ScenarioFile::named("random") }
         } else {
             Catalog::bundled().0.scenario(kind)?.spec
         };
         spec.seed = seed;
         match &mut spec.load {
-            Load::Random { turns: n } => *n = turns,
-            Load::Generate(load) => (load.turns, load.scale) = (Some(turns), None),
+            LoadSpec::Random { turns: n } => *n = turns,
+            LoadSpec::Generate(load) => (load.turns, load.scale) = (Some(turns), None),
             _ => {
                 let message = format!("`{kind}` is not generated from patterns");
                 let help = "write `random`, or name a scenario whose load is `generate`";
@@ -121,7 +121,7 @@ impl fmt::Debug for Trace<'_> {
 }
 
 impl<'t> Trace<'t> {
-    pub(super) fn of(made: Made<'t>) -> Self {
+    pub(super) fn of(made: CodeInputs<'t>) -> Self {
         let limit = made.limits.prompt;
         let prompt_limit = (limit != crate::quantity::UNLIMITED).then_some(limit);
         Self { timeline: made.timeline, prompt_limit }
@@ -233,12 +233,12 @@ impl ScenarioBuilder {
         }
         let mut builder = TimelineBuilder::new(&self.name, &[]);
         for (kind, text) in &self.stable {
-            builder.stable_item(&Said::new(text).item((*kind).into()));
+            builder.stable_item(&SpokenText::new(text).item((*kind).into()));
         }
         let mut at_ms = 0_i64;
         for (nth, turn) in (0_u32..).zip(&self.turns) {
             at_ms = after(at_ms, turn.pause);
-            builder.begin_turn(&[Said::new(&turn.user).item(ItemKind::User)]);
+            builder.begin_turn(&[SpokenText::new(&turn.user).item(ItemKind::User)]);
             for step in &turn.steps {
                 at_ms = step.add(at_ms, &mut builder);
             }
@@ -350,13 +350,13 @@ impl Level {
 }
 
 /// A text as a timeline holds it.
-struct Said {
+struct SpokenText {
     tokens: u32,
     digest: u64,
     words: Option<Arc<str>>,
 }
 
-impl Said {
+impl SpokenText {
     fn new(text: &Text) -> Self {
         let chars_per_token = Decimal::parse("4").unwrap_or(Decimal::ONE);
         let said = text.counted_by(chars_per_token);
@@ -374,7 +374,7 @@ impl Step {
         match self {
             Self::Call { tool, arguments, result, pause } => {
                 let at_ms = after(at_ms, *pause);
-                let (arguments, result) = (Said::new(arguments), Said::new(result));
+                let (arguments, result) = (SpokenText::new(arguments), SpokenText::new(result));
                 let call = NewItem { tool, ..arguments.item(ItemKind::ToolCall) };
                 let sizes = sizes_of(result.tokens);
                 let recover = Recover { handle: sizes.handle, local: sizes.summary, exact: sizes.excerpt };
@@ -385,7 +385,7 @@ impl Step {
             }
             Self::Answer { text, pause } => {
                 let at_ms = after(at_ms, *pause);
-                let said = Said::new(text);
+                let said = SpokenText::new(text);
                 builder.step(at_ms, said.tokens.into(), &[said.item(ItemKind::Assistant)], &[]);
                 at_ms
             }

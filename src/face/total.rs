@@ -1,8 +1,8 @@
 //! The lines of a report's tables: sums over scenarios, whatever profiles they ran under.
 
 use crate::measure::{Spread, Tally};
-use crate::report::Totals;
-use crate::report::sections::{Line, Section};
+use crate::report::RunTotals;
+use crate::report::sections::{Section, TableLine};
 use crate::row::heads;
 
 /// One policy in a table of several scenarios, against the first policy of the table.
@@ -19,7 +19,7 @@ pub struct Total {
     is_part: bool,
     change: Option<f64>,
     spread: Option<Spread>,
-    totals: Totals,
+    totals: RunTotals,
 }
 
 impl Total {
@@ -28,7 +28,7 @@ impl Total {
         section.lines.iter().enumerate().map(|(nth, line)| Self::new(section, line, nth == 0))
     }
 
-    fn new(section: &Section, line: &Line, is_first: bool) -> Self {
+    fn new(section: &Section, line: &TableLine, is_first: bool) -> Self {
         Self {
             load: section.load.clone(),
             profile: section.profile.clone(),
@@ -38,7 +38,7 @@ impl Total {
             is_part: section.is_part,
             change: if is_first { None } else { section.change(line) },
             spread: line.spread,
-            totals: Totals::new(&line.tally),
+            totals: RunTotals::new(&line.tally),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Tables in Markdown.
 
-use super::{Grid, Kind};
+use super::{CellKind, Grid};
 
 /// Returns a table, below its title if it has one.
 pub fn table(grid: &Grid) -> String {
     let title = if grid.title.is_empty() { String::new() } else { format!("### {}\n\n", grid.title) };
-    let rule = grid.columns.iter().map(|it| if it.kind == Kind::Number { "---:|" } else { "---|" });
+    let rule = grid.columns.iter().map(|it| if it.kind == CellKind::Number { "---:|" } else { "---|" });
     let head = line(grid.columns.iter().map(|it| it.heading.as_str()));
     let rows = grid.rows.iter().map(|it| line(it.noted().iter().map(String::as_str)));
     format!("{title}{head}|{}\n{}\n", rule.collect::<String>(), rows.collect::<String>())

@@ -4,7 +4,7 @@ mod lines;
 
 use indexmap::IndexSet;
 
-use super::{Column, Grid, Kind, width_of};
+use super::{CellKind, Column, Grid, width_of};
 use crate::grid::prose::wrap;
 use crate::quantity::or_unlimited;
 use lines::Room;
@@ -14,7 +14,7 @@ const GAP: usize = 2;
 
 /// A drawn table, and the headings of the columns that were hidden.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct DrawnTable {
     /// Its lines, without a break at the end.
     pub text: String,
     /// The headings.
@@ -22,7 +22,7 @@ pub struct Drawn {
 }
 
 /// Draws a table within a width, without its title; notes are below their rows.
-pub fn draw(grid: &Grid, width: Option<usize>) -> Drawn {
+pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     let mut rooms = rooms(grid);
     let room = or_unlimited(width);
     let (kept, hidden) = kept(&grid.columns, &rooms, room);
@@ -52,7 +52,7 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> Drawn {
         }
     }
     let hidden = hidden.into_iter().map(|it| grid.columns[it].heading.clone()).collect();
-    Drawn { text: text.trim_end_matches('\n').to_owned(), hidden }
+    DrawnTable { text: text.trim_end_matches('\n').to_owned(), hidden }
 }
 
 /// Draws a table in full, with a break at the end.
@@ -129,7 +129,7 @@ fn push(text: &mut String, cells: &[Vec<String>], columns: &[&Column], widths: &
             let words = nth.checked_sub(above).and_then(|it| cell.get(it)).map_or("", String::as_str);
             let pad = " ".repeat(widths[at].saturating_sub(width_of(words)));
             let gap = " ".repeat(if at == 0 { 0 } else { GAP });
-            let is_number = columns[at].kind == Kind::Number;
+            let is_number = columns[at].kind == CellKind::Number;
             line += &if is_number { format!("{gap}{pad}{words}") } else { format!("{gap}{words}{pad}") };
         }
         text.push_str(line.trim_end());
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn sentences_wrap_before_a_column_is_hidden_and_colours_take_no_room() {
         let row = ["1", "\x1b[32mread\x1b[0m", "by stage `clear` of identity"].map(str::to_owned);
-        let grid = Grid::new("", 0, &["", "", ""], [row]).with(Kind::Text, &[1, 2]);
+        let grid = Grid::new("", 0, &["", "", ""], [row]).with(CellKind::Text, &[1, 2]);
 
         let drawn = draw(&grid, Some(28));
 

@@ -17,7 +17,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use self::pattern::{matches_any, wildcard};
-pub use self::settable::Standing;
+pub use self::settable::SearchUse;
 pub use self::stage::Stage;
 pub use self::written::*;
 use crate::diag::{Diagnostic, Problems};
@@ -47,7 +47,6 @@ pub struct Rung<'p> {
     pub when: Option<&'p Cond>,
     /// The items that it changes.
     pub scope: &'p Scope,
-    /// The action.
     pub action: &'p Action,
     /// The goal; without one, every item is taken.
     pub until: Option<&'p Cond>,
@@ -66,7 +65,7 @@ impl Policy {
 
     /// Returns the policy with other code, or with none.
     #[must_use]
-    pub fn with_code(mut self, code: Option<Code>) -> Self {
+    pub fn with_code(mut self, code: Option<Builtin>) -> Self {
         self.file.code = code;
         self
     }
@@ -97,13 +96,13 @@ impl Policy {
     }
 
     /// Returns where prompts ask for cache breakpoints.
-    pub fn layout(&self) -> &Layout {
-        self.file.layout.as_ref().unwrap_or(Layout::silent())
+    pub fn layout(&self) -> &LayoutSpec {
+        self.file.layout.as_ref().unwrap_or(LayoutSpec::silent())
     }
 
     /// Returns how the agent recovers what it cannot see.
-    pub fn recovery(&self) -> &Recovery {
-        self.file.recovery.as_ref().unwrap_or(&Recovery::OneShot)
+    pub fn recovery(&self) -> &RecoverySpec {
+        self.file.recovery.as_ref().unwrap_or(&RecoverySpec::OneShot)
     }
 
     /// Returns the steps of a stage in order: the stage itself, its `then`, and its ladder.

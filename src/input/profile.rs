@@ -13,15 +13,14 @@ use crate::input::policy::wildcard;
 use crate::quantity::{Cost, Tokens, UNLIMITED};
 
 pub use self::cache::{
-    Blocks, Breakpoints, CacheRules, ExplicitCache, Settings, Steps, Touch, TtlClass, Units,
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Settings, Steps, Touch, TtlClass, UnitRules,
 };
 pub use self::family::{Counting, Factor, Family};
-pub use self::written::{Price, ProfileFile};
+pub use self::written::{PriceSpec, ProfileFile};
 
 /// One model at one provider at one date.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Its name.
     pub name: String,
     /// What it is.
     pub about: String,
@@ -35,7 +34,6 @@ pub struct Profile {
     pub limits: Limits,
     /// The provider's cache.
     pub cache: CacheRules,
-    /// Its prices.
     pub prices: Prices,
     /// What is assumed rather than known.
     pub assumptions: Assumptions,

@@ -15,4 +15,4 @@ mod tree;
 pub use decode::Format;
 pub(crate) use said::Said;
 pub use source::Source;
-pub(crate) use tree::{Entry, Node, Value};
+pub(crate) use tree::{Node, TreeEntry, Value};

@@ -1,7 +1,7 @@
 //! A ledger folded to the sums that prices need.
 
 use super::{
-    Expected, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
+    ExpectedRow, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
     TokenUse,
 };
 use crate::quantity::{Tokens, packed, sums};
@@ -12,7 +12,6 @@ use crate::timeline::Level;
 pub struct RequestSums {
     /// The number of requests.
     pub n: u64,
-    /// Their tokens.
     pub tokens: TokenUse,
     /// The longest prompt.
     pub prompt_max: Tokens,
@@ -44,12 +43,12 @@ pub struct NeedSums {
     /// The part of that weight that prompts met.
     pub met: f64,
     /// The part that model's summaries may still say, by published rates: as published, and at either end of their intervals.
-    pub told: Told,
+    pub told: ToldWeights,
 }
 
 /// Weights at published rates, and at either end of their intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct ToldWeights {
     /// As published.
     pub value: f64,
     /// At the lower end.
@@ -61,7 +60,6 @@ pub struct Told {
 /// Sums of what was looked up anew because context was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExploredSums {
-    /// Calls.
     pub calls: f64,
     /// Tokens that they bring, without overheads.
     pub fetched: f64,
@@ -87,7 +85,6 @@ pub struct LeftSums {
 pub struct ExplicitCacheSums {
     /// The number of contents.
     pub n: u64,
-    /// Their tokens.
     pub tokens: Tokens,
     /// Tokens times milliseconds.
     pub token_ms: u128,
@@ -98,18 +95,15 @@ pub struct ExplicitCacheSums {
 pub struct MemorySums {
     /// Calls that write.
     pub writes: u64,
-    /// Their tokens.
     pub write_tokens: Tokens,
     /// Calls that read.
     pub reads: u64,
-    /// Their tokens.
     pub read_tokens: Tokens,
     /// Calls that wait.
     pub waits: u64,
 }
 
 impl MemorySums {
-    /// Returns the number of calls.
     pub fn calls(&self) -> u64 {
         self.writes.saturating_add(self.reads).saturating_add(self.waits)
     }
@@ -126,7 +120,6 @@ pub struct Sums {
     pub keep_alive: RequestSums,
     /// Summaries that replaced something; a review request replaces nothing.
     pub compactions: u64,
-    /// The needs.
     pub needs: NeedSums,
     /// The stored contents.
     pub stored: ExplicitCacheSums,
@@ -140,7 +133,7 @@ pub struct Sums {
 
 sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
 sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told);
-sums!(Told: value, low, high);
+sums!(ToldWeights: value, low, high);
 sums!(ExplicitCacheSums: n, tokens, token_ms);
 sums!(LeftSums: expected, low, high);
 sums!(ExploredSums: calls, fetched, sent_calls, tokens);
@@ -149,7 +142,7 @@ sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, le
 
 packed!(RequestSums: [n, tokens, items, prompt_max, output_max]);
 packed!(NeedSums: [calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told]);
-packed!(Told: [value, low, high]);
+packed!(ToldWeights: [value, low, high]);
 packed!(ExplicitCacheSums: [n, tokens, token_ms]);
 packed!(LeftSums: [expected, low, high]);
 packed!(ExploredSums: [calls, fetched, sent_calls, tokens]);
@@ -189,7 +182,7 @@ impl Sink for Sums {
     }
 
     #[inline]
-    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         if beside.recovered.tokens > 0.0 {
             self.needs.refetched += row.carried_tokens(beside.recovered);
         }
@@ -233,7 +226,7 @@ impl Sink for Sums {
             if let Some(fact) = row.told {
                 let unmet = row.weight * (1.0 - row.met);
                 let [value, low, high] = fact.kept().map(|it| it * unmet);
-                needs.told += Told { value, low, high };
+                needs.told += ToldWeights { value, low, high };
             }
         }
     }

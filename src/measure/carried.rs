@@ -12,7 +12,6 @@ use crate::timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, U
 /// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedItem {
-    /// The item.
     pub item: ItemIx,
     /// The turn in which it entered.
     pub turn_ix: TurnIx,
@@ -20,7 +19,6 @@ pub struct CarriedItem {
     pub first: StepIx,
     /// What it is.
     pub kind: Kind,
-    /// Its tokens.
     pub tokens: Tokens,
     /// The number of later requests that sent it again.
     pub resent: u32,
@@ -38,14 +36,14 @@ pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
     let spine = &timeline.spine;
     let mut all: Vec<Option<CarriedItem>> = vec![None; spine.items.len()];
-    let mut window = Window::new(timeline);
+    let mut window = CarriedItems::new(timeline);
     for (session, row) in spine.sessions.iter().enumerate() {
         window.begin(session);
         for turn in row.turns.clone() {
             for step in spine.turns[turn as usize].steps.clone() {
                 window.reach(step);
                 let Some(usage) = usage(timeline, step) else { continue };
-                let rates = Rates::new(timeline, prices, usage);
+                let rates = RatesByPlace::new(timeline, prices, usage);
                 let mut at = 0;
                 for &item in &window.items {
                     let of = &spine.items[item as usize];
@@ -70,7 +68,7 @@ pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
 /// Returns what tokens at the very front of every billed prompt cost, in US dollars: what a memory file of that size costs there.
 pub fn at_front(timeline: &Timeline, prices: &Prices, tokens: Tokens) -> f64 {
     let usages = timeline.recorded.iter().flat_map(|it| it.usage.iter().flatten());
-    usages.map(|it| Rates::new(timeline, prices, *it).cost(0, tokens)).sum()
+    usages.map(|it| RatesByPlace::new(timeline, prices, *it).cost(0, tokens)).sum()
 }
 
 /// Returns an item at its first request.
@@ -100,7 +98,7 @@ pub(super) fn usage(timeline: &Timeline, step: StepIx) -> Option<Usage> {
 }
 
 /// The items of a prompt, in order.
-pub(super) struct Window<'t> {
+pub(super) struct CarriedItems<'t> {
     timeline: &'t Timeline,
     pub(super) items: Vec<ItemIx>,
     stable: std::ops::Range<ItemIx>,
@@ -109,7 +107,7 @@ pub(super) struct Window<'t> {
     n_events: usize,
 }
 
-impl<'t> Window<'t> {
+impl<'t> CarriedItems<'t> {
     pub(super) fn new(timeline: &'t Timeline) -> Self {
         Self { timeline, items: Vec::new(), stable: 0..timeline.spine.n_stable, next: 0, n_events: 0 }
     }
@@ -142,12 +140,12 @@ impl<'t> Window<'t> {
 }
 
 /// Token costs in one prompt, by position.
-pub(super) struct Rates {
+pub(super) struct RatesByPlace {
     /// The end of each part of the prompt and its cost per token in US dollars: read, written, uncached.
     parts: [(Tokens, f64); 3],
 }
 
-impl Rates {
+impl RatesByPlace {
     pub(super) fn new(timeline: &Timeline, prices: &Prices, usage: Usage) -> Self {
         let rates = prices.usual();
         let input = rates.input.usd();

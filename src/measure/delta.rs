@@ -21,9 +21,7 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is better.
     Better,
-    /// It is worse.
     Worse,
     /// The numbers are equal.
     Same,

@@ -17,7 +17,6 @@ pub const BLOCKS_MIN: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
-    /// Sessions.
     Sessions,
     /// Projects: the sessions of one stay together.
     Projects,
@@ -63,10 +62,9 @@ impl Over {
 
 /// The parts of a session in a ratio, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample<'s> {
+pub struct RatioSample<'s> {
     /// What is compared, and what it is compared with.
     pub pair: (f64, f64),
-    /// Its project.
     pub project: &'s str,
     /// When it was, in milliseconds since 1970, if it is known.
     pub at_ms: Option<i64>,
@@ -85,14 +83,13 @@ pub struct Limit {
 
 /// Samples that belong together.
 #[derive(Clone, Debug)]
-pub struct Block<'a, 's> {
+pub struct SampleBlock<'a, 's> {
     /// Its name: the project, or the time.
     pub name: String,
-    /// Its samples.
-    pub samples: Vec<&'a Sample<'s>>,
+    pub samples: Vec<&'a RatioSample<'s>>,
 }
 
-impl Block<'_, '_> {
+impl SampleBlock<'_, '_> {
     /// Returns the sum of its pairs.
     pub fn pair(&self) -> (f64, f64) {
         summed(self.samples.iter().map(|it| it.pair))
@@ -101,13 +98,13 @@ impl Block<'_, '_> {
 
 /// Returns the limits of a ratio: over sessions, over projects, and over blocks of time where times are known. Of each it is the wider of what
 /// resampling says and of Student's interval: resampling is too narrow where blocks are few, and Student's interval is symmetric.
-pub fn limits(samples: &[Sample<'_>]) -> Vec<Limit> {
+pub fn limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
     limits_of_all(&[samples.to_vec()]).pop().unwrap_or_default()
 }
 
 /// Returns those of several ratios, which share the draws of resampling.
-pub fn limits_of_all(all: &[Vec<Sample<'_>>]) -> Vec<Vec<Limit>> {
-    let overs = |samples: &[Sample<'_>]| {
+pub fn limits_of_all(all: &[Vec<RatioSample<'_>>]) -> Vec<Vec<Limit>> {
+    let overs = |samples: &[RatioSample<'_>]| {
         [Over::Sessions, Over::Projects].into_iter().chain(unit(samples)).collect::<Vec<_>>()
     };
     let kinds: Vec<(usize, Over)> =
@@ -129,7 +126,7 @@ pub fn widest(limits: &[Limit]) -> Option<[f64; 2]> {
 }
 
 /// Returns the unit of time whose blocks some samples are resampled over: the longest of which there are enough, else days; none where a time is unknown.
-pub fn unit(samples: &[Sample<'_>]) -> Option<Over> {
+pub fn unit(samples: &[RatioSample<'_>]) -> Option<Over> {
     if samples.is_empty() || samples.iter().any(|it| it.at_ms.is_none()) {
         return None;
     }
@@ -138,8 +135,8 @@ pub fn unit(samples: &[Sample<'_>]) -> Option<Over> {
 }
 
 /// Parts samples into blocks, in the order of their names; samples of an unknown time are left out of those of time.
-pub fn blocks<'a, 's>(over: Over, samples: &'a [Sample<'s>]) -> Vec<Block<'a, 's>> {
-    let mut all: IndexMap<String, Vec<&Sample<'s>>> = IndexMap::new();
+pub fn blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
+    let mut all: IndexMap<String, Vec<&RatioSample<'s>>> = IndexMap::new();
     for (nth, it) in samples.iter().enumerate() {
         let name = match over {
             Over::Sessions => Some(format!("{nth:09}")),
@@ -150,12 +147,12 @@ pub fn blocks<'a, 's>(over: Over, samples: &'a [Sample<'s>]) -> Vec<Block<'a, 's
         all.entry(name).or_default().push(it);
     }
     all.sort_unstable_keys();
-    all.into_iter().map(|(name, samples)| Block { name, samples }).collect()
+    all.into_iter().map(|(name, samples)| SampleBlock { name, samples }).collect()
 }
 
 /// Returns the sums of blocks that can be compared.
-fn pairs(over: Over, samples: &[Sample<'_>]) -> Vec<(f64, f64)> {
-    blocks(over, samples).iter().map(Block::pair).filter(|it| it.1 > 0.0).collect()
+fn pairs(over: Over, samples: &[RatioSample<'_>]) -> Vec<(f64, f64)> {
+    blocks(over, samples).iter().map(SampleBlock::pair).filter(|it| it.1 > 0.0).collect()
 }
 
 /// Returns Student's 95% interval around a ratio less 1, its error by leaving out each block (the jackknife); `None` for a single block.
@@ -187,9 +184,9 @@ mod tests {
     use crate::rng::Seed;
 
     /// Makes samples a number of days apart.
-    fn every(days: i64, own: &[f64]) -> Vec<Sample<'static>> {
+    fn every(days: i64, own: &[f64]) -> Vec<RatioSample<'static>> {
         let first = crate::input::profile::calendar::day("2026-02-02").unwrap();
-        let one = |(nth, own): (i64, &f64)| Sample {
+        let one = |(nth, own): (i64, &f64)| RatioSample {
             pair: (*own, 1.0),
             project: if nth % 2 == 0 { "even" } else { "odd" },
             at_ms: Some(first + nth * days * DAY_MS),
@@ -243,10 +240,10 @@ mod tests {
                 let month = normal(0.05);
                 own.extend((0..8).map(|_| 0.92 + month + normal(0.03)));
             }
-            let samples: Vec<Sample<'_>> = every(1, &own)
+            let samples: Vec<RatioSample<'_>> = every(1, &own)
                 .into_iter()
                 .enumerate()
-                .map(|(nth, it)| Sample {
+                .map(|(nth, it)| RatioSample {
                     at_ms: it.at_ms.map(|at| at + (nth as i64 / 8) * 23 * DAY_MS),
                     ..it
                 })

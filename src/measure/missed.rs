@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::carried::{Rates, Window, usage};
+use super::carried::{CarriedItems, RatesByPlace, usage};
 use crate::input::profile::cache::Setting;
 use crate::input::profile::price::Prices;
 use crate::input::{CacheRules, Profile, TtlClass};
@@ -15,7 +15,7 @@ const MISS_MIN: Tokens = 1_024;
 /// Why a prompt's front was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum MissCause {
     /// The session began, and nobody had left tools and system prompt in the cache.
     Began,
     /// Its entries had expired.
@@ -30,7 +30,7 @@ pub enum Cause {
     Untold,
 }
 
-impl Cause {
+impl MissCause {
     /// Returns it in a few words.
     pub fn about(self) -> &'static str {
         match self {
@@ -47,10 +47,9 @@ impl Cause {
 /// A request whose prompt was cached farther than it was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Miss {
-    /// Its step.
     pub step: StepIx,
     /// Why it was not read.
-    pub cause: Cause,
+    pub cause: MissCause,
     /// Tokens that were not read.
     pub tokens: Tokens,
     /// What they cost beyond a read, in US dollars.
@@ -62,7 +61,7 @@ pub fn missed(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
     let prices = &profile.prices;
     let spine = &timeline.spine;
     let mut all = Vec::new();
-    let mut window = Window::new(timeline);
+    let mut window = CarriedItems::new(timeline);
     let mut before: Option<(StepIx, Usage)> = None;
     for (session, row) in spine.sessions.iter().enumerate() {
         window.begin(session);
@@ -77,7 +76,7 @@ pub fn missed(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
             let cached = before.map_or(sent, |(_, it)| sent.min(cached(it, prices))).min(usage.prompt);
             let tokens = cached.saturating_sub(usage.cache_read);
             if tokens >= MISS_MIN {
-                let rates = Rates::new(timeline, prices, usage);
+                let rates = RatesByPlace::new(timeline, prices, usage);
                 let paid = rates.cost(usage.cache_read, cached);
                 let usd = paid - tokens as f64 * prices.usual().read().usd();
                 all.push(Miss { step, cause: cause(timeline, &profile.cache, before, step), tokens, usd });
@@ -97,8 +96,13 @@ fn cached(usage: Usage, prices: &Prices) -> Tokens {
 }
 
 /// Returns why a request's prompt was not read: what the log has between it and the request before.
-fn cause(timeline: &Timeline, rules: &CacheRules, before: Option<(StepIx, Usage)>, step: StepIx) -> Cause {
-    let Some((last, usage)) = before else { return Cause::Began };
+fn cause(
+    timeline: &Timeline,
+    rules: &CacheRules,
+    before: Option<(StepIx, Usage)>,
+    step: StepIx,
+) -> MissCause {
+    let Some((last, usage)) = before else { return MissCause::Began };
     let events = timeline.events.iter().filter(|it| {
         let at = timeline.spine.step_at(it.at);
         at > last && at <= step
@@ -110,14 +114,14 @@ fn cause(timeline: &Timeline, rules: &CacheRules, before: Option<(StepIx, Usage)
     let class = if long > 0 { TtlClass::Long } else { TtlClass::Short };
     let paused_ms = u64::try_from(own.at_ms - last.end_ms.max(last.at_ms)).unwrap_or(0);
     if found(|it| matches!(it, EventKind::Change(Setting::Model, _))) {
-        Cause::Model
+        MissCause::Model
     } else if found(|it| matches!(it, EventKind::Reset(_))) {
-        Cause::Compacted
+        MissCause::Compacted
     } else if rules.life_ms(class).is_some_and(|it| paused_ms > it) {
-        Cause::Paused
+        MissCause::Paused
     } else if found(|it| matches!(it, EventKind::Change(..))) {
-        Cause::Changed
+        MissCause::Changed
     } else {
-        Cause::Untold
+        MissCause::Untold
     }
 }

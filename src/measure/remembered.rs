@@ -9,13 +9,11 @@ use super::{Better, Statistic};
 pub struct Remembered {
     /// Its metric in the JSON report.
     pub place: String,
-    /// Its heading.
     #[serde(skip)]
     pub heading: &'static str,
     /// Its better direction.
     #[serde(skip)]
     pub better: Better,
-    /// Whether it is a share.
     #[serde(skip)]
     pub is_share: bool,
     /// The number over all trials.

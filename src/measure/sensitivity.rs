@@ -4,14 +4,14 @@
 use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::input::Profile;
 use crate::input::profile::Counting;
-use crate::input::profile::price::Part;
+use crate::input::profile::price::VariedRate;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, Models, PriceIndex};
 use crate::quantity::{Cost, or_unlimited};
 
 /// The number of rates that are varied.
-pub const N_PARTS: usize = Part::ALL.len();
+pub const N_PARTS: usize = VariedRate::ALL.len();
 
 /// A comparison of policies across profiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +19,9 @@ pub struct Sensitivity {
     /// The policies, in the given order.
     pub policies: Vec<String>,
     /// The profiles, in the given order.
-    pub profiles: Vec<Priced>,
+    pub profiles: Vec<ProfileShare>,
     /// The sum over all scenarios, if there are several, then each scenario.
-    pub grids: Vec<Grid>,
+    pub grids: Vec<SensitivityGrid>,
     /// The number of distinct pairs of cache rules and limits among the profiles.
     pub n_distinct: usize,
     /// How many times the engine ran.
@@ -38,7 +38,6 @@ pub enum Sort {
     /// As given.
     #[default]
     Given,
-    /// By name.
     Name,
     /// By the cheapest policy's cost; free profiles last.
     Cost,
@@ -52,7 +51,7 @@ impl Sensitivity {
         let first = self.grids.first();
         let cost = |profile: &usize| {
             let row = first.and_then(|it| it.rows.get(*profile));
-            row.filter(|it| !it.is_free()).and_then(Row::lowest).unwrap_or(f64::INFINITY)
+            row.filter(|it| !it.is_free()).and_then(PriceRow::lowest).unwrap_or(f64::INFINITY)
         };
         match sort {
             Sort::Given => {}
@@ -74,8 +73,7 @@ impl Sensitivity {
 
 /// A profile's part in a comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Priced {
-    /// Its name.
+pub struct ProfileShare {
     pub name: String,
     /// The date of its prices.
     pub as_of: String,
@@ -98,27 +96,27 @@ pub struct OpenOrders {
 
 /// Every policy under every profile on one load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Grid {
+pub struct SensitivityGrid {
     /// The scenario, or the name of the sum over scenarios.
     pub load: String,
     /// By profile: the policies.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PriceRow>,
     /// Pairs of policies whose order differs between profiles.
     pub flips: Vec<Flip>,
 }
 
 /// The policies under one profile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct PriceRow {
     /// By policy.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PriceCell>,
     /// The smallest change of a single rate that makes another policy the cheapest; `None` if no change does.
     pub nearest: Option<Nearest>,
 }
 
 /// One policy under one profile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct PriceCell {
     /// Its numbers.
     pub tally: Tally,
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
@@ -143,7 +141,7 @@ pub struct Flip {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     /// Which rate.
-    pub part: Part,
+    pub part: VariedRate,
     /// The factor at which both cost the same; above 0, not 1.
     pub factor: f64,
     /// The index of the policy that is cheapest beyond it.
@@ -197,7 +195,7 @@ pub struct Variations<'a> {
 impl<'a> Variations<'a> {
     /// Varies every rate of a profile.
     pub fn new(profile: &'a Profile) -> Self {
-        let varied = Part::ALL.map(|part| {
+        let varied = VariedRate::ALL.map(|part| {
             [9, 11].map(|tenths| {
                 let mut varied = profile.clone();
                 varied.prices = profile.prices.in_tenths(part, tenths);
@@ -211,7 +209,7 @@ impl<'a> Variations<'a> {
     }
 }
 
-impl Priced {
+impl ProfileShare {
     /// Returns in a few words how its models count the recorded loads; `None` without recordings.
     pub fn counts(&self) -> Option<String> {
         let all: Vec<String> = self.counting.iter().map(|it| it.words()).collect();
@@ -250,7 +248,7 @@ impl Sensitivity {
     }
 }
 
-impl Cell {
+impl PriceCell {
     /// Prices a ledger under a profile and under all its variations.
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
         let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
@@ -298,18 +296,18 @@ impl Cell {
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
-    pub fn cost_at(&self, part: Part) -> [Option<f64>; 2] {
+    pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
         self.varied[part as usize].each_ref().map(|it| Some(it.total()? / 10.0))
     }
 
     /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
     /// `None` for a cost of 0.
-    pub fn elasticity(&self, part: Part) -> Option<f64> {
+    pub fn elasticity(&self, part: VariedRate) -> Option<f64> {
         Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
     }
 
     /// Returns the US dollars paid at a rate.
-    fn paid(&self, part: Part) -> Option<f64> {
+    fn paid(&self, part: VariedRate) -> Option<f64> {
         let [less, more] = self.varied[part as usize].each_ref().map(Costs::total);
         Some((more? - less?) / 2.0)
     }
@@ -325,17 +323,18 @@ impl Cell {
     }
 }
 
-impl Grid {
+impl SensitivityGrid {
     /// Ranks the policies under every profile.
-    pub fn new(load: String, mut cells: Vec<Vec<Cell>>) -> Self {
+    pub fn new(load: String, mut cells: Vec<Vec<PriceCell>>) -> Self {
         cells.iter_mut().for_each(|it| rank(it));
-        let rows: Vec<Row> = cells.into_iter().map(|cells| Row { nearest: nearest(&cells), cells }).collect();
+        let rows: Vec<PriceRow> =
+            cells.into_iter().map(|cells| PriceRow { nearest: nearest(&cells), cells }).collect();
         let flips = flips(&rows);
         Self { load, rows, flips }
     }
 }
 
-impl Row {
+impl PriceRow {
     /// Returns the policies that have a rank, by rank.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> =
@@ -367,19 +366,19 @@ impl Row {
     }
 }
 
-fn rank(cells: &mut [Cell]) {
-    let costs: Vec<Option<f64>> = cells.iter().map(Cell::ranked).collect();
+fn rank(cells: &mut [PriceCell]) {
+    let costs: Vec<Option<f64>> = cells.iter().map(PriceCell::ranked).collect();
     for cell in cells {
         cell.rank = cell.ranked().map(|own| 1 + costs.iter().flatten().filter(|it| **it < own).count());
     }
 }
 
 /// Solves for the rate at which another policy costs as much as the cheapest: cost is linear in each rate.
-fn nearest(cells: &[Cell]) -> Option<Nearest> {
+fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
     let best = cells.iter().find(|it| it.rank == Some(1))?;
     let mut found: Option<Nearest> = None;
     for (policy, other) in cells.iter().enumerate().filter(|(_, it)| it.rank.is_some_and(|it| it > 1)) {
-        for part in Part::ALL {
+        for part in VariedRate::ALL {
             let Some(factor) = crossing(best, other, part) else { continue };
             let distance = |factor: f64| factor.ln().abs();
             // A rate up and the others down come to the same: of such two the first counts, whatever the last digit says.
@@ -393,13 +392,13 @@ fn nearest(cells: &[Cell]) -> Option<Nearest> {
 }
 
 /// Returns the factor of a rate at which two policies cost the same, if there is one.
-fn crossing(best: &Cell, other: &Cell, part: Part) -> Option<f64> {
+fn crossing(best: &PriceCell, other: &PriceCell, part: VariedRate) -> Option<f64> {
     let factor = 1.0 + (other.cost()? - best.cost()?) / (best.paid(part)? - other.paid(part)?);
     Some(factor).filter(|it| *it > 0.0 && it.is_finite())
 }
 
 /// Collects pairs of policies whose order differs between profiles.
-fn flips(rows: &[Row]) -> Vec<Flip> {
+fn flips(rows: &[PriceRow]) -> Vec<Flip> {
     let n_policies = rows.first().map_or(0, |it| it.cells.len());
     let pairs = (0..n_policies).flat_map(|left| (left + 1..n_policies).map(move |right| [left, right]));
     let flips = pairs.filter_map(|policies| {

@@ -7,7 +7,6 @@ use crate::rng::{Seed, Stream};
 
 /// The random stream of resampling.
 const PURPOSE: &str = "resampled sessions";
-/// The number of resamples.
 const RESAMPLES: u64 = 1_000;
 /// The share of resamples beyond each end of an interval: one in this many.
 const TAIL: usize = 40;

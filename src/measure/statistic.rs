@@ -9,7 +9,6 @@ use crate::quantity::saturated;
 pub struct Statistic {
     /// The number of trials.
     pub n: u64,
-    /// Their mean.
     pub mean: f64,
     /// Their standard deviation, over n.
     pub sd: f64,

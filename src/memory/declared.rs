@@ -2,10 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::read::{self, Read};
-use super::store::Store;
-use super::write::Writer;
-use super::{Call, Memory, Recalled, View, r#use};
+use super::read::{self, ReadableFacts};
+use super::store::BankStore;
+use super::write::FactWriter;
+use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, r#use};
 use crate::input::policy::memory::{self, FactMemory as Rules, State};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::quantity::{Tokens, saturated};
@@ -17,17 +17,17 @@ use crate::timeline::facts::{FactPlane, Plant};
 pub struct Declared<'t> {
     rules: &'t Rules,
     plane: &'t FactPlane,
-    writer: Writer<'t>,
-    store: Store<'t>,
+    writer: FactWriter<'t>,
+    store: BankStore<'t>,
     /// The number of plants that have entered.
     n_arrived: usize,
     /// Plants that have entered but have not been searched yet.
     waiting: Vec<usize>,
     /// What can be read, with the store's version.
-    read: Option<(u64, Read)>,
+    read: Option<(u64, ReadableFacts)>,
     /// What was last recalled, with the store's version.
     recalled: (u64, Option<Recalled>),
-    calls: Vec<Call>,
+    calls: Vec<MemoryServiceCall>,
 }
 
 impl<'t> Declared<'t> {
@@ -36,8 +36,8 @@ impl<'t> Declared<'t> {
         Self {
             rules,
             plane,
-            writer: Writer::new(rules, plane),
-            store: Store::new(rules, plane),
+            writer: FactWriter::new(rules, plane),
+            store: BankStore::new(rules, plane),
             n_arrived: 0,
             waiting: Vec::new(),
             read: None,
@@ -58,7 +58,7 @@ impl<'t> Declared<'t> {
 
     /// Searches new items, or items that the prompt no longer shows in full.
     #[inline(always)]
-    pub(super) fn look<V: View + ?Sized>(&mut self, view: &V) {
+    pub(super) fn look<V: MemoryView + ?Sized>(&mut self, view: &V) {
         let plants = &self.plane.plants;
         let is_due = |nth: usize| plants.get(nth).is_some_and(|it| it.item < view.n_items());
         let may_be_gone = |nth: &usize| !view.shows_all_since(plants[*nth].item);
@@ -68,14 +68,14 @@ impl<'t> Declared<'t> {
     }
 
     #[inline(never)]
-    fn look_through<V: View + ?Sized>(&mut self, view: &V) {
+    fn look_through<V: MemoryView + ?Sized>(&mut self, view: &V) {
         let plants = &self.plane.plants;
         let n_items = view.n_items();
         let n_before = self.writer.n_kept();
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
-            if self.rules.write.from == memory::When::Session {
+            if self.rules.write.from == memory::SearchedWhen::Session {
                 self.writer.write(plant, &mut self.store);
             } else {
                 self.waiting.push(self.n_arrived);
@@ -99,17 +99,17 @@ impl<'t> Declared<'t> {
     /// Notes a call, if there is a service to call.
     fn call(&mut self, kind: MemoryKind, tokens: Tokens) {
         if let Some(service) = &self.rules.service {
-            self.calls.push(Call { kind, service: service.clone(), calls: 1, tokens });
+            self.calls.push(MemoryServiceCall { kind, service: service.clone(), calls: 1, tokens });
         }
     }
 
     /// Returns a digest of the recalled content: the facts in order, each with its version; an index does not
     /// contain their values.
     fn digest(&self) -> u64 {
-        let is_index = self.rules.read == memory::Read::ByKey;
+        let is_index = self.rules.read == memory::RecallRule::ByKey;
         let newest = match self.rules.read {
-            memory::Read::Last(count) => saturated(count),
-            memory::Read::All | memory::Read::ByKey => usize::MAX,
+            memory::RecallRule::Last(count) => saturated(count),
+            memory::RecallRule::All | memory::RecallRule::ByKey => usize::MAX,
         };
         let facts = self.store.newest(newest);
         let version = |fact: u32| if is_index { 0 } else { self.writer.version(fact) };
@@ -118,8 +118,8 @@ impl<'t> Declared<'t> {
     }
 }
 
-impl Memory for Declared<'_> {
-    fn observe(&mut self, view: &dyn View) {
+impl PolicyMemory for Declared<'_> {
+    fn observe(&mut self, view: &dyn MemoryView) {
         self.look(view);
     }
 
@@ -143,7 +143,7 @@ impl Memory for Declared<'_> {
     fn answer(&mut self, plant: &Plant) -> (State, Option<Loss>) {
         let now = self.store.n_changes();
         let read = self.read.take().filter(|it| it.0 == now);
-        let read = read.unwrap_or_else(|| (now, Read::new(self.rules, &self.store, self.plane)));
+        let read = read.unwrap_or_else(|| (now, ReadableFacts::new(self.rules, &self.store, self.plane)));
         let (state, loss) = self.read.insert(read).1.state(plant, &self.writer, &self.store);
         if state == State::Recoverable {
             self.call(MemoryKind::Read, self.rules.store.tokens_per_fact());
@@ -155,7 +155,7 @@ impl Memory for Declared<'_> {
         r#use::answers(Some(self.rules), state)
     }
 
-    fn take_calls(&mut self) -> Vec<Call> {
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
         std::mem::take(&mut self.calls)
     }
 

@@ -27,7 +27,7 @@ pub struct Banks {
     /// By bank: keys with their values, the oldest first.
     pub banks: IndexMap<String, IndexMap<String, String>>,
     /// Every fact of every bank, the oldest first.
-    pub written: Vec<Written>,
+    pub written: Vec<ExportedFact>,
 }
 
 /// The run that left a store, and the order in which its facts were written.
@@ -51,13 +51,13 @@ pub struct Index {
     /// The overrides, `PATH=VALUE`.
     pub set: Vec<String>,
     /// Every fact of every bank, the oldest first.
-    pub written: Vec<Written>,
+    pub written: Vec<ExportedFact>,
 }
 
 /// One fact in one bank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct ExportedFact {
     /// The bank.
     pub bank: String,
     /// The key of the fact.
@@ -203,7 +203,7 @@ mod tests {
         let facts = |pairs: &[(&str, &str)]| -> IndexMap<String, String> {
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
         };
-        let written = |bank: &str, key: &str| Written { bank: bank.to_owned(), key: key.to_owned() };
+        let written = |bank: &str, key: &str| ExportedFact { bank: bank.to_owned(), key: key.to_owned() };
         Export {
             index: Index {
                 schema: SCHEMA.to_owned(),

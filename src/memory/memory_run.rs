@@ -1,11 +1,11 @@
 //! Follows a run with its memory, and answers its probes.
 
 use super::declared::Declared;
-use super::{Memory, Recalled, View, r#use};
+use super::{MemoryView, PolicyMemory, Recalled, r#use};
 use crate::input::policy::memory::{FactMemory as Rules, State};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
 use crate::quantity::Tokens;
-use crate::timeline::facts::{FactPlane, Form, Plant, Probe, Share};
+use crate::timeline::facts::{FactForm, FactPlane, ItemShare, Plant, Probe};
 use crate::timeline::{ItemIx, Lifecycle, TurnIx, When};
 
 /// A memory in use.
@@ -17,14 +17,14 @@ pub enum AnyMemory<'t> {
     /// Declared by a policy.
     Declared(Declared<'t>),
     /// Written in code.
-    Code(Box<dyn Memory + 't>),
+    Code(Box<dyn PolicyMemory + 't>),
 }
 
 /// Follows a run and answers its probes.
 pub struct MemoryRun<'t> {
     plants: &'t [Plant],
     probes: &'t [Probe],
-    places: &'t [Option<Share>],
+    places: &'t [Option<ItemShare>],
     repeats: &'t [(u32, ItemIx)],
     memory: Option<AnyMemory<'t>>,
     /// The number of probes answered so far.
@@ -38,7 +38,7 @@ impl<'t> AnyMemory<'t> {
     }
 
     /// Returns the memory of either kind.
-    fn any(&mut self) -> &mut (dyn Memory + 't) {
+    fn any(&mut self) -> &mut (dyn PolicyMemory + 't) {
         match self {
             Self::Declared(it) => it,
             Self::Code(it) => &mut **it,
@@ -65,7 +65,7 @@ impl<'t> MemoryRun<'t> {
     /// Searches new items, or items that the prompt no longer shows in full.
     // Nearly always there is nothing to look through: the test belongs where it is asked, the work does not.
     #[inline(always)]
-    pub fn observe(&mut self, view: &impl View) {
+    pub fn observe(&mut self, view: &impl MemoryView) {
         match &mut self.memory {
             None => {}
             Some(AnyMemory::Declared(memory)) => memory.look(view),
@@ -98,7 +98,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Reports the end of a turn to the memory.
-    pub fn turn_end(&mut self, view: &impl View, turn: TurnIx) {
+    pub fn turn_end(&mut self, view: &impl MemoryView, turn: TurnIx) {
         if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
             memory.turn_end(turn);
@@ -106,7 +106,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Reports the end of a session to the memory.
-    pub fn session_end(&mut self, view: &impl View, session: usize) {
+    pub fn session_end(&mut self, view: &impl MemoryView, session: usize) {
         if let Some(AnyMemory::Code(memory)) = &mut self.memory {
             memory.observe(view);
             memory.session_end(session);
@@ -149,7 +149,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Answers the probes up to a moment; a run that stopped before a question answers nothing.
-    pub fn probe(&mut self, view: &impl View, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
+    pub fn probe(&mut self, view: &impl MemoryView, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
         let due = self.probes.get(self.n_asked..).unwrap_or_default();
         let n_due = due.partition_point(|it| it.at <= until);
         for probe in &due[..n_due] {
@@ -159,7 +159,7 @@ impl<'t> MemoryRun<'t> {
         self.n_asked += n_due;
     }
 
-    fn answer(&mut self, probe: &Probe, view: &impl View, has_stopped: bool) -> ProbeRow {
+    fn answer(&mut self, probe: &Probe, view: &impl MemoryView, has_stopped: bool) -> ProbeRow {
         let plant = &self.plants[probe.plant as usize];
         let mut state = self.standing(probe.plant, view);
         let mut loss = None;
@@ -181,7 +181,7 @@ impl<'t> MemoryRun<'t> {
             fact: plant.fact,
             item: plant.item,
             quartile: probe.quartile,
-            is_explicit: plant.form == Form::Explicit,
+            is_explicit: plant.form == FactForm::Explicit,
             state: if has_stopped { State::Lost } else { state },
             is_found,
             loss,
@@ -189,7 +189,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns how the prompt shows a plant's fact, there or where it is repeated.
-    fn standing(&self, plant: u32, view: &impl View) -> State {
+    fn standing(&self, plant: u32, view: &impl MemoryView) -> State {
         let item = self.plants[plant as usize].item;
         let first = match self.places.get(plant as usize).copied().flatten() {
             Some(place) => view.standing_at(item, place),

@@ -1,26 +1,26 @@
 //! Recalls stored facts: all of them, the newest, or one by its key.
 
 use super::is_oracle;
-use super::store::Store;
-use super::write::Writer;
-use crate::input::policy::memory::{self, FactMemory as Rules, Part, State};
+use super::store::BankStore;
+use super::write::FactWriter;
+use crate::input::policy::memory::{self, FactMemory as Rules, MemoryPart, State};
 use crate::ledger::Loss;
 use crate::quantity::{Tokens, saturated};
 use crate::timeline::facts::{FactPlane, Plant};
 
 /// What can be read when probes are due.
 #[derive(Debug)]
-pub(super) struct Read {
-    read: memory::Read,
+pub(super) struct ReadableFacts {
+    read: memory::RecallRule,
     /// By fact, if only some are read.
     newest: Option<Vec<bool>>,
 }
 
-impl Read {
+impl ReadableFacts {
     /// Opens a store for reading.
-    pub(super) fn new(rules: &Rules, store: &Store<'_>, plane: &FactPlane) -> Self {
+    pub(super) fn new(rules: &Rules, store: &BankStore<'_>, plane: &FactPlane) -> Self {
         let newest = match rules.read {
-            memory::Read::Last(count) if !is_oracle(rules, Part::Read) => {
+            memory::RecallRule::Last(count) if !is_oracle(rules, MemoryPart::Read) => {
                 let mut is_read = vec![false; plane.facts.len()];
                 for fact in store.newest(saturated(count)) {
                     is_read[fact as usize] = true;
@@ -37,8 +37,8 @@ impl Read {
     pub(super) fn state(
         &self,
         plant: &Plant,
-        writer: &Writer<'_>,
-        store: &Store<'_>,
+        writer: &FactWriter<'_>,
+        store: &BankStore<'_>,
     ) -> (State, Option<Loss>) {
         let fact = plant.fact;
         if !writer.has_written(plant) {
@@ -50,17 +50,18 @@ impl Read {
         if self.newest.as_ref().is_some_and(|it| !it[fact as usize]) {
             return (State::Lost, Some(Loss::Read));
         }
-        let state = if self.read == memory::Read::ByKey { State::Recoverable } else { State::Summarised };
+        let state =
+            if self.read == memory::RecallRule::ByKey { State::Recoverable } else { State::Summarised };
         (state, None)
     }
 }
 
 /// Returns a memory's size in the prompt: the facts it shows, or its index.
-pub(super) fn tokens(rules: &Rules, store: &Store<'_>) -> Tokens {
+pub(super) fn tokens(rules: &Rules, store: &BankStore<'_>) -> Tokens {
     let held = store.n_held() as u64;
     let shown = match rules.read {
-        memory::Read::Last(count) => held.min(count),
-        memory::Read::All | memory::Read::ByKey => held,
+        memory::RecallRule::Last(count) => held.min(count),
+        memory::RecallRule::All | memory::RecallRule::ByKey => held,
     };
     shown.saturating_mul(rules.store.tokens_per_fact())
 }

@@ -1,6 +1,6 @@
 //! Requests prepared before a run, each with the memory's content in its prompt and the calls made by then.
 
-use super::{Call, Memory, Recalled};
+use super::{MemoryServiceCall, PolicyMemory, Recalled};
 use crate::timeline::build::{NewItem, TimelineBuilder};
 use crate::timeline::{Kind, Timeline};
 
@@ -17,29 +17,29 @@ pub struct Replayed {
     /// By session of the timeline: the memory's content in its prompts.
     recalled: Vec<Option<Recalled>>,
     /// By session of the timeline: the calls made by then; one more list follows the last session.
-    calls: Vec<Vec<Call>>,
+    calls: Vec<Vec<MemoryServiceCall>>,
 }
 
 /// Appends requests.
-pub struct Writer {
+pub struct RequestWriter {
     builder: TimelineBuilder,
     is_one_session: bool,
     n_requests: u64,
     at_ms: i64,
     recalled: Vec<Option<Recalled>>,
-    calls: Vec<Vec<Call>>,
+    calls: Vec<Vec<MemoryServiceCall>>,
     /// Calls since the last request.
-    open: Vec<Call>,
+    open: Vec<MemoryServiceCall>,
 }
 
 /// Replays the memory's contents as played.
-struct Replay {
+struct MemoryReplay {
     recalled: Vec<Option<Recalled>>,
-    calls: Vec<Vec<Call>>,
+    calls: Vec<Vec<MemoryServiceCall>>,
     session: usize,
 }
 
-impl Writer {
+impl RequestWriter {
     /// Begins to append requests after a system prompt.
     pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
         let mut builder = TimelineBuilder::new(name, &[]);
@@ -56,7 +56,7 @@ impl Writer {
     }
 
     /// Records a call for the next request.
-    pub fn call(&mut self, call: Call) {
+    pub fn call(&mut self, call: MemoryServiceCall) {
         self.open.push(call);
     }
 
@@ -93,12 +93,12 @@ impl Writer {
 
 impl Replayed {
     /// Returns the memory as played.
-    pub fn memory(&self) -> Box<dyn Memory> {
-        Box::new(Replay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
+    pub fn memory(&self) -> Box<dyn PolicyMemory> {
+        Box::new(MemoryReplay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
     }
 }
 
-impl Memory for Replay {
+impl PolicyMemory for MemoryReplay {
     fn recall(&mut self) -> Option<Recalled> {
         self.recalled.get(self.session).copied().flatten()
     }
@@ -107,7 +107,7 @@ impl Memory for Replay {
         self.session = session + 1;
     }
 
-    fn take_calls(&mut self) -> Vec<Call> {
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
         self.calls.get_mut(self.session).map(std::mem::take).unwrap_or_default()
     }
 }

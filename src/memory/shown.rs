@@ -1,14 +1,13 @@
 //! A memory's view of a prompt whose policy knows how much of an item it kept.
 
-use super::{View, r#use};
+use super::{MemoryView, r#use};
 use crate::input::policy::memory::State;
 use crate::projection::{Left, Projector, Prompt};
 use crate::timeline::ItemIx;
-use crate::timeline::facts::Share;
+use crate::timeline::facts::ItemShare;
 
 /// A prompt, and the policy that edits it.
 pub(crate) struct Edited<'a, 't, P: ?Sized> {
-    /// The prompt.
     pub(crate) prompt: &'a Prompt<'t>,
     /// The policy.
     pub(crate) projector: &'a P,
@@ -20,7 +19,7 @@ impl<P: Projector + ?Sized> Edited<'_, '_, P> {
     }
 }
 
-impl<P: Projector + ?Sized> View for Edited<'_, '_, P> {
+impl<P: Projector + ?Sized> MemoryView for Edited<'_, '_, P> {
     fn n_items(&self) -> ItemIx {
         self.prompt.n_items()
     }
@@ -34,7 +33,7 @@ impl<P: Projector + ?Sized> View for Edited<'_, '_, P> {
         }
     }
 
-    fn standing_at(&self, item: ItemIx, place: Share) -> State {
+    fn standing_at(&self, item: ItemIx, place: ItemShare) -> State {
         let standing = self.standing(item);
         if matches!(standing, State::Exact | State::Summarised) {
             return standing;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::is_oracle;
-use crate::input::policy::memory::{FactMemory as Rules, Part};
+use crate::input::policy::memory::{FactMemory as Rules, MemoryPart};
 use crate::ledger::KeptRow;
 use crate::quantity::saturated;
 use crate::timeline::Lifecycle;
@@ -14,7 +14,7 @@ pub(super) type BankIx = usize;
 
 /// Facts in banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Store<'t> {
+pub(super) struct BankStore<'t> {
     names: Vec<&'t str>,
     /// Facts with the message at which each was written, oldest first.
     banks: Vec<VecDeque<(FactIx, u64)>>,
@@ -29,14 +29,14 @@ pub(super) struct Store<'t> {
     n_changes: u64,
 }
 
-impl<'t> Store<'t> {
+impl<'t> BankStore<'t> {
     /// Makes an empty store.
     pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         let names: Vec<&str> = Self::bank_names(rules, plane).collect();
         let last = names.len().saturating_sub(1);
         let bank_of = |category: &String| names.iter().position(|it| it == category).unwrap_or(last);
         let n_expected = plane.facts.len().div_ceil(names.len().max(1));
-        let capacity = rules.store.capacity().filter(|_| !is_oracle(rules, Part::Store));
+        let capacity = rules.store.capacity().filter(|_| !is_oracle(rules, MemoryPart::Store));
         Self {
             banks: names.iter().map(|_| VecDeque::with_capacity(n_expected)).collect(),
             held: vec![0; plane.facts.len()],

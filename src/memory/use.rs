@@ -1,7 +1,7 @@
 //! Answers a probe from what the prompt shows and what was read.
 
 use super::is_oracle;
-use crate::input::policy::memory::{FactMemory as Rules, Part, State};
+use crate::input::policy::memory::{FactMemory as Rules, MemoryPart, State};
 use crate::projection::{self, Prompt};
 use crate::timeline::ItemIx;
 
@@ -30,7 +30,7 @@ pub(super) fn nearer(left: State, right: State) -> State {
 /// Returns whether a fact in this state answers; without a memory's own rule, what is whole or can be fetched does.
 pub(super) fn answers(rules: Option<&Rules>, state: State) -> bool {
     match rules {
-        Some(rules) if is_oracle(rules, Part::Use) => state != State::Lost,
+        Some(rules) if is_oracle(rules, MemoryPart::Use) => state != State::Lost,
         Some(rules) => rules.answers(state),
         None => matches!(state, State::Exact | State::Summarised | State::Recoverable),
     }

@@ -1,24 +1,23 @@
 //! Takes facts out of what was said, one draw after the other.
 
 use super::is_oracle;
-use super::store::{BankIx, Store};
-use crate::input::policy::memory::{Bar, Extract, FactMemory as Rules, Facts, Part};
+use super::store::{BankIx, BankStore};
+use crate::input::policy::memory::{DrawBar, Extract, FactMemory as Rules, Facts, MemoryPart};
 use crate::rng::{Cpython, Stream};
-use crate::timeline::facts::{DrawSource, FactIx, FactPlane, Form, Plant};
+use crate::timeline::facts::{DrawSource, FactForm, FactIx, FactPlane, Plant};
 
 /// What memory's draws are for.
 const PURPOSE: &str = "memory/write";
 
 /// Takes facts out of items.
 #[derive(Debug)]
-pub(super) struct Writer<'t> {
+pub(super) struct FactWriter<'t> {
     rules: &'t Rules,
     plane: &'t FactPlane,
-    draws: Draws,
+    draws: FactDraws,
     /// Where each draw's facts go, if it is not the bank of their category.
     into: Vec<Option<BankIx>>,
-    /// The bar of each.
-    bars: Vec<Bar>,
+    bars: Vec<DrawBar>,
     keeps_all: bool,
     /// By fact: the newest version that was written; 0 for none.
     written: Vec<u16>,
@@ -28,21 +27,21 @@ pub(super) struct Writer<'t> {
 
 /// Where the draws come from.
 #[derive(Debug)]
-enum Draws {
+enum FactDraws {
     Named(Stream),
     Sequential(Box<Cpython>),
 }
 
-impl<'t> Writer<'t> {
+impl<'t> FactWriter<'t> {
     /// Begins to write.
     pub(super) fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
         let draws = match &plane.draws {
-            DrawSource::Named(seed) => Draws::Named(seed.stream(PURPOSE, 0)),
-            DrawSource::Sequential(draws) => Draws::Sequential(draws.clone()),
+            DrawSource::Named(seed) => FactDraws::Named(seed.stream(PURPOSE, 0)),
+            DrawSource::Sequential(draws) => FactDraws::Sequential(draws.clone()),
         };
         let into = rules.write.extract.iter().map(|it| {
             let name = it.into.as_ref()?;
-            Store::bank_names(rules, plane).position(|bank| bank == name)
+            BankStore::bank_names(rules, plane).position(|bank| bank == name)
         });
         Self {
             rules,
@@ -50,20 +49,20 @@ impl<'t> Writer<'t> {
             draws,
             into: into.collect(),
             bars: rules.write.extract.iter().map(Extract::bar).collect(),
-            keeps_all: is_oracle(rules, Part::Write),
+            keeps_all: is_oracle(rules, MemoryPart::Write),
             written: vec![0; plane.facts.len()],
             n_kept: 0,
         }
     }
 
     /// Looks one plant through: every draw that its form meets is made, whatever the draws before gave.
-    pub(super) fn write(&mut self, plant: &Plant, store: &mut Store<'_>) {
+    pub(super) fn write(&mut self, plant: &Plant, store: &mut BankStore<'_>) {
         let mut nth = 0;
         for ((rule, into), bar) in self.rules.write.extract.iter().zip(&self.into).zip(&self.bars) {
             let is_met = match rule.facts {
                 Facts::Any => true,
-                Facts::Explicit => plant.form == Form::Explicit,
-                Facts::Implicit => plant.form == Form::Implicit,
+                Facts::Explicit => plant.form == FactForm::Explicit,
+                Facts::Implicit => plant.form == FactForm::Implicit,
             };
             if !is_met {
                 continue;
@@ -99,23 +98,23 @@ impl<'t> Writer<'t> {
     }
 }
 
-impl Draws {
+impl FactDraws {
     /// Makes a fact's n-th draw.
-    fn keeps(&mut self, bar: Bar, fact: FactIx, nth: u64) -> bool {
+    fn keeps(&mut self, bar: DrawBar, fact: FactIx, nth: u64) -> bool {
         match self {
             // One number for the n-th meeting, whatever the bar: a policy with a lower bar keeps all that another keeps.
             Self::Named(stream) => {
                 let drawn = stream.nth(u64::from(fact), nth).unit();
                 match bar {
-                    Bar::Below(p) => drawn < p,
-                    Bar::Above(miss) => drawn < 1.0 - miss,
+                    DrawBar::Below(p) => drawn < p,
+                    DrawBar::Above(miss) => drawn < 1.0 - miss,
                 }
             }
             Self::Sequential(draws) => {
                 let drawn = draws.unit();
                 match bar {
-                    Bar::Below(p) => drawn < p,
-                    Bar::Above(miss) => drawn > miss,
+                    DrawBar::Below(p) => drawn < p,
+                    DrawBar::Above(miss) => drawn > miss,
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The history as code outside this crate sees it: entries with numbers, and the slots in which they stand.
 
-use super::Made;
-use super::place::Known;
+use super::CodeInputs;
+use super::place::NamedEntry;
 use super::view::{Cx, Entry, ItemId};
 use crate::input::policy::Moment;
 use crate::projection::{Ambient, Editor, SlotIx, State};
@@ -15,11 +15,11 @@ const SPARES_IN_FRONT: usize = 8;
 
 /// Follows a run.
 pub(super) struct Book<'t> {
-    made: Made<'t>,
+    made: CodeInputs<'t>,
     /// The entries of the session that were not taken out, in order.
     pub(super) entries: Vec<Entry<'t>>,
     /// The same, with their slots.
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<NamedEntry>,
     /// How many slots have been looked at.
     until: SlotIx,
     next_id: u32,
@@ -33,7 +33,7 @@ pub(super) struct Book<'t> {
 }
 
 impl<'t> Book<'t> {
-    pub(super) fn new(made: Made<'t>) -> Self {
+    pub(super) fn new(made: CodeInputs<'t>) -> Self {
         Self {
             made,
             entries: Vec::new(),
@@ -100,7 +100,7 @@ impl<'t> Book<'t> {
         });
         let due = timeline.spine.items.get(item.origin as usize).map_or(NO_ITEM, |it| it.pair);
         let is_stable = slot < prompt.history().session_from();
-        self.known.push(Known {
+        self.known.push(NamedEntry {
             id,
             slot,
             pair,
@@ -163,7 +163,7 @@ impl<'t> Book<'t> {
         self.gone.clear();
     }
 
-    pub(super) fn made(&self) -> Made<'t> {
+    pub(super) fn made(&self) -> CodeInputs<'t> {
         self.made
     }
 }

@@ -10,7 +10,7 @@ use crate::quantity::ix;
 
 /// An entry that a view can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct NamedEntry {
     /// Its number.
     pub(super) id: ItemId,
     /// Where it stands.
@@ -40,7 +40,7 @@ pub(super) enum Target<'p> {
 
 /// A view in slots, in their order, and behind them what is added at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Placed<'p> {
+pub(super) struct PlacedView<'p> {
     /// By slot.
     pub(super) slots: BTreeMap<SlotIx, Target<'p>>,
     /// Words behind everything else.
@@ -104,11 +104,11 @@ struct Gaps<'a> {
 /// The first rule that the view breaks.
 pub(super) fn place<'p>(
     parts: &'p [Part],
-    known: &[Known],
+    known: &[NamedEntry],
     spares: &[SlotIx],
     end: SlotIx,
-) -> Result<Placed<'p>, Misplaced> {
-    let mut placed = Placed::default();
+) -> Result<PlacedView<'p>, Misplaced> {
+    let mut placed = PlacedView::default();
     shown(parts, known, &mut placed)?;
     replaced(parts, known, &mut placed)?;
     inserted(parts, known, &Gaps { spares, end }, &mut placed)?;
@@ -116,13 +116,13 @@ pub(super) fn place<'p>(
     Ok(placed)
 }
 
-fn find(known: &[Known], id: ItemId) -> Result<&Known, Misplaced> {
+fn find(known: &[NamedEntry], id: ItemId) -> Result<&NamedEntry, Misplaced> {
     let at = known.binary_search_by_key(&id, |it| it.id).map_err(|_| Misplaced::Unknown(id))?;
     Ok(&known[at])
 }
 
 /// Places the entries that are shown, as they came or in other words.
-fn shown<'p>(parts: &'p [Part], known: &[Known], placed: &mut Placed<'p>) -> Result<(), Misplaced> {
+fn shown<'p>(parts: &'p [Part], known: &[NamedEntry], placed: &mut PlacedView<'p>) -> Result<(), Misplaced> {
     let mut last: Option<ItemId> = None;
     for part in parts {
         let (id, target) = match &part.form {
@@ -154,7 +154,11 @@ fn shown<'p>(parts: &'p [Part], known: &[Known], placed: &mut Placed<'p>) -> Res
 }
 
 /// Places the entries that inserted words replace.
-fn replaced<'p>(parts: &'p [Part], known: &[Known], placed: &mut Placed<'p>) -> Result<(), Misplaced> {
+fn replaced<'p>(
+    parts: &'p [Part],
+    known: &[NamedEntry],
+    placed: &mut PlacedView<'p>,
+) -> Result<(), Misplaced> {
     for id in parts.iter().flat_map(|it| &it.replaces).copied() {
         let entry = find(known, id)?;
         if entry.is_stable {
@@ -170,9 +174,9 @@ fn replaced<'p>(parts: &'p [Part], known: &[Known], placed: &mut Placed<'p>) -> 
 /// Places the words that are inserted, each between its neighbours.
 fn inserted<'p>(
     parts: &'p [Part],
-    known: &[Known],
+    known: &[NamedEntry],
     gaps: &Gaps<'_>,
-    placed: &mut Placed<'p>,
+    placed: &mut PlacedView<'p>,
 ) -> Result<(), Misplaced> {
     let slot_of = |part: &Part| match part.form {
         PartForm::Keep(id) | PartForm::Rewrite(id, _) => find(known, id).ok().filter(|it| !it.is_stable),
@@ -227,7 +231,7 @@ fn inserted<'p>(
 
 impl Gaps<'_> {
     /// Returns the first free slot of a range that is no entry's.
-    fn spare(&self, range: Range<SlotIx>, placed: &Placed<'_>) -> Option<SlotIx> {
+    fn spare(&self, range: Range<SlotIx>, placed: &PlacedView<'_>) -> Option<SlotIx> {
         let first = self.spares.partition_point(|it| *it < range.start);
         let within = self.spares[first..].iter().take_while(|it| **it < range.end);
         within.copied().find(|it| !placed.slots.contains_key(it))
@@ -235,8 +239,8 @@ impl Gaps<'_> {
 }
 
 /// Checks that calls and results are shown or left out together.
-fn whole(known: &[Known], placed: &Placed<'_>) -> Result<(), Misplaced> {
-    let is_shown = |it: &Known| {
+fn whole(known: &[NamedEntry], placed: &PlacedView<'_>) -> Result<(), Misplaced> {
+    let is_shown = |it: &NamedEntry| {
         it.is_stable || matches!(placed.slots.get(&it.slot), Some(Target::Raw | Target::Words(..)))
     };
     for entry in known {

@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 
-use self::answer::Answer;
+use self::answer::OutputLine;
 use self::child::Child;
-use self::message::{Added, Limited, Message, Run};
+use self::message::{Added, InputLine, Limited, RunNames};
 use super::view::{PartForm, View};
-use super::{BoxError, Cx, Entry, ItemId, Lasts, Made, Own, Part};
+use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::input::policy::{ProcessFile, Size};
 use crate::projection::num::{Known, Num};
 use crate::quantity::UNLIMITED;
@@ -53,8 +53,8 @@ impl Process {
     ///
     /// # Errors
     /// It cannot be started, does not answer, or does not end within a second.
-    pub fn try_out(&self, policy: &str, made: Made<'_>) -> Result<(), BoxError> {
-        let mut session = Session::start(self, policy, made)?;
+    pub fn try_out(&self, policy: &str, made: CodeInputs<'_>) -> Result<(), BoxError> {
+        let mut session = RunningProgram::start(self, policy, made)?;
         if session.child.close() {
             return Ok(());
         }
@@ -66,12 +66,12 @@ impl Own {
     /// Creates a policy of a name whose views come from a program.
     pub fn process(name: &str, process: Process) -> Self {
         let policy: Arc<str> = name.into();
-        Self::view(name, move |made| Session::start(&process, &policy, made))
+        Self::view(name, move |made| RunningProgram::start(&process, &policy, made))
     }
 }
 
 /// A program at work.
-struct Session {
+struct RunningProgram {
     child: Child,
     lasts: Lasts,
     /// Entries that the program has been told of and that are not gone, in order.
@@ -82,26 +82,26 @@ struct Session {
     new_from: ItemId,
 }
 
-impl Session {
+impl RunningProgram {
     /// Starts the program and waits until it is ready.
-    fn start(process: &Process, policy: &str, made: Made<'_>) -> Result<Self, BoxError> {
+    fn start(process: &Process, policy: &str, made: CodeInputs<'_>) -> Result<Self, BoxError> {
         let mut child = Child::start(process, made.play)?;
         let known = Known::of(made.timeline, made.limits);
         let params = process.params.iter().map(|(name, size)| (name.as_str(), Num::known(size, &known)));
-        child.tell(&Message::Open {
+        child.tell(&InputLine::Open {
             protocol: PROTOCOL,
-            run: Run { policy, scenario: &made.timeline.name },
+            run: RunNames { policy, scenario: &made.timeline.name },
             seed: made.timeline.seed,
             params: params.collect(),
             limits: Limited { prompt: Some(made.limits.prompt).filter(|it| *it != UNLIMITED) },
         })?;
         let line = child.hear("the opening message")?;
-        let answer = Answer::read(&line).map_err(|it| child.fault(&it))?;
+        let answer = OutputLine::read(&line).map_err(|it| child.fault(&it))?;
         match answer {
-            Answer::Ready { lasts } => {
+            OutputLine::Ready { lasts } => {
                 Ok(Self { child, lasts, told: Vec::new(), view: Vec::new(), new_from: ItemId(0) })
             }
-            Answer::Error { message, .. } => Err(child.fault(&format!("the program reports: {message}"))),
+            OutputLine::Error { message, .. } => Err(child.fault(&format!("the program reports: {message}"))),
             other => {
                 let what =
                     format!("the program answers the opening message with `{}`, not `ready`", other.name());
@@ -138,7 +138,7 @@ impl Session {
         let first = self.told.last().map_or(ItemId(0), |it| ItemId(it.0.saturating_add(1)));
         let new = &history[history.partition_point(|it| it.id < first)..];
         self.told.extend(new.iter().map(|it| it.id));
-        self.child.tell(&Message::Request {
+        self.child.tell(&InputLine::Request {
             n: cx.request,
             session: cx.session,
             turn: cx.turn,
@@ -154,7 +154,7 @@ impl Session {
 
     /// Returns a view in parts.
     fn parts(&mut self, n: u64, line: &[u8], history: &[Entry<'_>]) -> Result<Vec<Part>, String> {
-        let answer = Answer::read(line)?;
+        let answer = OutputLine::read(line)?;
         match answer.n() {
             Some(answered) if answered != n => {
                 return Err(format!("the program answered request n={answered}, but it was asked for n={n}"));
@@ -162,20 +162,20 @@ impl Session {
             _ => {}
         }
         match answer {
-            Answer::View { parts, .. } => answer::parts(parts, history),
-            Answer::Same { .. } => {
+            OutputLine::View { parts, .. } => answer::parts(parts, history),
+            OutputLine::Same { .. } => {
                 let new = &history[history.partition_point(|it| it.id < self.new_from)..];
                 let mut parts = std::mem::take(&mut self.view);
                 parts.extend(new.iter().map(|it| Part::keep(it.id)));
                 Ok(parts)
             }
-            Answer::Error { message, .. } => Err(format!("the program reports: {message}")),
-            Answer::Ready { .. } => Err(format!("the program answered request n={n} with `ready`")),
+            OutputLine::Error { message, .. } => Err(format!("the program reports: {message}")),
+            OutputLine::Ready { .. } => Err(format!("the program answered request n={n} with `ready`")),
         }
     }
 }
 
-impl View for Session {
+impl View for RunningProgram {
     fn view(&mut self, cx: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError> {
         let gone = self.gone(history);
         self.forget(&gone);

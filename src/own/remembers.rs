@@ -2,10 +2,10 @@
 
 use super::guarded::{self, Guarded};
 use super::view::{Entry, ItemId};
-use super::{BoxError, Made, Text};
+use super::{BoxError, CodeInputs, Text};
 use crate::input::policy::memory::State;
 use crate::ledger::Loss;
-use crate::memory::{Memory as Engine, Recalled, View};
+use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
 use crate::timeline::ItemIx;
 use crate::timeline::facts::Plant;
 
@@ -45,7 +45,7 @@ pub enum Knows {
 
 /// A memory at work.
 pub(super) struct Remembers<'t, M> {
-    made: Made<'t>,
+    made: CodeInputs<'t>,
     code: Guarded<M>,
     /// How many items have been handed on.
     n_seen: ItemIx,
@@ -53,7 +53,7 @@ pub(super) struct Remembers<'t, M> {
 }
 
 impl<'t, M: Memory> Remembers<'t, M> {
-    pub(super) fn new(made: Made<'t>, code: Guarded<M>) -> Self {
+    pub(super) fn new(made: CodeInputs<'t>, code: Guarded<M>) -> Self {
         Self { made, code, n_seen: 0, fault: None }
     }
 
@@ -75,7 +75,7 @@ impl<'t, M: Memory> Remembers<'t, M> {
 }
 
 impl<M: Memory> Engine for Remembers<'_, M> {
-    fn observe(&mut self, view: &dyn View) {
+    fn observe(&mut self, view: &dyn MemoryView) {
         let (from, until) = (self.n_seen, view.n_items());
         if from < until {
             self.n_seen = until;

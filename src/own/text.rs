@@ -10,10 +10,10 @@ use crate::timeline::Timeline;
 ///
 /// Caches know a text by its content, so the same words are the same text wherever and whenever they are said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text(Form);
+pub struct Text(TextForm);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
+enum TextForm {
     Words(String),
     Sized { tokens: u32, digest: u64 },
 }
@@ -24,44 +24,44 @@ impl Text {
     /// `tokens` is its size in tokens of the model. Equal texts must have equal digests, and different texts different ones.
     #[must_use]
     pub fn sized(tokens: u32, digest: u64) -> Self {
-        Self(Form::Sized { tokens, digest })
+        Self(TextForm::Sized { tokens, digest })
     }
 
     /// Returns the words, if they were given.
     #[must_use]
     pub fn words(&self) -> Option<&str> {
         match &self.0 {
-            Form::Words(words) => Some(words),
-            Form::Sized { .. } => None,
+            TextForm::Words(words) => Some(words),
+            TextForm::Sized { .. } => None,
         }
     }
 
     /// Returns the same, with words counted by so many characters per token.
-    pub(crate) fn counted_by(&self, chars_per_token: Decimal) -> projection::Text {
+    pub(crate) fn counted_by(&self, chars_per_token: Decimal) -> projection::PromptText {
         match &self.0 {
-            Form::Words(words) => projection::Text::counted(words, None, chars_per_token),
-            Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
+            TextForm::Words(words) => projection::PromptText::counted(words, None, chars_per_token),
+            TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
         }
     }
 
     /// Returns the size and the content that a prompt holds; words are counted as the timeline counts texts of policies.
-    pub(crate) fn counted(&self, timeline: &Timeline) -> projection::Text {
+    pub(crate) fn counted(&self, timeline: &Timeline) -> projection::PromptText {
         match &self.0 {
-            Form::Words(words) => projection::Text::of(words, timeline),
-            Form::Sized { tokens, digest } => projection::Text::sized(*tokens, *digest),
+            TextForm::Words(words) => projection::PromptText::of(words, timeline),
+            TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
         }
     }
 }
 
 impl From<&str> for Text {
     fn from(words: &str) -> Self {
-        Self(Form::Words(words.to_owned()))
+        Self(TextForm::Words(words.to_owned()))
     }
 }
 
 impl From<String> for Text {
     fn from(words: String) -> Self {
-        Self(Form::Words(words))
+        Self(TextForm::Words(words))
     }
 }
 
@@ -73,6 +73,6 @@ impl From<&String> for Text {
 
 impl From<Cow<'_, str>> for Text {
     fn from(words: Cow<'_, str>) -> Self {
-        Self(Form::Words(words.into_owned()))
+        Self(TextForm::Words(words.into_owned()))
     }
 }

@@ -9,29 +9,29 @@ use crate::timeline::Texts;
 
 /// What the requests of a play showed, each as a digest.
 #[derive(Clone, Debug, Default)]
-pub struct Played(Arc<Mutex<Vec<u128>>>);
+pub struct PlayDigests(Arc<Mutex<Vec<u128>>>);
 
 /// A projector whose views are noted, or held against those of an earlier play.
-struct Noted<'t> {
+struct NotedProjector<'t> {
     policy: Box<dyn Projector + 't>,
-    played: Played,
+    played: PlayDigests,
     /// How many requests have been compared; none in the first play.
     n_compared: Option<usize>,
 }
 
-impl Played {
+impl PlayDigests {
     /// Notes what a policy shows.
     pub fn note<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
-        Box::new(Noted { policy, played: self.clone(), n_compared: None })
+        Box::new(NotedProjector { policy, played: self.clone(), n_compared: None })
     }
 
     /// Ends the run of a policy where it shows something else than was noted.
     pub fn compare<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
-        Box::new(Noted { policy, played: self.clone(), n_compared: Some(0) })
+        Box::new(NotedProjector { policy, played: self.clone(), n_compared: Some(0) })
     }
 }
 
-impl Projector for Noted<'_> {
+impl Projector for NotedProjector<'_> {
     fn name(&self) -> &str {
         self.policy.name()
     }

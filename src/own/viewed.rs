@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::book::Book;
 use super::guarded::{self, Guarded};
-use super::place::{Placed, Target, place};
+use super::place::{PlacedView, Target, place};
 use super::view::{Cx, Entry, Lasts, ModelCall, Part, View};
-use super::{Made, Text};
-use crate::input::policy::{Moment, Shown};
+use super::{CodeInputs, Text};
+use crate::input::policy::{Moment, ShownAs};
 use crate::projection::chain::Chain;
 use crate::projection::change::Purpose;
 use crate::projection::edit::Manner;
@@ -27,22 +27,22 @@ pub(super) struct Viewed<'t, V> {
     view: Guarded<V>,
     book: Book<'t>,
     /// The words that stand in slots, where they were given.
-    words: BTreeMap<SlotIx, Said>,
+    words: BTreeMap<SlotIx, SlotWords>,
     /// What model calls wrote in the last view: these are not billed again.
-    written: Vec<projection::Text>,
+    written: Vec<projection::PromptText>,
 }
 
 /// Words in a slot.
-struct Said {
+struct SlotWords {
     words: String,
     /// Their size and content, counted once.
-    text: projection::Text,
+    text: projection::PromptText,
     /// How much of the slot's entry they keep.
     left: Option<Left>,
 }
 
 impl<'t, V: View> Viewed<'t, V> {
-    pub(super) fn new(name: &Arc<str>, made: Made<'t>, view: Guarded<V>) -> Self {
+    pub(super) fn new(name: &Arc<str>, made: CodeInputs<'t>, view: Guarded<V>) -> Self {
         Self {
             name: Arc::clone(name),
             view,
@@ -84,7 +84,7 @@ impl<'t, V: View> Viewed<'t, V> {
     }
 
     /// Edits the slots that are to hold something else than they do.
-    fn edit(&mut self, placed: &Placed<'_>, edit: &mut Editor<'_, '_>) -> Result<(), String> {
+    fn edit(&mut self, placed: &PlacedView<'_>, edit: &mut Editor<'_, '_>) -> Result<(), String> {
         let first = edit.prompt().history().session_from();
         let mut targets: Vec<(SlotIx, Option<&Target<'_>>)> =
             (first..edit.prompt().len()).map(|it| (it, placed.slots.get(&it))).collect();
@@ -122,7 +122,7 @@ impl<'t, V: View> Viewed<'t, V> {
             Some(Target::Words(_, text)) if raw.is_some() && raw == text.words() => Slot::as_it_came(&item),
             Some(Target::Words(part, text)) => {
                 let says = self.say(index, text, |words| Some(left(words, raw, item.raw, part.has_handle)));
-                let rendition = if part.has_handle { Shown::Offload } else { Shown::Truncate };
+                let rendition = if part.has_handle { ShownAs::Offload } else { ShownAs::Truncate };
                 let exact = part.is_exact && item.preserve == Preserve::WorkingEvidence;
                 let (tokens, content) = (says.tokens, Some(says.content));
                 Slot { tokens, rendition, state: State::Shown, exact, content, ..before }
@@ -156,7 +156,7 @@ impl<'t, V: View> Viewed<'t, V> {
         index: SlotIx,
         text: &Text,
         left: impl FnOnce(&str) -> Option<Left>,
-    ) -> projection::Text {
+    ) -> projection::PromptText {
         let Some(words) = text.words() else {
             self.words.remove(&index);
             return text.counted(self.book.made().timeline);
@@ -165,14 +165,14 @@ impl<'t, V: View> Viewed<'t, V> {
             return said.text;
         }
         let counted = text.counted(self.book.made().timeline);
-        self.words.insert(index, Said { words: words.to_owned(), text: counted, left: left(words) });
+        self.words.insert(index, SlotWords { words: words.to_owned(), text: counted, left: left(words) });
         counted
     }
 
     /// Sends the requests that wrote new parts.
     fn bill(
         &mut self,
-        calls: &[(projection::Text, ModelCall, u32)],
+        calls: &[(projection::PromptText, ModelCall, u32)],
         prefix: Option<&(Chain, Tokens)>,
         edit: &mut Editor<'_, '_>,
     ) -> Result<(), String> {
@@ -257,10 +257,10 @@ impl<V: View> Projector for Viewed<'_, V> {
 
     fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
         let stands = prompt.slot(slot);
-        if stands.state != State::Shown || !matches!(stands.rendition, Shown::Truncate | Shown::Offload) {
+        if stands.state != State::Shown || !matches!(stands.rendition, ShownAs::Truncate | ShownAs::Offload) {
             return None;
         }
-        let unknown = Left { head: 0, tail: 0, has_handle: stands.rendition == Shown::Offload };
+        let unknown = Left { head: 0, tail: 0, has_handle: stands.rendition == ShownAs::Offload };
         Some(self.words.get(&slot).and_then(|it| it.left).unwrap_or(unknown))
     }
 

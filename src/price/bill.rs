@@ -1,6 +1,6 @@
 //! What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
 
-use crate::input::profile::price::{PriceList, Rates, Reach};
+use crate::input::profile::price::{PriceList, Rates, TierReach};
 use crate::ledger::TokenUse;
 use crate::quantity::{Cost, Rate, Tokens};
 
@@ -9,11 +9,9 @@ use crate::quantity::{Cost, Rate, Tokens};
 pub struct Bill {
     /// Reads from the cache.
     pub read: Cost,
-    /// Writes to it.
     pub write: Cost,
     /// Plain input.
     pub uncached: Cost,
-    /// Output.
     pub output: Cost,
     /// Whether some token has no price; the amounts then leave it out.
     pub is_incomplete: bool,
@@ -43,8 +41,8 @@ impl Bill {
     /// Prices one request, whose length may decide.
     pub fn of_request(list: &PriceList, request: &TokenUse) -> Self {
         match list.reach {
-            Reach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
-            Reach::Bracket => Self::in_brackets(list, request),
+            TierReach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
+            TierReach::Bracket => Self::in_brackets(list, request),
         }
     }
 

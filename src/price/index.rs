@@ -1,22 +1,21 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
 use super::bill::{self, Bill};
-use crate::input::profile::price::{PriceList, Prices, Reach};
+use crate::input::profile::price::{PriceList, Prices, TierReach};
 use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use crate::quantity::{Cost, Tokens};
 
 /// Which part of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]
 pub struct PriceRows {
-    main: Vec<Row>,
-    summariser: Vec<Row>,
-    keep_alive: Vec<Row>,
+    main: Vec<PricedRequest>,
+    summariser: Vec<PricedRequest>,
+    keep_alive: Vec<PricedRequest>,
     stored: Vec<ExplicitCacheRow>,
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct PricedRequest {
     prompt: Tokens,
     at_ms: i64,
     tokens: TokenUse,
@@ -30,7 +29,7 @@ impl Sink for PriceRows {
             Role::KeepAlive => &mut self.keep_alive,
         };
         let tokens = row.tokens();
-        rows.push(Row { prompt: tokens.prompt(), at_ms: row.at_ms, tokens });
+        rows.push(PricedRequest { prompt: tokens.prompt(), at_ms: row.at_ms, tokens });
     }
 
     fn need(&mut self, _: &NeedRow) {}
@@ -53,7 +52,7 @@ pub struct PriceIndex {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     /// By length of the prompt.
-    rows: Vec<Row>,
+    rows: Vec<PricedRequest>,
     /// What the first so many rows consumed.
     sums: Vec<TokenUse>,
 }
@@ -78,7 +77,7 @@ impl PriceIndex {
 }
 
 impl Side {
-    fn new(mut rows: Vec<Row>) -> Self {
+    fn new(mut rows: Vec<PricedRequest>) -> Self {
         rows.sort_by_key(|it| it.prompt);
         let mut sums = Vec::with_capacity(rows.len() + 1);
         let mut sum = TokenUse::default();
@@ -92,7 +91,9 @@ impl Side {
 
     pub(super) fn bill(&self, prices: &Prices) -> Bill {
         match prices.timeless() {
-            Some(list) if list.reach == Reach::WholeRequest || list.tiers.is_empty() => self.by_length(list),
+            Some(list) if list.reach == TierReach::WholeRequest || list.tiers.is_empty() => {
+                self.by_length(list)
+            }
             _ => self.by_request(prices),
         }
     }

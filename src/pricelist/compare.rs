@@ -3,9 +3,9 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::rules::canonical;
-use super::{Entry, Found};
+use super::{ListContents, ListEntry};
 use crate::input::profile::calendar;
-use crate::input::profile::written::Price;
+use crate::input::profile::written::PriceSpec;
 use crate::quantity::Decimal;
 
 /// A price on which lists disagree.
@@ -32,8 +32,8 @@ impl Disagreement {
 ///
 /// Of dated prices those count that hold on a day, `YYYY-MM-DD`; the latest, if none is given. A model
 /// without a price on that day, or with a price from no known day, is in no list.
-pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
-    let mut by_model: IndexMap<String, Vec<(&'static str, &Price)>> = IndexMap::new();
+pub fn compare(lists: &[ListContents], as_of: Option<&str>) -> (usize, Vec<Disagreement>) {
+    let mut by_model: IndexMap<String, Vec<(&'static str, &PriceSpec)>> = IndexMap::new();
     for found in lists {
         for entry in &found.entries {
             let Some(price) = price_on(entry, as_of) else { continue };
@@ -50,14 +50,14 @@ pub fn compare(lists: &[Found], as_of: Option<&str>) -> (usize, Vec<Disagreement
 }
 
 /// Returns what a model is known by in every list.
-fn key(entry: &Entry) -> String {
+fn key(entry: &ListEntry) -> String {
     let model = entry.model.to_lowercase().replace('.', "-");
     let provider = canonical(&entry.provider);
     format!("{provider}/{}", model.strip_prefix(&format!("{provider}/")).unwrap_or(&model))
 }
 
 /// Returns the prices of an entry that hold on a day or, without one, at last.
-fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e Price> {
+fn price_on<'e>(entry: &'e ListEntry, as_of: Option<&str>) -> Option<&'e PriceSpec> {
     let on = as_of.map_or(Some(i64::MAX), calendar::day)?;
     let mut dated = Vec::with_capacity(entry.prices.len());
     for price in &entry.prices {
@@ -67,7 +67,7 @@ fn price_on<'e>(entry: &'e Entry, as_of: Option<&str>) -> Option<&'e Price> {
     dated.into_iter().filter(|(from, _)| *from <= on).max_by_key(|(from, _)| *from).map(|(_, price)| price)
 }
 
-fn disagreements(model: &str, prices: &[(&'static str, &Price)]) -> Vec<Disagreement> {
+fn disagreements(model: &str, prices: &[(&'static str, &PriceSpec)]) -> Vec<Disagreement> {
     let priced: Vec<_> = prices.iter().map(|(list, price)| (*list, fields(price))).collect();
     let names: IndexSet<&String> = priced.iter().flat_map(|(_, it)| it.keys()).collect();
     let rows = names.into_iter().filter_map(|field| {
@@ -79,7 +79,7 @@ fn disagreements(model: &str, prices: &[(&'static str, &Price)]) -> Vec<Disagree
 }
 
 /// Returns usual prices by name.
-fn fields(price: &Price) -> IndexMap<String, Decimal> {
+fn fields(price: &PriceSpec) -> IndexMap<String, Decimal> {
     let mut fields = IndexMap::new();
     let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
     put("input".to_owned(), Some(price.input));

@@ -7,12 +7,11 @@ use indexmap::IndexMap;
 
 use super::json::{self, Json};
 use super::matching::Match;
-use super::{Entry, Found, List, PriceFile, Reason};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::diag::Diagnostic;
-use crate::input::profile::written::{Limits, Price, Tier, Window};
+use crate::input::profile::written::{LimitsSpec, PriceSpec, TierSpec, WindowSpec};
 use crate::quantity::{Decimal, Tokens};
 
-/// The list.
 pub(super) const LIST: List = List {
     name: "genai-prices",
     looks_like: "a JSON list of providers with `models`",
@@ -25,7 +24,7 @@ fn detect(file: &PriceFile) -> bool {
     file.text.trim_start().starts_with('[') && file.path.ends_with(".json")
 }
 
-fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
+fn read(files: &[&PriceFile], found: &mut ListContents) -> Result<(), Vec<Diagnostic>> {
     for file in files {
         let tree = json::read(file)?;
         for (index, it) in tree.list().into_iter().flatten().enumerate() {
@@ -45,7 +44,7 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
 }
 
 /// Reads one provider's models.
-fn provider(id: &str, provider: &Json, found: &mut Found) {
+fn provider(id: &str, provider: &Json, found: &mut ListContents) {
     let texts = |name: &str| {
         let list = provider.get(name).and_then(Json::list).unwrap_or_default();
         list.iter().filter_map(|it| it.text().map(str::to_owned)).collect::<Vec<_>>()
@@ -74,7 +73,12 @@ fn provider(id: &str, provider: &Json, found: &mut Found) {
 }
 
 /// Reads one model.
-fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -> Result<Entry, Reason> {
+fn entry(
+    provider: &str,
+    name: Option<&str>,
+    model: &Json,
+    sources: &[String],
+) -> Result<ListEntry, NoProfileReason> {
     let malformed = |what: String| ("price-malformed", what);
     let name = name.ok_or_else(|| malformed("a model without an `id`".to_owned()))?;
     let matching = match model.get("match") {
@@ -88,11 +92,11 @@ fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -
         _ => return Err(malformed("a model without `prices`".to_owned())),
     };
     let context_tokens = model.get("context_window").and_then(Json::tokens);
-    Ok(Entry {
+    Ok(ListEntry {
         provider: provider.to_owned(),
         model: name.to_owned(),
         title: model.get("name").and_then(Json::text).map(str::to_owned),
-        limits: Limits { context_tokens, ..Limits::default() },
+        limits: LimitsSpec { context_tokens, ..LimitsSpec::default() },
         cache_min_tokens: None,
         prices,
         matching,
@@ -102,8 +106,11 @@ fn entry(provider: &str, name: Option<&str>, model: &Json, sources: &[String]) -
 }
 
 /// Reads prices that hold from a day on, or at some hours.
-fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Result<Vec<Price>, Reason> {
-    let mut prices: Vec<Price> = Vec::new();
+fn conditional_prices(
+    conditional: &[Json],
+    left_out: &mut Vec<String>,
+) -> Result<Vec<PriceSpec>, NoProfileReason> {
+    let mut prices: Vec<PriceSpec> = Vec::new();
     for one in conditional {
         let given =
             one.get("prices").ok_or_else(|| ("price-malformed", "an item without `prices`".to_owned()))?;
@@ -125,13 +132,13 @@ fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Resul
                         "hourly prices in a form that profiles do not support".to_owned(),
                     ));
                 };
-                usual.windows.push(Window {
+                usual.windows.push(WindowSpec {
                     hours: vec![format!("{start}-{end}")],
                     input: Some(spec.input),
                     output: spec.output,
                     cache_read: spec.cache_read,
                     cache_write: spec.cache_write,
-                    ..Window::default()
+                    ..WindowSpec::default()
                 });
             }
             _ => return Err(("price-form", "an unknown kind of constraint".to_owned())),
@@ -142,16 +149,16 @@ fn conditional_prices(conditional: &[Json], left_out: &mut Vec<String>) -> Resul
 
 /// A list's prices for one kind of token.
 #[derive(Debug, Default)]
-struct Priced {
+struct GenaiRates {
     base: Option<Decimal>,
     above: IndexMap<Tokens, Decimal>,
 }
 
 /// Reads one set of prices.
-fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<Price, Reason> {
+fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<PriceSpec, NoProfileReason> {
     let fields =
         prices.object().ok_or_else(|| ("price-malformed", "`prices` is not an object".to_owned()))?;
-    let mut by_name: IndexMap<&str, Priced> = IndexMap::new();
+    let mut by_name: IndexMap<&str, GenaiRates> = IndexMap::new();
     for (name, value) in fields {
         match name.as_str() {
             "input_mtok" | "output_mtok" | "cache_read_mtok" | "cache_write_mtok" | "cache_write_1h_mtok" => {
@@ -176,29 +183,29 @@ fn price(prices: &Json, left_out: &mut Vec<String>) -> Result<Price, Reason> {
     starts.dedup();
     let tiers = starts.into_iter().map(|start| {
         let above = |name: &str| by_name.get(name).and_then(|it| it.above.get(&start)).copied();
-        Tier {
+        TierSpec {
             above_prompt_tokens: Some(start),
             input: above("input_mtok"),
             output: above("output_mtok"),
             cache_read: above("cache_read_mtok"),
             cache_write: writes(&above),
-            ..Tier::default()
+            ..TierSpec::default()
         }
     });
-    Ok(Price {
+    Ok(PriceSpec {
         input,
         output: base("output_mtok"),
         cache_read: base("cache_read_mtok"),
         cache_write: writes(&base),
         tiers: tiers.collect(),
-        ..Price::default()
+        ..PriceSpec::default()
     })
 }
 
 /// Reads a price, or a base with tiers.
-fn priced(value: &Json) -> Result<Priced, String> {
+fn priced(value: &Json) -> Result<GenaiRates, String> {
     let Some(tiers) = value.get("tiers") else {
-        return Ok(Priced { base: Some(value.per_million()?), above: IndexMap::new() });
+        return Ok(GenaiRates { base: Some(value.per_million()?), above: IndexMap::new() });
     };
     let base = value.get("base").ok_or("tiers without a `base`")?.per_million()?;
     let mut above = IndexMap::new();
@@ -210,5 +217,5 @@ fn priced(value: &Json) -> Result<Priced, String> {
             return Err(format!("two tiers start at {start}"));
         }
     }
-    Ok(Priced { base: Some(base), above })
+    Ok(GenaiRates { base: Some(base), above })
 }

@@ -132,14 +132,14 @@ pub(super) fn read(file: &PriceFile) -> Result<Json, Vec<Diagnostic>> {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Values)
+        deserializer.deserialize_any(JsonBuilder)
     }
 }
 
 /// Builds the tree.
-struct Values;
+struct JsonBuilder;
 
-impl<'de> Visitor<'de> for Values {
+impl<'de> Visitor<'de> for JsonBuilder {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

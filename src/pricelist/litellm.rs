@@ -6,12 +6,11 @@
 use indexmap::IndexMap;
 
 use super::json::{self, Json};
-use super::{Entry, Found, List, PriceFile, Reason};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::diag::Diagnostic;
-use crate::input::profile::written::{Limits, Price, Service, Tier, Weekday, Window};
+use crate::input::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
 use crate::quantity::{Decimal, Tokens};
 
-/// The list.
 pub(super) const LIST: List = List {
     name: "litellm",
     looks_like: "a JSON object of models with `litellm_provider`",
@@ -37,7 +36,7 @@ fn detect(file: &PriceFile) -> bool {
     file.text.trim_start().starts_with('{') && file.text.contains("\"litellm_provider\"")
 }
 
-fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
+fn read(files: &[&PriceFile], found: &mut ListContents) -> Result<(), Vec<Diagnostic>> {
     for file in files {
         let tree = json::read(file)?;
         for (key, value) in tree.object().into_iter().flatten() {
@@ -54,7 +53,7 @@ fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> 
 }
 
 /// Reads one model.
-fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
+fn entry(key: &str, value: &Json) -> Result<ListEntry, NoProfileReason> {
     let fields = value.object().ok_or_else(|| ("price-malformed", "a model must be an object".to_owned()))?;
     let provider = fields.get("litellm_provider").and_then(Json::text);
     let provider = provider.ok_or_else(|| ("provider-missing", "no `litellm_provider`".to_owned()))?;
@@ -69,7 +68,7 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     if fields.get("input_cost_per_request").filter(is_paid).is_some() {
         return Err(("price-form", "a price per request".to_owned()));
     }
-    let rates = Rates::read(fields)?;
+    let rates = LitellmRates::read(fields)?;
     let mut price = rates.price(provider)?;
     price.windows = windows(fields.get("off_peak_pricing"), &price)?;
     factors(fields, &mut price)?;
@@ -84,11 +83,11 @@ fn entry(key: &str, value: &Json) -> Result<Entry, Reason> {
     if fields.get("off_peak_pricing").is_some_and(|it| it.get("weekday_timezone").is_some()) {
         left_out.push("weekdays in a time zone other than UTC".to_owned());
     }
-    Ok(Entry {
+    Ok(ListEntry {
         provider: provider.to_owned(),
         model: model.to_owned(),
         title: None,
-        limits: Limits {
+        limits: LimitsSpec {
             context_tokens: None,
             input_tokens: number("max_input_tokens"),
             output_tokens: number("max_output_tokens"),
@@ -111,7 +110,7 @@ const LEFT_OUT: [(&str, &str); 4] = [
 
 /// One kind of token that a key prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum PricedPart {
     Input,
     Output,
     Read,
@@ -120,13 +119,13 @@ enum Part {
 
 /// The token kind of a key's beginning, the longest first. A write without a lifetime has the provider's
 /// default one.
-const PARTS: [(&str, Part); 6] = [
-    ("cache_creation_input_token_cost_above_12hr", Part::Write("12h")),
-    ("cache_creation_input_token_cost_above_1hr", Part::Write("1h")),
-    ("cache_creation_input_token_cost", Part::Write("")),
-    ("cache_read_input_token_cost", Part::Read),
-    ("input_cost_per_token", Part::Input),
-    ("output_cost_per_token", Part::Output),
+const PARTS: [(&str, PricedPart); 6] = [
+    ("cache_creation_input_token_cost_above_12hr", PricedPart::Write("12h")),
+    ("cache_creation_input_token_cost_above_1hr", PricedPart::Write("1h")),
+    ("cache_creation_input_token_cost", PricedPart::Write("")),
+    ("cache_read_input_token_cost", PricedPart::Read),
+    ("input_cost_per_token", PricedPart::Input),
+    ("output_cost_per_token", PricedPart::Output),
 ];
 
 /// What some providers' models have for `cache_read_input_token_cost`.
@@ -134,12 +133,12 @@ const CACHE_HIT: &str = "input_cost_per_token_cache_hit";
 
 /// Every price of a model: by service, by threshold, by part.
 #[derive(Debug, Default)]
-struct Rates {
-    by_service: IndexMap<&'static str, IndexMap<Tokens, IndexMap<Part, Decimal>>>,
+struct LitellmRates {
+    by_service: IndexMap<&'static str, IndexMap<Tokens, IndexMap<PricedPart, Decimal>>>,
 }
 
-impl Rates {
-    fn read(fields: &IndexMap<String, Json>) -> Result<Self, Reason> {
+impl LitellmRates {
+    fn read(fields: &IndexMap<String, Json>) -> Result<Self, NoProfileReason> {
         let mut rates = Self::default();
         for (key, value) in fields {
             let (key, value) = match key.as_str() {
@@ -166,7 +165,7 @@ impl Rates {
     }
 
     /// Reads prices that are listed by the length from which on they hold.
-    fn read_tiered(&mut self, tiers: Option<&Json>) -> Result<(), Reason> {
+    fn read_tiered(&mut self, tiers: Option<&Json>) -> Result<(), NoProfileReason> {
         let malformed = |what: &str| ("price-malformed", format!("`tiered_pricing`: {what}"));
         let tiers = match tiers {
             None | Some(Json::Null) => &[],
@@ -201,26 +200,26 @@ impl Rates {
     }
 
     /// Writes the prices as a profile does.
-    fn price(&self, provider: &str) -> Result<Price, Reason> {
+    fn price(&self, provider: &str) -> Result<PriceSpec, NoProfileReason> {
         let usual = self.by_service.get("");
         let base = usual.and_then(|it| it.get(&0));
-        let input = base.and_then(|it| it.get(&Part::Input)).copied();
+        let input = base.and_then(|it| it.get(&PricedPart::Input)).copied();
         let input = input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
-        let output = base.and_then(|it| it.get(&Part::Output)).copied();
+        let output = base.and_then(|it| it.get(&PricedPart::Output)).copied();
         if output.is_none() {
             return Err(("price-absent", "no price for output tokens".to_owned()));
         }
-        let sells_half_hours = base.is_some_and(|it| it.contains_key(&Part::Write("12h")))
+        let sells_half_hours = base.is_some_and(|it| it.contains_key(&PricedPart::Write("12h")))
             || ["openai", "azure", "azure_ai"].contains(&provider);
         let usual_ttl = if sells_half_hours { "30m" } else { "5m" };
-        let mut price = Price { input, output, ..Price::default() };
+        let mut price = PriceSpec { input, output, ..PriceSpec::default() };
         if let Some(base) = base {
-            price.cache_read = base.get(&Part::Read).copied();
+            price.cache_read = base.get(&PricedPart::Read).copied();
             price.cache_write = writes(base, usual_ttl);
         }
-        let tiers = |by_threshold: &IndexMap<Tokens, IndexMap<Part, Decimal>>| {
+        let tiers = |by_threshold: &IndexMap<Tokens, IndexMap<PricedPart, Decimal>>| {
             let above = by_threshold.iter().filter(|(threshold, _)| **threshold > 0);
-            let mut tiers: Vec<(Tokens, Tier)> = above
+            let mut tiers: Vec<(Tokens, TierSpec)> = above
                 .map(|(threshold, parts)| (*threshold, tier(*threshold, parts, provider, usual_ttl)))
                 .collect();
             tiers.sort_by_key(|(threshold, _)| *threshold);
@@ -230,11 +229,11 @@ impl Rates {
         for (service, by_threshold) in self.by_service.iter().filter(|(name, _)| !name.is_empty()) {
             let none = IndexMap::new();
             let base = by_threshold.get(&0).unwrap_or(&none);
-            let own = Service {
+            let own = ServicePrices {
                 factor: None,
-                input: base.get(&Part::Input).copied(),
-                output: base.get(&Part::Output).copied(),
-                cache_read: base.get(&Part::Read).copied(),
+                input: base.get(&PricedPart::Input).copied(),
+                output: base.get(&PricedPart::Output).copied(),
+                cache_read: base.get(&PricedPart::Read).copied(),
                 cache_write: writes(base, usual_ttl),
                 tiers: tiers(by_threshold),
             };
@@ -247,24 +246,30 @@ impl Rates {
     }
 }
 
-fn tier(threshold: Tokens, parts: &IndexMap<Part, Decimal>, provider: &str, usual_ttl: &str) -> Tier {
+fn tier(
+    threshold: Tokens,
+    parts: &IndexMap<PricedPart, Decimal>,
+    provider: &str,
+    usual_ttl: &str,
+) -> TierSpec {
     let is_counted_in = provider == "xai";
-    Tier {
+    TierSpec {
         above_prompt_tokens: (!is_counted_in).then_some(threshold),
         from_prompt_tokens: is_counted_in.then_some(threshold),
-        input: parts.get(&Part::Input).copied(),
-        output: parts.get(&Part::Output).copied(),
-        cache_read: parts.get(&Part::Read).copied(),
+        input: parts.get(&PricedPart::Input).copied(),
+        output: parts.get(&PricedPart::Output).copied(),
+        cache_read: parts.get(&PricedPart::Read).copied(),
         cache_write: writes(parts, usual_ttl),
-        ..Tier::default()
+        ..TierSpec::default()
     }
 }
 
 /// Returns the prices of writes by lifetime, the shortest first.
-fn writes(parts: &IndexMap<Part, Decimal>, usual_ttl: &str) -> IndexMap<String, Decimal> {
+fn writes(parts: &IndexMap<PricedPart, Decimal>, usual_ttl: &str) -> IndexMap<String, Decimal> {
     let by_ttl = [("", usual_ttl), ("1h", "1h"), ("12h", "12h")];
-    let given =
-        by_ttl.iter().filter_map(|(key, ttl)| Some(((*ttl).to_owned(), *parts.get(&Part::Write(key))?)));
+    let given = by_ttl
+        .iter()
+        .filter_map(|(key, ttl)| Some(((*ttl).to_owned(), *parts.get(&PricedPart::Write(key))?)));
     given.collect()
 }
 
@@ -274,7 +279,7 @@ fn is_price(key: &str) -> bool {
 }
 
 /// What a key prices: the service, the threshold, the kind of token.
-type Keyed = (&'static str, Tokens, Part);
+type Keyed = (&'static str, Tokens, PricedPart);
 
 /// Returns what a key prices, if it can be read.
 fn what(key: &str) -> Option<Keyed> {
@@ -291,7 +296,7 @@ fn what(key: &str) -> Option<Keyed> {
 }
 
 /// Reads the hours at which a model is cheaper.
-fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason> {
+fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>, NoProfileReason> {
     let Some(off_peak) = off_peak else { return Ok(Vec::new()) };
     let malformed = |what: &str| ("price-malformed", format!("`off_peak_pricing`: {what}"));
     if !price.tiers.is_empty() {
@@ -301,11 +306,11 @@ fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason
         None => Ok(None),
         Some(value) => value.per_token().map(Some).map_err(|it| malformed(&format!("`{name}`: {it}"))),
     };
-    let own = Window {
+    let own = WindowSpec {
         input: rate("input_cost_per_token")?,
         output: rate("output_cost_per_token")?,
         cache_read: rate("cache_read_input_token_cost")?,
-        ..Window::default()
+        ..WindowSpec::default()
     };
     let windows = off_peak.get("windows").and_then(Json::list).ok_or_else(|| malformed("no `windows`"))?;
     let read = windows.iter().map(|window| {
@@ -329,7 +334,7 @@ fn windows(off_peak: Option<&Json>, price: &Price) -> Result<Vec<Window>, Reason
                 )
             })
         });
-        Ok(Window { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
+        Ok(WindowSpec { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
     });
     read.collect()
 }
@@ -341,7 +346,7 @@ fn weekday(number: &Json) -> Option<Weekday> {
 }
 
 /// Reads what a region or a speed multiplies prices with.
-fn factors(fields: &IndexMap<String, Json>, price: &mut Price) -> Result<(), Reason> {
+fn factors(fields: &IndexMap<String, Json>, price: &mut PriceSpec) -> Result<(), NoProfileReason> {
     let entry = fields.get("provider_specific_entry").and_then(Json::object);
     let own = ["us", "eu", "fast"].iter().filter_map(|it| Some((*it, entry?.get(*it)?)));
     let uplift = "regional_processing_uplift_multiplier_";
@@ -353,7 +358,9 @@ fn factors(fields: &IndexMap<String, Json>, price: &mut Price) -> Result<(), Rea
         };
         let factor = factor
             .ok_or_else(|| ("price-malformed", format!("the factor of `{name}` is not a number above 0")))?;
-        price.services.insert(name.to_owned(), Service { factor: Some(factor), ..Service::default() });
+        price
+            .services
+            .insert(name.to_owned(), ServicePrices { factor: Some(factor), ..ServicePrices::default() });
     }
     Ok(())
 }

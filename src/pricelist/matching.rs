@@ -9,7 +9,6 @@ pub enum Match {
     Equals(String),
     /// Its beginning.
     StartsWith(String),
-    /// Its end.
     EndsWith(String),
     /// Any part.
     Contains(String),
@@ -24,14 +23,14 @@ pub enum Match {
 /// A pattern: literal characters and single digits, tied to the ends of a name or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    steps: Vec<Step>,
+    steps: Vec<MatchStep>,
     is_at_start: bool,
     is_at_end: bool,
 }
 
 /// What one character must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum MatchStep {
     Literal(char),
     Digit,
 }
@@ -93,8 +92,8 @@ impl Pattern {
         while let Some(next) = chars.next() {
             match next {
                 '\\' => match chars.next() {
-                    Some('d') => steps.push(Step::Digit),
-                    Some(literal) if !literal.is_alphanumeric() => steps.push(Step::Literal(literal)),
+                    Some('d') => steps.push(MatchStep::Digit),
+                    Some(literal) if !literal.is_alphanumeric() => steps.push(MatchStep::Literal(literal)),
                     _ => return Err(unsupported()),
                 },
                 '{' => {
@@ -105,7 +104,7 @@ impl Pattern {
                     steps.extend(std::iter::repeat_n(last, n - 1));
                 }
                 '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '|' | '^' | '$' => return Err(unsupported()),
-                literal => steps.extend(literal.to_lowercase().map(Step::Literal)),
+                literal => steps.extend(literal.to_lowercase().map(MatchStep::Literal)),
             }
         }
         Ok(Self { steps, is_at_start, is_at_end })
@@ -116,8 +115,8 @@ impl Pattern {
         let Some(last_start) = chars.len().checked_sub(self.steps.len()) else { return false };
         let fits = |start: usize| {
             chars[start..].iter().zip(&self.steps).all(|(it, step)| match step {
-                Step::Literal(literal) => it == literal,
-                Step::Digit => it.is_ascii_digit(),
+                MatchStep::Literal(literal) => it == literal,
+                MatchStep::Digit => it.is_ascii_digit(),
             })
         };
         let starts = if self.is_at_start { 0..=0 } else { 0..=last_start };

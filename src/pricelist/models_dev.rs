@@ -5,12 +5,11 @@
 use indexmap::IndexMap;
 
 use super::json::{self, Json};
-use super::{Entry, Found, List, PriceFile, Reason};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::diag::Diagnostic;
-use crate::input::profile::written::{Limits, Price, Service, Tier};
+use crate::input::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
 use crate::quantity::Decimal;
 
-/// The list.
 pub(super) const LIST: List = List {
     name: "models.dev",
     looks_like: "TOML files `PROVIDER/models/MODEL.toml`",
@@ -23,7 +22,7 @@ fn detect(file: &PriceFile) -> bool {
     names(&file.path).is_some() || file.path.rsplit('/').next() == Some("provider.toml")
 }
 
-fn read(files: &[&PriceFile], found: &mut Found) -> Result<(), Vec<Diagnostic>> {
+fn read(files: &[&PriceFile], found: &mut ListContents) -> Result<(), Vec<Diagnostic>> {
     let mut problems = Vec::new();
     for file in files {
         let Some((provider, model)) = names(&file.path) else { continue };
@@ -52,19 +51,19 @@ fn names(path: &str) -> Option<(&str, &str)> {
 const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"];
 
 /// Reads one model.
-fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
+fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfileReason> {
     let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
-    let rates = Rates::read(cost)?;
+    let rates = ModelsDevRates::read(cost)?;
     let input = rates.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
     if rates.output.is_none() {
         return Err(("price-absent", "no price for output tokens".to_owned()));
     }
-    let mut price = Price {
+    let mut price = PriceSpec {
         input,
         output: rates.output,
         cache_read: rates.cache_read,
         cache_write: rates.cache_write,
-        ..Price::default()
+        ..PriceSpec::default()
     };
     let tiers = match cost.get("tiers") {
         None => &[],
@@ -78,8 +77,8 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
     let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
     for (name, mode) in modes.into_iter().flatten() {
         let Some(cost) = mode.get("cost") else { continue };
-        let own = Rates::read(cost)?;
-        let service = Service {
+        let own = ModelsDevRates::read(cost)?;
+        let service = ServicePrices {
             factor: None,
             input: own.input,
             output: own.output,
@@ -92,7 +91,7 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
         }
     }
     let limit = |name: &str| tree.get("limit").and_then(|it| it.get(name)).and_then(Json::tokens);
-    let limits = Limits {
+    let limits = LimitsSpec {
         context_tokens: limit("context"),
         input_tokens: limit("input"),
         output_tokens: limit("output"),
@@ -106,28 +105,28 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<Entry, Reason> {
         }
         left_out.push(format!("`{name}`"));
     }
-    Ok(Entry {
+    Ok(ListEntry {
         provider: provider.to_owned(),
         model: model.to_owned(),
         title: tree.get("name").and_then(Json::text).map(str::to_owned),
         limits,
         prices: vec![price],
         left_out,
-        ..Entry::default()
+        ..ListEntry::default()
     })
 }
 
 /// The rates that a table gives.
 #[derive(Debug, Default)]
-struct Rates {
+struct ModelsDevRates {
     input: Option<Decimal>,
     output: Option<Decimal>,
     cache_read: Option<Decimal>,
     cache_write: IndexMap<String, Decimal>,
 }
 
-impl Rates {
-    fn read(cost: &Json) -> Result<Self, Reason> {
+impl ModelsDevRates {
+    fn read(cost: &Json) -> Result<Self, NoProfileReason> {
         let rate = |name: &str| match cost.get(name) {
             None => Ok(None),
             Some(value) => value
@@ -145,7 +144,7 @@ impl Rates {
     }
 }
 
-fn tier(tier: &Json) -> Result<Tier, Reason> {
+fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
     let malformed = |what: &str| ("price-malformed", format!("`cost.tiers`: {what}"));
     let kind = tier.get("tier").ok_or_else(|| malformed("a tier without `tier`"))?;
     if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
@@ -155,13 +154,13 @@ fn tier(tier: &Json) -> Result<Tier, Reason> {
         .get("size")
         .and_then(Json::tokens)
         .ok_or_else(|| malformed("a size must be a number of tokens"))?;
-    let rates = Rates::read(tier)?;
-    Ok(Tier {
+    let rates = ModelsDevRates::read(tier)?;
+    Ok(TierSpec {
         above_prompt_tokens: Some(size),
         input: rates.input,
         output: rates.output,
         cache_read: rates.cache_read,
         cache_write: rates.cache_write,
-        ..Tier::default()
+        ..TierSpec::default()
     })
 }

@@ -4,19 +4,18 @@ use indexmap::IndexSet;
 
 use super::rules::{self, canonical};
 use super::services::{served, unpriced};
-use super::{Entry, Found, Reason, Unplaced};
+use super::{ListContents, ListEntry, NoProfileReason, Unplaced};
 use crate::diag::Diagnostic;
 use crate::input::profile::cache::Cache;
-use crate::input::profile::written::Price;
+use crate::input::profile::written::PriceSpec;
 use crate::input::text::decode;
 use crate::input::{Format, Profile, ProfileFile};
 
 /// A profile made from a list.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedProfile {
     /// Provider and model: its path below the target folder.
     pub name: String,
-    /// Its text.
     pub text: String,
     /// The profile itself.
     pub profile: Profile,
@@ -30,13 +29,13 @@ pub struct Placed {
 #[derive(Clone, Debug, Default)]
 pub struct Placing {
     /// The profiles, in the order of the list.
-    pub placed: Vec<Placed>,
+    pub placed: Vec<PlacedProfile>,
     /// Entries without a profile, with reasons.
     pub unplaced: Vec<Unplaced>,
 }
 
 /// Makes profiles of a list that was read on some date, for a folder below `profiles/`.
-pub fn place(found: &Found, as_of: &str, folder: &str) -> Placing {
+pub fn place(found: &ListContents, as_of: &str, folder: &str) -> Placing {
     let mut placing = Placing { unplaced: found.unplaced.clone(), ..Placing::default() };
     let mut names: IndexSet<String> = IndexSet::new();
     for entry in &found.entries {
@@ -62,7 +61,7 @@ pub fn place(found: &Found, as_of: &str, folder: &str) -> Placing {
 }
 
 /// Returns an entry's name, which is a path: plain characters, no steps up.
-fn name(entry: &Entry) -> Result<String, Reason> {
+fn name(entry: &ListEntry) -> Result<String, NoProfileReason> {
     let plain = |text: &str| {
         let kept =
             text.chars().map(|it| if it.is_ascii_alphanumeric() || "._-".contains(it) { it } else { '-' });
@@ -79,7 +78,13 @@ fn name(entry: &Entry) -> Result<String, Reason> {
 }
 
 /// Writes an entry as a profile and checks what was written.
-fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) -> Result<Placed, Reason> {
+fn profile(
+    entry: &ListEntry,
+    name: &str,
+    found: &ListContents,
+    as_of: &str,
+    folder: &str,
+) -> Result<PlacedProfile, NoProfileReason> {
     if entry.prices.iter().any(|it| it.output.is_none()) {
         return Err(("not-a-text-model", "no price for output tokens".to_owned()));
     }
@@ -88,7 +93,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
         let all: Vec<String> = it.iter().map(|it| format!("`{}`: {}", it.place.field, it.message)).collect();
         ("profile-invalid", all.join("; "))
     };
-    let (prices, sources): (Vec<Price>, Vec<_>) =
+    let (prices, sources): (Vec<PriceSpec>, Vec<_>) =
         entry.prices.iter().map(|it| served(it, &entry.provider)).unzip();
     let sources = sources.concat();
     let unpriced: IndexSet<String> = prices.iter().flat_map(unpriced).collect();
@@ -96,7 +101,7 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
         text(entry, path, (prices, &sources), &unpriced, found, as_of).map_err(|it| problems(&[*it]))?;
     let spec: ProfileFile = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
-    Ok(Placed {
+    Ok(PlacedProfile {
         name: name.to_owned(),
         text,
         profile,
@@ -107,11 +112,11 @@ fn profile(entry: &Entry, name: &str, found: &Found, as_of: &str, folder: &str) 
 
 /// Writes an entry as a profile, below a comment that says what its cache rules and its prices leave open.
 fn text(
-    entry: &Entry,
+    entry: &ListEntry,
     name: String,
-    (prices, of_services): (Vec<Price>, &[&'static str]),
+    (prices, of_services): (Vec<PriceSpec>, &[&'static str]),
     unpriced: &IndexSet<String>,
-    found: &Found,
+    found: &ListContents,
     as_of: &str,
 ) -> Result<String, Box<Diagnostic>> {
     let title = entry.title.as_deref().unwrap_or(&entry.model);
@@ -137,7 +142,7 @@ fn text(
 }
 
 /// Returns the cache rules, what they leave open, and where they are told.
-fn cache(entry: &Entry) -> (Cache, Option<&'static str>, Option<&'static str>) {
+fn cache(entry: &ListEntry) -> (Cache, Option<&'static str>, Option<&'static str>) {
     if let Some((cache, row)) = rules::rules(entry) {
         return (cache, Some(&row.doubt), Some(&row.source));
     }

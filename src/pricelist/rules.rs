@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::Entry;
+use super::ListEntry;
 use crate::input::profile::cache::Cache;
-use crate::input::profile::written::Assumptions;
+use crate::input::profile::written::AssumptionsSpec;
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Decimal, Tokens};
 
@@ -17,11 +17,11 @@ const TEXT: &str = include_str!("../../assumptions/price_lists.toml");
 /// Knowledge beyond the lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
-    assumptions: Assumptions,
+struct PriceKnowledge {
+    assumptions: AssumptionsSpec,
     /// Other names of a provider, by the folder of its profiles.
     names: IndexMap<String, Vec<String>>,
-    rows: Vec<Row>,
+    rows: Vec<CacheRow>,
     minimums: Vec<Minimum>,
     services: Vec<ServiceFactor>,
 }
@@ -29,7 +29,7 @@ struct Known {
 /// The cache rules of some models.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Row {
+pub(super) struct CacheRow {
     providers: Vec<String>,
     #[serde(default)]
     contains: Vec<String>,
@@ -67,13 +67,13 @@ pub(super) struct ServiceFactor {
 }
 
 /// Returns what is known, read once.
-fn known() -> &'static Known {
-    static KNOWN: OnceLock<Known> = OnceLock::new();
+fn known() -> &'static PriceKnowledge {
+    static KNOWN: OnceLock<PriceKnowledge> = OnceLock::new();
     KNOWN.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default())
 }
 
 /// Returns what is assumed of an agent.
-pub(super) fn assumptions() -> Assumptions {
+pub(super) fn assumptions() -> AssumptionsSpec {
     known().assumptions.clone()
 }
 
@@ -90,7 +90,7 @@ pub(super) fn service(provider: &str, name: &str) -> Option<&'static ServiceFact
 }
 
 /// Returns the cache rules of a model and the row that they come from, if they are known.
-pub(super) fn rules(entry: &Entry) -> Option<(Cache, &'static Row)> {
+pub(super) fn rules(entry: &ListEntry) -> Option<(Cache, &'static CacheRow)> {
     if entry.prices.iter().all(|it| it.cache_read.is_none()) {
         return None;
     }
@@ -111,7 +111,7 @@ pub(super) fn rules(entry: &Entry) -> Option<(Cache, &'static Row)> {
     Some((cache, row))
 }
 
-impl Row {
+impl CacheRow {
     /// Returns whether the row is for a model, in lower case.
     fn fits(&self, provider: &str, model: &str) -> bool {
         // Regions and deployments stand in front of the name.
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_bundled_cache_rules_are_well_formed() {
-        let known: Known = decode(TEXT, Format::Toml).unwrap();
+        let known: PriceKnowledge = decode(TEXT, Format::Toml).unwrap();
 
         assert!(known.rows.iter().all(|it| !it.doubt.is_empty() && it.source.starts_with("https://")));
         assert!(known.services.iter().all(|it| it.source.starts_with("https://")));

@@ -3,12 +3,12 @@
 use indexmap::IndexMap;
 
 use super::rules;
-use crate::input::profile::written::{Price, Service, Tier};
-use crate::input::text::{Entry, Node, Value, decode};
+use crate::input::profile::written::{PriceSpec, ServicePrices, TierSpec};
+use crate::input::text::{Node, TreeEntry, Value, decode};
 use crate::quantity::Decimal;
 
 /// Returns prices with their services as factors where they are, and the pages that say so of what a list leaves out.
-pub(super) fn served(usual: &Price, provider: &str) -> (Price, Vec<&'static str>) {
+pub(super) fn served(usual: &PriceSpec, provider: &str) -> (PriceSpec, Vec<&'static str>) {
     let mut price = usual.clone();
     let mut sources = Vec::new();
     for (name, service) in &mut price.services {
@@ -23,14 +23,14 @@ pub(super) fn served(usual: &Price, provider: &str) -> (Price, Vec<&'static str>
             sources.push(known.source.as_str());
         }
         if let Some(factor) = factor(usual, service) {
-            *service = Service { factor: Some(factor), ..Service::default() };
+            *service = ServicePrices { factor: Some(factor), ..ServicePrices::default() };
         }
     }
     (price, sources)
 }
 
 /// Returns what has a usual price and none for a service.
-pub(super) fn unpriced(price: &Price) -> Vec<String> {
+pub(super) fn unpriced(price: &PriceSpec) -> Vec<String> {
     let mut found = Vec::new();
     for (name, service) in price.services.iter().filter(|(_, it)| it.factor.is_none()) {
         if price.cache_read.is_some() && service.cache_read.is_none() {
@@ -44,7 +44,7 @@ pub(super) fn unpriced(price: &Price) -> Vec<String> {
 }
 
 /// Returns a service with what it lacks at a factor of the usual price.
-fn completed(usual: &Price, service: &Service, factor: Decimal) -> Option<Service> {
+fn completed(usual: &PriceSpec, service: &ServicePrices, factor: Decimal) -> Option<ServicePrices> {
     let rate = |own: Option<Decimal>, usual: Option<Decimal>| match (own, usual) {
         (None, Some(usual)) => usual.times(factor).map(Some),
         (own, _) => Some(own),
@@ -58,11 +58,11 @@ fn completed(usual: &Price, service: &Service, factor: Decimal) -> Option<Servic
         all.extend(own.iter().map(|(ttl, price)| (ttl.clone(), *price)));
         Some(all)
     };
-    let threshold = |it: &Tier| (it.above_prompt_tokens, it.from_prompt_tokens);
+    let threshold = |it: &TierSpec| (it.above_prompt_tokens, it.from_prompt_tokens);
     let tiers = usual.tiers.iter().map(|tier| {
         let own =
             service.tiers.iter().find(|it| threshold(it) == threshold(tier)).cloned().unwrap_or_default();
-        Some(Tier {
+        Some(TierSpec {
             input: rate(own.input, tier.input)?,
             output: rate(own.output, tier.output)?,
             cache_read: rate(own.cache_read, tier.cache_read)?,
@@ -70,10 +70,10 @@ fn completed(usual: &Price, service: &Service, factor: Decimal) -> Option<Servic
             ..tier.clone()
         })
     });
-    let mut tiers = tiers.collect::<Option<Vec<Tier>>>()?;
-    let is_new = |it: &&Tier| usual.tiers.iter().all(|tier| threshold(tier) != threshold(it));
+    let mut tiers = tiers.collect::<Option<Vec<TierSpec>>>()?;
+    let is_new = |it: &&TierSpec| usual.tiers.iter().all(|tier| threshold(tier) != threshold(it));
     tiers.extend(service.tiers.iter().filter(is_new).cloned());
-    Some(Service {
+    Some(ServicePrices {
         factor: None,
         input: rate(service.input, Some(usual.input))?,
         output: rate(service.output, usual.output)?,
@@ -84,9 +84,9 @@ fn completed(usual: &Price, service: &Service, factor: Decimal) -> Option<Servic
 }
 
 /// Returns the one factor by which a service differs from the usual prices, if it is one.
-fn factor(usual: &Price, service: &Service) -> Option<Decimal> {
+fn factor(usual: &PriceSpec, service: &ServicePrices) -> Option<Decimal> {
     const PLACES: u32 = 4;
-    let usual = Service {
+    let usual = ServicePrices {
         factor: None,
         input: Some(usual.input),
         output: usual.output,
@@ -113,7 +113,7 @@ fn is_times(own: &Node, base: &Node, factor: Decimal) -> bool {
                 && own.iter().zip(base).all(|(own, base)| is_times(&own.value, &base.value, factor))
         }
         (Value::Map(fields), Value::Map(others)) => {
-            let is_times_base = |it: &Entry| {
+            let is_times_base = |it: &TreeEntry| {
                 let base = it.name().and_then(|name| base.get(name));
                 base.is_some_and(|base| is_times(&it.value, base, factor))
             };

@@ -29,12 +29,12 @@ use super::Left;
 use super::edit::Editor;
 use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
-use super::rendition::{Pool, Rows};
-use super::rung::{CompiledRung, Parts};
+use super::rendition::{Pool, TableRows};
+use super::rung::{CompiledRung, RungParts};
 use super::scope;
-use super::test::{Activation, Progress};
+use super::test::{Activation, ActivationProgress};
 use super::tracker::unit_of;
-use crate::input::policy::{Action, Order, Part, Unit};
+use crate::input::policy::{Action, Order, PromptPart, Unit};
 use crate::quantity::Tokens;
 use crate::timeline::Kind;
 
@@ -43,7 +43,7 @@ use crate::timeline::Kind;
 pub(super) struct CompiledAction(Arc<dyn Act>);
 
 impl CompiledAction {
-    pub(super) fn new(action: &Action, of: &Parts<'_>) -> Self {
+    pub(super) fn new(action: &Action, of: &RungParts<'_>) -> Self {
         Self(match action {
             Action::Show(_) | Action::Table { .. } => Arc::new(Show::new(action, of)),
             Action::Drop => Arc::new(Drop),
@@ -87,12 +87,12 @@ pub(super) trait Act: Debug + Send + Sync + Same {
             Order::Oldest => in_order(self, rung, region, activation, edit),
             Order::Newest | Order::Largest => ranked(self, rung, region, activation, edit),
         };
-        edit.note_pass(rung.scope.part == Part::Active, n_visited, n_changed);
+        edit.note_pass(rung.scope.part == PromptPart::Active, n_visited, n_changed);
     }
 
     /// Applies its rung to the item that is entering.
     fn enter(&self, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
-        let region = scope::part(edit.prompt(), Part::Entering);
+        let region = scope::part(edit.prompt(), PromptPart::Entering);
         if rung.scope.has(edit.prompt(), region.from) {
             let mut pool = self.budget().map(|it| OpenPool::new(it, region));
             let pool = pool.as_mut().map(|it| it.at(region.from, rung, edit));
@@ -126,7 +126,7 @@ pub(super) trait Act: Debug + Send + Sync + Same {
     }
 
     /// Returns the rows that determine its savings, if these are known in advance.
-    fn rows(&self) -> Option<&Rows> {
+    fn rows(&self) -> Option<&TableRows> {
         None
     }
 
@@ -152,7 +152,7 @@ impl<T: Act + PartialEq> Same for T {
     }
 }
 
-impl Progress {
+impl ActivationProgress {
     /// Counts a slot about to be changed.
     fn take(&mut self, prompt: &Prompt<'_>, index: SlotIx) {
         self.items += 1;

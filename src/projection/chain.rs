@@ -3,14 +3,13 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::change::Identities;
-use super::prompt::{Prompt, Shown, Slot, SlotIx};
+use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind};
 
 /// The prefix that ends with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The slot.
     pub slot: SlotIx,
     /// Tokens up to and including it.
     pub tokens: Tokens,
@@ -170,7 +169,7 @@ impl Chain {
 /// by the item's digest and its rendition, of which only the item as it came says the same as words.
 fn link(before: u128, slot: &Slot, item: &Item) -> u128 {
     let (digest, shown) = match slot.content {
-        Some(content) => (content.digest(), Shown::Raw),
+        Some(content) => (content.digest(), ShownAs::Raw),
         None => (item.digest, slot.rendition),
     };
     let says = role(if slot.is_summary() { Kind::Summary } else { item.kind });

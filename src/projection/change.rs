@@ -40,7 +40,6 @@ pub struct SideRequest {
     pub output: Tokens,
     /// Turns that its summary replaces, an earlier summary counting as one.
     pub items: u32,
-    /// Its purpose.
     pub purpose: Purpose,
 }
 
@@ -63,7 +62,7 @@ pub struct ChangeLog {
     /// Whether a pass has worked on anything after the stable prefix.
     pub(super) is_reworked: bool,
     pub(super) requests: Vec<SideRequest>,
-    pub(super) undo: Vec<Undo>,
+    pub(super) undo: Vec<SlotUndo>,
     /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
     pub(super) overruled: BTreeMap<SlotIx, usize>,
     pub(super) kept: Identities,
@@ -77,7 +76,7 @@ pub struct ChangeLog {
 
 /// What stood in a slot before an edit that holds for one request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
+pub(super) struct SlotUndo {
     pub(super) slot: SlotIx,
     pub(super) before: Slot,
     /// What the cache knew the slot by, if not by what stood there.
@@ -170,13 +169,13 @@ impl ChangeLog {
     /// Takes back the edits that held for one request, but none that a lasting edit of the same slot came after.
     fn take_back(&mut self, prompt: &mut Prompt<'_>) {
         let overruled = std::mem::take(&mut self.overruled);
-        let stays = |(n, undo): &(usize, Undo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
+        let stays = |(n, undo): &(usize, SlotUndo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
         let undo = std::mem::take(&mut self.undo).into_iter().enumerate().filter(|it| !stays(it));
-        let mut undo: Vec<Undo> = undo.map(|it| it.1).collect();
+        let mut undo: Vec<SlotUndo> = undo.map(|it| it.1).collect();
         // Slot by slot from the front, each from its last edit back.
         undo.reverse();
         undo.sort_by_key(|it| it.slot);
-        for Undo { slot, before, kept } in undo {
+        for SlotUndo { slot, before, kept } in undo {
             prompt.replace(slot, Slot { by: UNDO, ..before });
             match kept {
                 Some(kept) => self.kept.0.insert(slot, kept),

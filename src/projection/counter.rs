@@ -21,7 +21,7 @@ pub(super) struct Counter {
 
 impl Counter {
     /// Begins counting as a policy declares it; without a declaration nothing is added.
-    pub(super) fn new(declared: Option<&policy::Counter>, known: &Known) -> Self {
+    pub(super) fn new(declared: Option<&policy::HarnessCounter>, known: &Known) -> Self {
         let mut adds = [0; KINDS];
         for (kind, size) in declared.iter().flat_map(|it| &it.adds) {
             let tokens = Num::fixed(Some(size), known).unwrap_or(0);

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::chain::Chain;
-use super::change::{ChangeLog, SideRequest, Undo};
+use super::change::{ChangeLog, SideRequest, SlotUndo};
 use super::counter::Counter;
 use super::filter::Filter;
 use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
 use super::region::Region;
-use super::rendition::{Rendered, Rows};
-use super::text::{Content, Text};
+use super::rendition::{Rendered, TableRows};
+use super::text::{PromptText, TextContent};
 use super::tracker::Tracker;
 use crate::input::policy::{Changes, Moment};
 use crate::quantity::{Tokens, ix};
@@ -93,7 +93,13 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Brings a tracker up to the prompt and to a region.
-    pub fn track(&mut self, tracker: &mut Tracker, filter: &Filter, rows: Option<&Rows>, region: Region) {
+    pub fn track(
+        &mut self,
+        tracker: &mut Tracker,
+        filter: &Filter,
+        rows: Option<&TableRows>,
+        region: Region,
+    ) {
         tracker.update(self.prompt, filter, rows, region.from, region.to);
     }
 
@@ -113,7 +119,7 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Puts words of the policy's own into a spare slot.
-    pub(crate) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
+    pub(crate) fn say(&mut self, index: SlotIx, kind: Kind, text: PromptText) {
         self.prompt.say(index, kind, text);
         let says = Slot {
             tokens: text.tokens,
@@ -231,8 +237,8 @@ impl<'p, 't> Editor<'p, 't> {
     /// so that no two summaries are the same.
     pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
         self.log.n_summaries = self.log.n_summaries.saturating_add(1);
-        let content = Content::of_call(self.log.n_summaries);
-        self.absorb_as(slots, Text { tokens, content }, request);
+        let content = TextContent::of_call(self.log.n_summaries);
+        self.absorb_as(slots, PromptText { tokens, content }, request);
     }
 
     /// Returns how many requests beside the agent's own are to be sent.
@@ -246,7 +252,7 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn absorb_as(&mut self, slots: &[SlotIx], text: Text, request: Option<SideRequest>) {
+    pub fn absorb_as(&mut self, slots: &[SlotIx], text: PromptText, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
         if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
             self.log.note(host, ix(slots.len()), self.manner.stage);
@@ -283,7 +289,7 @@ impl<'p, 't> Editor<'p, 't> {
     fn note_manner(&mut self, index: SlotIx, before: Slot) {
         if self.manner.for_request {
             let kept = self.log.kept.0.get(&index).copied();
-            self.log.undo.push(Undo { slot: index, before, kept });
+            self.log.undo.push(SlotUndo { slot: index, before, kept });
         } else if !self.log.undo.is_empty() {
             self.log.overruled.insert(index, self.log.undo.len());
         }

@@ -1,7 +1,7 @@
 //! Filters over slots, as masks.
 
 use super::num::{Known, Num};
-use super::prompt::{Prompt, Shown, Slot, SlotIx};
+use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
 use crate::input::policy::{Scope, matches_any};
 use crate::quantity::saturated;
 use crate::timeline::{Item, Kind, Preserve, Spine};
@@ -75,7 +75,7 @@ impl ClassMask {
     }
 
     /// A set of renditions.
-    pub fn of_shown(shown: &[Shown]) -> Self {
+    pub fn of_shown(shown: &[ShownAs]) -> Self {
         Self::of(shown, |it| it as u16)
     }
 
@@ -93,7 +93,7 @@ impl ClassMask {
 
     /// Returns whether a rendition is in the set.
     #[inline]
-    pub fn has_shown(self, shown: Shown) -> bool {
+    pub fn has_shown(self, shown: ShownAs) -> bool {
         self.0 >> (shown as u16) & 1 == 1
     }
 }

@@ -30,11 +30,8 @@ pub struct History<'t> {
 pub struct SessionSpan {
     /// The first slot after its stable prefix.
     pub from: SlotIx,
-    /// Its first turn.
     pub first_turn: TurnIx,
-    /// Its first step.
     pub first_step: StepIx,
-    /// Its first message.
     pub first_message: usize,
 }
 
@@ -45,7 +42,6 @@ pub struct TurnSpan {
     pub items: Range<SlotIx>,
     /// After the user's items.
     pub user_end: SlotIx,
-    /// Its first step.
     pub first_step: StepIx,
 }
 
@@ -75,7 +71,6 @@ impl<'t> History<'t> {
         };
     }
 
-    /// Begins a turn.
     pub(super) fn begin_turn(&mut self) {
         let at = self.len();
         self.step = self.n_steps();
@@ -249,7 +244,6 @@ impl<'t> History<'t> {
         self.session.from
     }
 
-    /// Returns the load.
     #[inline]
     pub fn load(&self) -> &'t Spine {
         self.load

@@ -10,7 +10,7 @@ use crate::quantity::Tokens;
 
 /// How a stage last left a prompt that it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct StageMark {
     /// Where the session begins that this was in.
     pub session: SlotIx,
     /// Tokens of the prompt.

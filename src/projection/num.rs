@@ -18,7 +18,6 @@ pub enum Num {
     Behind,
     /// A size divided by the rank of a result.
     PerRank(Box<Num>),
-    /// The sum.
     Sum(Vec<Num>),
     /// The first less the others, at least 0.
     Minus(Vec<Num>),

@@ -2,14 +2,14 @@
 
 use super::edit::{Editor, Manner};
 use super::firing::Firing;
-use super::mark::{Mark, asks, marked};
+use super::mark::{StageMark, asks, marked};
 use super::num::{Env, Known};
-use super::prompt::{Arrived, Prompt, Shown, SlotIx, State};
-use super::rung::{CompiledRung, Parts};
+use super::prompt::{Arrived, Prompt, ShownAs, SlotIx, State};
+use super::rung::{CompiledRung, RungParts};
 use super::test::{Activation, Context, Test};
 use super::writer::Writer;
 use super::{Ambient, Left, Projector, text_as_it_came};
-use crate::input::policy::{Lasts, Moment, Pause, Policy, Prefix, Stage};
+use crate::input::policy::{EditsLast, Moment, Pause, Policy, PrefixRule, Stage};
 use crate::quantity::{Tokens, ix, or_unlimited};
 use crate::timeline::{Texts, Timeline};
 
@@ -33,10 +33,9 @@ pub struct Program {
     /// The smallest prompt at which any of them acts, by moment.
     wakes: [Tokens; 7],
     /// By stage: how it last left the prompt, if some condition asks after it.
-    marks: Vec<Option<Mark>>,
+    marks: Vec<Option<StageMark>>,
 }
 
-/// A compiled stage.
 #[derive(Clone, Debug, PartialEq)]
 struct CompiledStage {
     index: u16,
@@ -44,7 +43,7 @@ struct CompiledStage {
     pause: Option<Pause>,
     when: Test,
     rungs: Vec<CompiledRung>,
-    lasts: Lasts,
+    lasts: EditsLast,
     keeps_prefix: bool,
     /// What had come when the stage was last considered.
     seen: Arrived,
@@ -63,7 +62,7 @@ impl Program {
         let mut author = 0;
         let stage = |(index, stage): (usize, &Stage)| {
             let context = Context { known, stages: policy.stages(), own: index };
-            let parts = Parts { stage, policy, timeline, context, writer: writer.as_ref() };
+            let parts = RungParts { stage, policy, timeline, context, writer: writer.as_ref() };
             CompiledStage {
                 index: ix(index),
                 pause: stage.pause,
@@ -80,7 +79,7 @@ impl Program {
                     })
                     .collect(),
                 lasts: stage.lasts,
-                keeps_prefix: stage.prefix == Prefix::Keeps,
+                keeps_prefix: stage.prefix == PrefixRule::Keeps,
                 seen: Arrived::default(),
                 asks_every: asks(policy, stage, &context, |it| matches!(it, Test::Every(..))),
                 is_marked: false,
@@ -136,7 +135,7 @@ impl Projector for Program {
         let stands = prompt.slot(slot);
         let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
         match stands.state {
-            State::Shown if stands.rendition == Shown::Raw => {
+            State::Shown if stands.rendition == ShownAs::Raw => {
                 text_as_it_came(stands, texts, prompt.item(slot).origin)
             }
             State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
@@ -156,7 +155,7 @@ impl CompiledStage {
         &mut self,
         moment: Moment,
         ambient: &Ambient,
-        marks: &mut [Option<Mark>],
+        marks: &mut [Option<StageMark>],
         edit: &mut Editor<'_, '_>,
     ) {
         let tokens = edit.prompt().tokens();
@@ -176,7 +175,7 @@ impl CompiledStage {
         &mut self,
         moment: Moment,
         ambient: &Ambient,
-        marks: &mut [Option<Mark>],
+        marks: &mut [Option<StageMark>],
         edit: &mut Editor<'_, '_>,
         is_known_to_hold: bool,
     ) {
@@ -214,7 +213,7 @@ impl CompiledStage {
         self.firing.count(has_edited || edit.n_asked() > n_asked);
         if self.is_marked && has_edited {
             let tokens = edit.prompt().tokens();
-            marks[usize::from(self.index)] = Some(Mark { session, tokens, arrived });
+            marks[usize::from(self.index)] = Some(StageMark { session, tokens, arrived });
         }
     }
 }

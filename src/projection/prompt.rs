@@ -6,7 +6,7 @@ mod edits;
 use std::ops::Range;
 
 use super::history::History;
-pub use super::slot::{Author, Edit, Shown, Slot, SlotIx, State, TurnState, UNDO};
+pub use super::slot::{Author, Edit, ShownAs, Slot, SlotIx, State, TurnState, UNDO};
 use crate::input::policy::Changes;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind, Spine, TurnIx};

@@ -37,13 +37,13 @@ impl Reach {
 }
 
 /// Asks how far extents reach from either end of a region, counting what passes a test.
-pub(super) struct Ask<'a, F> {
+pub(super) struct ReachQuery<'a, F> {
     pub(super) region: Region,
     pub(super) env: &'a Env,
     pub(super) has: F,
 }
 
-impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> Ask<'_, F> {
+impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
     /// Returns the first slot after what an extent reaches from the front.
     pub(super) fn first(&self, edit: &mut Editor<'_, '_>, reach: &Reach) -> SlotIx {
         let Region { from, to } = self.region;

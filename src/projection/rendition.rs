@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::Left;
 use super::filter::{ClassMask, ToolMask};
 use super::num::{Env, Known, Num};
-use super::prompt::{Prompt, Shown, SlotIx};
-use super::text::{Content, Text};
-use super::writer::{Writer, Written, WrittenSizes};
+use super::prompt::{Prompt, ShownAs, SlotIx};
+use super::text::{PromptText, TextContent};
+use super::writer::{RenderedSizes, Writer, WrittenSizes};
 use crate::input::policy::{Rendition, Size, TableRow, Template};
 use crate::quantity::{Tokens, saturated};
 use crate::timeline::{Item, Kind, Preserve, Spine};
@@ -19,7 +19,7 @@ use crate::timeline::{Item, Kind, Preserve, Spine};
 /// A rendition as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Render {
-    shown: Shown,
+    shown: ShownAs,
     /// Of a marker, a preview, a cut: how much of the item stands.
     tokens: u32,
     /// Of these, how much of its beginning.
@@ -32,27 +32,26 @@ pub struct Render {
 /// What a rendition makes of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// How it is shown.
-    pub shown: Shown,
+    pub shown: ShownAs,
     /// How large it is.
     pub tokens: u32,
     /// Whether it is exact evidence.
     pub exact: bool,
     /// What its words are known by, or none if only its size is known.
-    pub content: Option<Content>,
+    pub content: Option<TextContent>,
 }
 
 impl Rendered {
     /// A rendition of which only the size is known: with its item it says what its words are.
     #[inline]
-    pub fn sized(shown: Shown, tokens: u32, exact: bool) -> Self {
+    pub fn sized(shown: ShownAs, tokens: u32, exact: bool) -> Self {
         Self { shown, tokens, exact, content: None }
     }
 
     /// The same rendition in these words.
     #[inline]
     #[must_use]
-    pub fn saying(self, text: Text) -> Self {
+    pub fn saying(self, text: PromptText) -> Self {
         Self { tokens: text.tokens, content: Some(text.content), ..self }
     }
 }
@@ -60,7 +59,7 @@ impl Rendered {
 impl Render {
     /// An item as received.
     pub fn raw() -> Self {
-        Self { shown: Shown::Raw, tokens: 0, head: 0, ranked: None, exact: None }
+        Self { shown: ShownAs::Raw, tokens: 0, head: 0, ranked: None, exact: None }
     }
 
     /// Prepares a rendition; `exact` overrules its own rule.
@@ -94,19 +93,19 @@ impl Render {
     #[inline(always)]
     pub fn of(&self, item: &Item) -> Rendered {
         let wanted = match self.shown {
-            Shown::Raw => item.raw,
-            Shown::Exact => item.excerpt.saturating_add(item.handle),
-            Shown::Summary => item.summary.saturating_add(item.handle),
-            Shown::Gist => item.summary,
-            Shown::Handle => item.handle,
-            Shown::Marker | Shown::Truncate => self.cut(item)[1],
-            Shown::Preview | Shown::Offload => self.cut(item)[1].saturating_add(item.handle),
+            ShownAs::Raw => item.raw,
+            ShownAs::Exact => item.excerpt.saturating_add(item.handle),
+            ShownAs::Summary => item.summary.saturating_add(item.handle),
+            ShownAs::Gist => item.summary,
+            ShownAs::Handle => item.handle,
+            ShownAs::Marker | ShownAs::Truncate => self.cut(item)[1],
+            ShownAs::Preview | ShownAs::Offload => self.cut(item)[1].saturating_add(item.handle),
         };
         let tokens = wanted.min(item.raw);
         let by_rule = match self.shown {
-            Shown::Raw | Shown::Exact => true,
-            Shown::Preview | Shown::Truncate | Shown::Offload => tokens >= item.raw,
-            Shown::Summary | Shown::Gist | Shown::Handle | Shown::Marker => false,
+            ShownAs::Raw | ShownAs::Exact => true,
+            ShownAs::Preview | ShownAs::Truncate | ShownAs::Offload => tokens >= item.raw,
+            ShownAs::Summary | ShownAs::Gist | ShownAs::Handle | ShownAs::Marker => false,
         };
         let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
         Rendered::sized(self.shown, tokens, exact)
@@ -127,10 +126,10 @@ fn narrow([head, tail]: [Tokens; 2]) -> [u32; 2] {
 
 /// The rows of a table as a program holds them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
+pub struct TableRows {
     rows: Vec<RowRender>,
     /// How a template writes them.
-    pub(super) written: Option<Arc<Written>>,
+    pub(super) written: Option<Arc<RenderedSizes>>,
 }
 
 /// One row of a table.
@@ -153,7 +152,7 @@ pub struct Pool {
     pub used: u64,
 }
 
-impl Rows {
+impl TableRows {
     /// Prepares the rows of a table.
     pub fn new(rows: &[TableRow], spine: &Spine, known: &Known) -> Self {
         let row = |row: &TableRow| RowRender {
@@ -182,7 +181,7 @@ impl Rows {
     }
 }
 
-impl Rows {
+impl TableRows {
     /// Lets a template write the tool results, where the timeline has text.
     pub(super) fn write(
         mut self,
@@ -195,7 +194,7 @@ impl Rows {
                 let row = self.rows.iter().find(|it| it.matches(item))?;
                 Some([&row.render, &row.over_budget].map(|it| (it.written(), it.tokens)))
             };
-            let written = Written::new(writer, template, spine, rows);
+            let written = RenderedSizes::new(writer, template, spine, rows);
             self.written = Some(Arc::new(written));
         }
         self
@@ -232,8 +231,8 @@ impl Rows {
     pub(super) fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
         let (item, shown) = (prompt.item(slot), prompt.slot(slot).rendition);
         let has_handle = match shown {
-            Shown::Truncate => false,
-            Shown::Preview | Shown::Offload => item.handle > 0,
+            ShownAs::Truncate => false,
+            ShownAs::Preview | ShownAs::Offload => item.handle > 0,
             _ => return None,
         };
         let row = self.rows.iter().find(|it| it.matches(item))?;
@@ -243,7 +242,7 @@ impl Rows {
     }
 
     /// Returns what a template writes of a slot that is shown so.
-    pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx, shown: Shown) -> Option<String> {
+    pub(super) fn text(&self, prompt: &Prompt<'_>, slot: SlotIx, shown: ShownAs) -> Option<String> {
         let item = prompt.item(slot);
         let row = self.rows.iter().find(|it| it.matches(item))?;
         let render = if row.render.written() == shown { &row.render } else { &row.over_budget };
@@ -253,14 +252,14 @@ impl Rows {
 
 impl Render {
     /// Returns the rendition under which a template writes it: in other words than it came.
-    fn written(&self) -> Shown {
-        if self.shown == Shown::Raw { Shown::Exact } else { self.shown }
+    fn written(&self) -> ShownAs {
+        if self.shown == ShownAs::Raw { ShownAs::Exact } else { self.shown }
     }
 }
 
 /// Returns how words are shown that hold nothing exact.
-pub(super) fn without_evidence(shown: Shown) -> Shown {
-    if shown == Shown::Exact { Shown::Preview } else { shown }
+pub(super) fn without_evidence(shown: ShownAs) -> ShownAs {
+    if shown == ShownAs::Exact { ShownAs::Preview } else { shown }
 }
 
 impl RowRender {

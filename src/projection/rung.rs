@@ -11,16 +11,16 @@ use super::prompt::{Author, SlotIx, UNDO};
 use super::raw::RawTokens;
 use super::region::Region;
 use super::scope::{CompiledScope, UnitSize};
-use super::test::{Activation, Context, Look, Measure, Progress, Test};
-use super::tracker::{Totals, Tracker};
+use super::test::{Activation, ActivationProgress, Context, Look, Measure, Test};
+use super::tracker::{ScopeTotals, Tracker};
 use super::writer::Writer;
-use crate::input::policy::{Part, Policy, Rung, Stage, Unit};
+use crate::input::policy::{Policy, PromptPart, Rung, Stage, Unit};
 use crate::quantity::Tokens;
 use crate::timeline::Timeline;
 
 /// What a rung is made of beside what it says itself.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
+pub(super) struct RungParts<'a> {
     pub(super) stage: &'a Stage,
     pub(super) policy: &'a Policy,
     pub(super) timeline: &'a Timeline,
@@ -30,7 +30,7 @@ pub(super) struct Parts<'a> {
 
 /// What the conditions of a rung ask for.
 #[derive(Default)]
-struct Asked {
+struct RungQuestions {
     scope: bool,
     units: Vec<Unit>,
     counter: bool,
@@ -38,7 +38,7 @@ struct Asked {
     raw: bool,
 }
 
-impl Asked {
+impl RungQuestions {
     fn look(&mut self, test: &Test) {
         self.behind |= test.size().is_some_and(Num::asks_behind);
         match test {
@@ -99,12 +99,12 @@ impl Settled {
 }
 
 impl CompiledRung {
-    pub(super) fn new(rung: &Rung<'_>, author: Author, of: &Parts<'_>) -> Self {
-        let Parts { stage, policy, timeline, ref context, .. } = *of;
+    pub(super) fn new(rung: &Rung<'_>, author: Author, of: &RungParts<'_>) -> Self {
+        let RungParts { stage, policy, timeline, ref context, .. } = *of;
         let known = context.known;
         let when = rung.when.map_or(Test::Always, |it| Test::new(it, context));
         let goal = rung.until.map(|it| Test::new(it, context));
-        let mut asked = Asked::default();
+        let mut asked = RungQuestions::default();
         if let Some(cond) = &stage.when {
             Test::new(cond, context).each(&mut |it| asked.look(it));
         }
@@ -137,9 +137,9 @@ impl CompiledRung {
     }
 
     /// Begins to count what an activation takes.
-    pub(super) fn progress(&self, region: Region, edit: &mut Editor<'_, '_>) -> Progress {
+    pub(super) fn progress(&self, region: Region, edit: &mut Editor<'_, '_>) -> ActivationProgress {
         let of = if self.counts_progress() { self.scope.count(edit, region) } else { 0 };
-        Progress { of, ..Progress::default() }
+        ActivationProgress { of, ..ActivationProgress::default() }
     }
 
     /// Applies it where its conditions hold.
@@ -170,7 +170,7 @@ impl CompiledRung {
         activation: &Activation<'_>,
         edit: &mut Editor<'_, '_>,
     ) -> bool {
-        let look = self.look(activation, Progress::default(), edit);
+        let look = self.look(activation, ActivationProgress::default(), edit);
         let holds = test.holds(&look);
         edit.sway(|more| test.holds(&look.with_more(more)) != holds);
         holds
@@ -191,7 +191,7 @@ impl CompiledRung {
     pub(super) fn is_done(
         &mut self,
         activation: &Activation<'_>,
-        progress: Progress,
+        progress: ActivationProgress,
         edit: &mut Editor<'_, '_>,
     ) -> bool {
         let Some(goal) = &self.goal else { return false };
@@ -212,7 +212,7 @@ impl CompiledRung {
     pub(super) fn look<'a>(
         &mut self,
         activation: &'a Activation<'a>,
-        progress: Progress,
+        progress: ActivationProgress,
         edit: &mut Editor<'_, '_>,
     ) -> Look<'a> {
         let mut look = Look {
@@ -221,7 +221,7 @@ impl CompiledRung {
             env: activation.env,
             raw: 0,
             counted: 0,
-            scope: Totals::default(),
+            scope: ScopeTotals::default(),
             units: [0; 4],
             progress,
             activation,
@@ -289,7 +289,7 @@ impl CompiledRung {
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let settled = &mut self.settled;
         let journal = edit.prompt().journal();
-        let is_active = self.scope.part == Part::Active;
+        let is_active = self.scope.part == PromptPart::Active;
         let (has_pool, is_sum) = (self.act.budget().is_some(), self.act.adds_up());
         if region.from != settled.from {
             settled.forget(region.from);

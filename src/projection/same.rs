@@ -71,9 +71,9 @@ fn file_of(timeline: &Timeline, result: &Item) -> Option<u64> {
 
 /// By result of a load: the file that a tool read with it; what nobody names is a file of its own.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Files(Vec<Option<u64>>);
+pub(super) struct FileOfResult(Vec<Option<u64>>);
 
-impl Files {
+impl FileOfResult {
     /// Looks a load through for the results of some tools.
     pub(super) fn new(tools: &[String], timeline: &Timeline) -> Self {
         let reads = ToolMask::new(tools, &[], &timeline.spine);

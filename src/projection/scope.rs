@@ -6,18 +6,18 @@ use super::edit::Editor;
 use super::filter::Filter;
 use super::num::{Env, Known};
 use super::prompt::{Prompt, SlotIx};
-use super::reach::{Ask, Reach};
+use super::reach::{Reach, ReachQuery};
 use super::region::Region;
 use super::same::Superseded;
 use super::tracker::unit_of;
-use crate::input::policy::{Extent, Order, Part, Scope, Unit};
+use crate::input::policy::{Extent, Order, PromptPart, Scope, Unit};
 use crate::timeline::Timeline;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledScope {
     /// Which part of the prompt.
-    pub part: Part,
+    pub part: PromptPart,
     /// Which slots of it.
     pub filter: Filter,
     /// Which unit goes first.
@@ -91,11 +91,14 @@ impl CompiledScope {
         if self.is_whole_part() {
             return whole;
         }
-        let history = part(edit.prompt(), Part::History);
+        let history = part(edit.prompt(), PromptPart::History);
         for keep in &mut self.keep {
             let Protected { filter, first, recent, bounds } = keep;
-            let ask =
-                Ask { region: history, env, has: &|prompt: &Prompt<'_>, index| filter.has(prompt, index) };
+            let ask = ReachQuery {
+                region: history,
+                env,
+                has: &|prompt: &Prompt<'_>, index| filter.has(prompt, index),
+            };
             bounds.from = first.as_ref().map_or(history.from, |reach| ask.first(edit, reach));
             bounds.to = recent.as_ref().map_or(history.to, |reach| ask.recent(edit, reach));
             if first.is_none() && recent.is_none() {
@@ -176,8 +179,12 @@ impl CompiledScope {
         }
     }
 
-    fn ask<'a>(&'a self, region: Region, env: &'a Env) -> Ask<'a, impl Fn(&Prompt<'_>, SlotIx) -> bool + 'a> {
-        Ask { region, env, has: move |prompt: &Prompt<'_>, index| self.has(prompt, index) }
+    fn ask<'a>(
+        &'a self,
+        region: Region,
+        env: &'a Env,
+    ) -> ReachQuery<'a, impl Fn(&Prompt<'_>, SlotIx) -> bool + 'a> {
+        ReachQuery { region, env, has: move |prompt: &Prompt<'_>, index| self.has(prompt, index) }
     }
 
     /// Returns whether the stage acts on a slot of its region.
@@ -275,12 +282,12 @@ impl Protected {
 
 /// Returns the slots of a part of the prompt.
 #[inline]
-pub fn part(prompt: &Prompt<'_>, part: Part) -> Region {
+pub fn part(prompt: &Prompt<'_>, part: PromptPart) -> Region {
     let (stable, active, end) = (prompt.history().session_from(), prompt.active_from(), prompt.len());
     match part {
-        Part::History => Region { from: stable, to: end },
-        Part::Active => Region { from: active, to: end },
-        Part::Completed => Region { from: stable, to: active },
-        Part::Entering => Region { from: end.saturating_sub(1), to: end },
+        PromptPart::History => Region { from: stable, to: end },
+        PromptPart::Active => Region { from: active, to: end },
+        PromptPart::Completed => Region { from: stable, to: active },
+        PromptPart::Entering => Region { from: end.saturating_sub(1), to: end },
     }
 }

@@ -1,8 +1,8 @@
 //! The content of one slot of a prompt, an edit of it, and the sums of a turn.
 
 use super::rendition::Rendered;
-use super::text::Content;
-pub use crate::input::policy::Shown;
+use super::text::TextContent;
+pub use crate::input::policy::ShownAs;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Preserve};
 
@@ -38,7 +38,7 @@ pub struct Slot {
     /// Tokens shown: the item's, or of the summary in its place; 0 if hidden.
     pub tokens: u32,
     /// The item's last rendition.
-    pub rendition: Shown,
+    pub rendition: ShownAs,
     /// Whether the item is in the prompt.
     pub state: State,
     /// Whether it counts as exact evidence.
@@ -46,7 +46,7 @@ pub struct Slot {
     /// The last author of an edit; [`UNDO`] when there was none.
     pub by: Author,
     /// What caches know it by, if it has its own text; `None` for an item fully described by its rendition.
-    pub content: Option<Content>,
+    pub content: Option<TextContent>,
 }
 
 impl Slot {
@@ -54,7 +54,14 @@ impl Slot {
     #[inline]
     pub fn as_it_came(item: &Item) -> Self {
         let exact = item.preserve == Preserve::WorkingEvidence;
-        Self { tokens: item.raw, rendition: Shown::Raw, state: State::Shown, exact, by: UNDO, content: None }
+        Self {
+            tokens: item.raw,
+            rendition: ShownAs::Raw,
+            state: State::Shown,
+            exact,
+            by: UNDO,
+            content: None,
+        }
     }
 
     /// Returns the slot with its item shown in another way.

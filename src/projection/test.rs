@@ -1,11 +1,11 @@
 //! Conditions as a program holds them.
 
 use super::Ambient;
-use super::mark::Mark;
+use super::mark::StageMark;
 use super::num::{Env, Known, Num};
 use super::prompt::{Arrived, SlotIx};
 use super::reach::Reach;
-use super::tracker::Totals;
+use super::tracker::ScopeTotals;
 use crate::input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
 use crate::quantity::Tokens;
 
@@ -14,7 +14,6 @@ use crate::quantity::Tokens;
 pub enum Test {
     /// Holds.
     Always,
-    /// A number of tokens.
     Tokens(Measure, Relation, Num),
     /// Units that have come since a stage last acted.
     Since(usize, Unit, Relation, u64),
@@ -39,7 +38,6 @@ pub enum Test {
 /// A number of tokens that a condition may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// The prompt.
     Prompt,
     /// What is after the stable prefix.
     Body,
@@ -49,7 +47,6 @@ pub enum Measure {
     Counted,
     /// By how much the prompt has grown since a stage last acted.
     Grown(usize),
-    /// What is in the scope.
     Scope,
     /// What the stage would free.
     Reclaimable,
@@ -59,7 +56,7 @@ pub enum Measure {
 
 /// How far an activation has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ActivationProgress {
     /// Items taken.
     pub items: u64,
     /// Tool results taken.
@@ -84,14 +81,14 @@ pub struct Activation<'a> {
     /// Where the session begins.
     pub session: SlotIx,
     /// By stage: how it last left the prompt; of those that some condition asks after.
-    pub marks: &'a [Option<Mark>],
+    pub marks: &'a [Option<StageMark>],
     /// Time and cache facts.
     pub ambient: &'a Ambient,
 }
 
 impl Activation<'_> {
     /// Returns how a stage last left a prompt of this session.
-    fn mark(&self, stage: usize) -> Option<&Mark> {
+    fn mark(&self, stage: usize) -> Option<&StageMark> {
         self.marks.get(stage)?.as_ref().filter(|it| it.session == self.session)
     }
 }
@@ -109,18 +106,16 @@ pub struct Look<'a> {
     pub raw: Tokens,
     /// What is after the stable prefix, as the harness counts it.
     pub counted: Tokens,
-    /// What is in the scope.
-    pub scope: Totals,
+    pub scope: ScopeTotals,
     /// Messages, groups, steps and turns that have an item in the scope.
     pub units: [u64; 4],
     /// How far the activation has come.
-    pub progress: Progress,
+    pub progress: ActivationProgress,
     /// What stays the same.
     pub activation: &'a Activation<'a>,
 }
 
 impl Look<'_> {
-    /// Returns a number of tokens.
     fn tokens(&self, measure: Measure) -> Tokens {
         match measure {
             Measure::Prompt => self.prompt,

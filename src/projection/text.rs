@@ -12,9 +12,9 @@ use crate::tokens;
 
 /// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Content(NonZeroU64);
+pub struct TextContent(NonZeroU64);
 
-impl Content {
+impl TextContent {
     /// The content of words of a digest.
     pub fn of_digest(digest: u64) -> Self {
         Self(NonZeroU64::new(digest).unwrap_or(NonZeroU64::MIN))
@@ -31,7 +31,6 @@ impl Content {
         Self::of_digest(xxh3_64_with_seed(&n.to_le_bytes(), CALLS))
     }
 
-    /// Returns the digest.
     #[inline]
     pub fn digest(self) -> u64 {
         self.0.get()
@@ -40,17 +39,17 @@ impl Content {
 
 /// Text that a policy puts into a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct PromptText {
     /// Its size.
     pub tokens: u32,
     /// What caches know it by.
-    pub content: Content,
+    pub content: TextContent,
 }
 
-impl Text {
+impl PromptText {
     /// Words of which the size and a digest are known; whoever says them twice gives the same digest twice.
     pub fn sized(tokens: u32, digest: u64) -> Self {
-        Self { tokens, content: Content::of_digest(digest) }
+        Self { tokens, content: TextContent::of_digest(digest) }
     }
 
     /// Words, counted as a timeline counts what policies write.
@@ -67,6 +66,6 @@ impl Text {
                 tokens_of_chars(chars, chars_per_token)
             }
         };
-        Self { tokens: saturated(tokens), content: Content::of_words(words) }
+        Self { tokens: saturated(tokens), content: TextContent::of_words(words) }
     }
 }

@@ -2,15 +2,13 @@
 
 use super::filter::Filter;
 use super::prompt::{Prompt, Slot, SlotIx, State};
-use super::rendition::Rows;
+use super::rendition::TableRows;
 use crate::input::policy::Unit;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind, NO_ITEM};
 
-/// What is in a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Items.
+pub struct ScopeTotals {
     pub items: u64,
     /// Tool results among them.
     pub tool_uses: u64,
@@ -20,8 +18,8 @@ pub struct Totals {
     pub reclaimable: Tokens,
 }
 
-impl Totals {
-    fn of(filter: &Filter, rows: Option<&Rows>, item: &Item, slot: &Slot) -> Self {
+impl ScopeTotals {
+    fn of(filter: &Filter, rows: Option<&TableRows>, item: &Item, slot: &Slot) -> Self {
         if !filter.has_slot(item, slot) {
             return Self::default();
         }
@@ -60,7 +58,7 @@ impl Totals {
 pub struct Tracker {
     from: SlotIx,
     to: SlotIx,
-    totals: Totals,
+    totals: ScopeTotals,
     /// Of each unit asked for: how many items it has in the scope, and how many units have any.
     units: Vec<(Unit, Vec<u32>, u64)>,
     seen_edits: usize,
@@ -77,7 +75,7 @@ impl Tracker {
         &mut self,
         prompt: &mut Prompt<'_>,
         filter: &Filter,
-        rows: Option<&Rows>,
+        rows: Option<&TableRows>,
         from: SlotIx,
         to: SlotIx,
     ) {
@@ -90,7 +88,7 @@ impl Tracker {
             if (self.from..self.to).contains(&edit.slot) {
                 let item = prompt.item(edit.slot);
                 let [before, after] =
-                    [&edit.before, &edit.after].map(|it| Totals::of(filter, rows, item, it));
+                    [&edit.before, &edit.after].map(|it| ScopeTotals::of(filter, rows, item, it));
                 if before.items == after.items {
                     // Its units have as many items as they had.
                     self.totals.take(before);
@@ -110,7 +108,7 @@ impl Tracker {
                 ..Self::new(&self.units.iter().map(|it| it.0).collect::<Vec<_>>())
             };
         }
-        let now = |index: SlotIx| Totals::of(filter, rows, prompt.item(index), prompt.slot(index));
+        let now = |index: SlotIx| ScopeTotals::of(filter, rows, prompt.item(index), prompt.slot(index));
         touched += u64::from(self.from.abs_diff(from)) + u64::from(self.to.abs_diff(to));
         for index in self.to..to {
             self.enter(prompt, index, now(index));
@@ -129,12 +127,18 @@ impl Tracker {
     }
 
     /// Adds one slot to sums that are made again.
-    pub fn add_slot(&mut self, prompt: &Prompt<'_>, filter: &Filter, rows: Option<&Rows>, index: SlotIx) {
-        self.enter(prompt, index, Totals::of(filter, rows, prompt.item(index), prompt.slot(index)));
+    pub fn add_slot(
+        &mut self,
+        prompt: &Prompt<'_>,
+        filter: &Filter,
+        rows: Option<&TableRows>,
+        index: SlotIx,
+    ) {
+        self.enter(prompt, index, ScopeTotals::of(filter, rows, prompt.item(index), prompt.slot(index)));
     }
 
     /// Returns the sums.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> ScopeTotals {
         self.totals
     }
 
@@ -147,7 +151,7 @@ impl Tracker {
         }
     }
 
-    fn enter(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: Totals) {
+    fn enter(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: ScopeTotals) {
         if what.items == 0 {
             return;
         }
@@ -162,7 +166,7 @@ impl Tracker {
         }
     }
 
-    fn leave(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: Totals) {
+    fn leave(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: ScopeTotals) {
         if what.items == 0 {
             return;
         }

@@ -3,7 +3,7 @@
 use super::num::{Known, Num};
 use super::test::{Context, Measure, Test};
 use crate::input::Policy;
-use crate::input::policy::{Action, Cond, Lasts, Moment, Relation, Scope, Unit};
+use crate::input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};
 use crate::quantity::Tokens;
 
 /// When the oldest items are dropped, and until when.
@@ -11,13 +11,13 @@ use crate::quantity::Tokens;
 pub struct Window {
     /// By moment: whether it is one at which anything is dropped.
     moments: [bool; 4],
-    when: Bound,
-    until: Bound,
+    when: WindowSizes,
+    until: WindowSizes,
 }
 
 /// The sizes of a prompt, or of what is after its stable prefix, from one up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bound {
+struct WindowSizes {
     from: Tokens,
     to: Tokens,
     is_of_body: bool,
@@ -29,11 +29,11 @@ impl Window {
     /// A policy without stages is a window, too: one that never moves.
     pub fn new(policy: &Policy, known: &Known) -> Option<Self> {
         let [stage] = policy.stages() else {
-            let never = Bound { from: 1, to: 0, is_of_body: false };
+            let never = WindowSizes { from: 1, to: 0, is_of_body: false };
             let still = Self { moments: [false; 4], when: never, until: never };
             return policy.stages().is_empty().then_some(still);
         };
-        let is_plain = stage.lasts != Lasts::Request
+        let is_plain = stage.lasts != EditsLast::Request
             && policy.rungs(stage).count() == 1
             && stage.apply == Action::Drop
             && is_oldest_first(&stage.scope)
@@ -44,8 +44,8 @@ impl Window {
         Some(Self {
             moments: [Moment::Entry, Moment::TurnStart, Moment::Request, Moment::TurnEnd]
                 .map(|it| stage.at.contains(&it)),
-            when: Bound::new(stage.when.as_ref()?, known)?,
-            until: Bound::new(stage.until.as_ref()?, known).filter(|it| it.from == 0)?,
+            when: WindowSizes::new(stage.when.as_ref()?, known)?,
+            until: WindowSizes::new(stage.until.as_ref()?, known).filter(|it| it.from == 0)?,
         })
     }
 
@@ -63,7 +63,7 @@ impl Window {
     }
 }
 
-impl Bound {
+impl WindowSizes {
     fn new(cond: &Cond, known: &Known) -> Option<Self> {
         let (comparison, size, is_of_body) = match Test::new(cond, &Context::alone(known)) {
             Test::Tokens(Measure::Prompt, comparison, Num::Const(size)) => (comparison, size, false),

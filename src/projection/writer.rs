@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::num::Known;
-use super::prompt::Shown;
+use super::prompt::ShownAs;
 use super::rendition::without_evidence;
-use super::text::Text;
+use super::text::PromptText;
 use crate::input::policy::Template;
 use crate::input::scenario::TokenizerName;
 use crate::quantity::Decimal;
@@ -42,8 +42,8 @@ impl Writer {
     }
 
     /// Returns words as the timeline's tokenizer counts them, else by their characters.
-    pub(super) fn count(&self, words: &str) -> Text {
-        Text::counted(words, self.tokenizer, self.chars_per_token)
+    pub(super) fn count(&self, words: &str) -> PromptText {
+        PromptText::counted(words, self.tokenizer, self.chars_per_token)
     }
 
     /// Returns what an item says.
@@ -52,7 +52,7 @@ impl Writer {
     }
 
     /// Returns what a template of a tool result may ask; `None` where the result has no text.
-    pub(super) fn result(&self, spine: &Spine, index: ItemIx, shown: Shown, head: u32) -> Option<Value> {
+    pub(super) fn result(&self, spine: &Spine, index: ItemIx, shown: ShownAs, head: u32) -> Option<Value> {
         let item = spine.items.get(index as usize)?;
         let output = self.texts.of(index)?;
         let tool = spine.tools.get_index(item.tool as usize).map_or("(unknown)", String::as_str);
@@ -97,7 +97,7 @@ fn neutral(form: &ToolForm, asked: &str, output: &str) -> [Value; 2] {
 
 /// How large the results of a timeline are as a template writes them, by item.
 #[derive(Debug, PartialEq)]
-pub(super) struct Written {
+pub(super) struct RenderedSizes {
     pub(super) writer: Arc<Writer>,
     pub(super) template: Template,
     sizes: Vec<Option<WrittenSizes>>,
@@ -107,20 +107,20 @@ pub(super) struct Written {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrittenSizes {
     /// As its row shows it.
-    pub(super) shown: Text,
+    pub(super) shown: PromptText,
     /// As its row shows it when the pool has no room.
-    pub(super) over_budget: Text,
+    pub(super) over_budget: PromptText,
     /// How large which part of it is exact evidence, or none if the template leaves nothing of it.
     pub(super) exact: Option<u32>,
 }
 
-impl Written {
+impl RenderedSizes {
     /// Measures every result that `rows` has a row for: the rendition and its tokens, then those over the budget.
     pub(super) fn new(
         writer: &Arc<Writer>,
         template: &Template,
         spine: &Spine,
-        rows: impl Fn(&crate::timeline::Item) -> Option<[(Shown, u32); 2]>,
+        rows: impl Fn(&crate::timeline::Item) -> Option<[(ShownAs, u32); 2]>,
     ) -> Self {
         let size = |(index, item): (usize, &crate::timeline::Item)| {
             let slot = ItemIx::try_from(index).ok().filter(|_| item.kind == Kind::ToolResult)?;
@@ -130,7 +130,7 @@ impl Written {
             let exact = template.exact(&context(shown)?);
             let exact = exact.map_or_else(|| writer.text(slot).map(str::to_owned), Some)?;
             let words = write(shown)?;
-            let is_empty = words.tokens == 0 || shown.0 == Shown::Exact && exact.trim().is_empty();
+            let is_empty = words.tokens == 0 || shown.0 == ShownAs::Exact && exact.trim().is_empty();
             let (over, head) = over_budget;
             Some(WrittenSizes {
                 shown: words,
@@ -149,7 +149,7 @@ impl Written {
     }
 
     /// Writes a result.
-    pub(super) fn write(&self, spine: &Spine, item: ItemIx, shown: Shown, head: u32) -> Option<String> {
+    pub(super) fn write(&self, spine: &Spine, item: ItemIx, shown: ShownAs, head: u32) -> Option<String> {
         self.template.write(&self.writer.result(spine, item, shown, head)?)
     }
 }

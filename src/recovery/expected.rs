@@ -22,14 +22,14 @@ const PARTS: f64 = 1_048_576.0;
 
 /// What is needed: one result, or the evidence of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum NeedSource {
     /// A result.
     Item(ItemIx),
     /// What a turn's results hold.
     Turn(TurnIx),
 }
 
-impl Source {
+impl NeedSource {
     /// Returns what a call meets later: all that was asked of a turn; of a result what it brings of it.
     pub fn meets(self, row: &NeedRow, spine: &Spine) -> Level {
         match self {
@@ -49,9 +49,9 @@ pub struct Carried {
     terms: Terms,
     /// The mean size of what is looked up anew, and the mean of its square.
     moments: [f64; 2],
-    calls: Vec<Expected>,
+    calls: Vec<ExpectedCall>,
     /// By source: its calls.
-    by_source: BTreeMap<Source, Vec<usize>>,
+    by_source: BTreeMap<NeedSource, Vec<usize>>,
     /// By the slot beside which something stands: the calls.
     by_host: BTreeMap<SlotIx, Vec<usize>>,
     /// The calls since whom no result has come, and the first slot where one may.
@@ -72,7 +72,7 @@ pub struct Carried {
 
 /// A call that was expected.
 #[derive(Clone, Copy, Debug)]
-struct Expected {
+struct ExpectedCall {
     /// How probable it was, had the source not been fetched before.
     probability: f64,
     /// Tokens that it brought and takes itself, times its probability; in [`PARTS`] of a token.
@@ -92,7 +92,7 @@ struct Expected {
 
 /// How requests are billed, and what the one before read.
 #[derive(Clone, Copy, Debug)]
-pub struct Billed {
+pub struct BilledSteps {
     /// How the cache's rules bill what is new and what is sent again.
     pub billing: Billing,
     /// What the request before read of its prompt.
@@ -101,7 +101,7 @@ pub struct Billed {
 
 /// What one request carries of what was fetched again, and of what was looked up anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct CarriedAgain {
     /// What was fetched for needs.
     pub recovered: Carry,
     /// What was looked up anew.
@@ -141,13 +141,14 @@ impl Carried {
     }
 
     /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns what is carried in it.
-    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> Standing {
+    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> CarriedAgain {
         self.stand(prompt);
         self.had_any = None;
         let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
         let mut anew = [0_u64; 2];
         if let Some(broke_at) = broke_at.filter(|it| *it < end) {
-            let is_behind = |it: &&Expected| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
+            let is_behind =
+                |it: &&ExpectedCall| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
             for call in self.calls[..n_calls].iter().filter(is_behind) {
                 let sum = &mut anew[usize::from(call.is_explored)];
                 *sum = sum.saturating_add(call.tokens);
@@ -155,7 +156,7 @@ impl Carried {
         }
         let carry =
             |tokens: u64, anew: u64| Carry { tokens: tokens as f64 / PARTS, anew: anew as f64 / PARTS };
-        Standing {
+        CarriedAgain {
             recovered: carry(self.tokens - self.explored, anew[0]),
             explored: carry(self.explored, anew[1]),
         }
@@ -217,7 +218,7 @@ impl Carried {
     }
 
     /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
-    fn unfetched(&self, source: Source, level: Level) -> f64 {
+    fn unfetched(&self, source: NeedSource, level: Level) -> f64 {
         let calls = self.by_source.get(&source).into_iter().flatten().map(|it| &self.calls[*it]);
         calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
     }
@@ -226,8 +227,8 @@ impl Carried {
     pub fn charged(
         &mut self,
         mut row: NeedRow,
-        source: Source,
-        billed: Billed,
+        source: NeedSource,
+        billed: BilledSteps,
         prompt: &Prompt<'_>,
     ) -> NeedRow {
         if row.met >= 1.0 {
@@ -245,12 +246,12 @@ impl Carried {
         row.refetched = Some(self.asked(row.calls, brought, billed, prompt.tokens() as f64 + carried));
         let level = source.meets(&row, prompt.history().load());
         let share = row.calls.min(1.0);
-        let call = Expected {
+        let call = ExpectedCall {
             probability,
             tokens: parts(row.calls * brought),
             variance: (share * (1.0 - share) * brought * brought).round() as u64,
             level,
-            ..Expected::beside(host(prompt), prompt)
+            ..ExpectedCall::beside(host(prompt), prompt)
         };
         self.by_source.entry(source).or_default().push(self.calls.len());
         self.carry(call, prompt);
@@ -258,7 +259,12 @@ impl Carried {
     }
 
     /// Returns what is expected to be looked up anew before a request, of the tokens that were removed; nothing where nothing is.
-    pub fn explored(&mut self, removed: f64, billed: Billed, prompt: &Prompt<'_>) -> Option<ExploredRow> {
+    pub fn explored(
+        &mut self,
+        removed: f64,
+        billed: BilledSteps,
+        prompt: &Prompt<'_>,
+    ) -> Option<ExploredRow> {
         let explores = self.terms.explores?;
         self.had_any = Some(self.tokens > 0);
         let carried = self.stand(prompt);
@@ -270,19 +276,19 @@ impl Carried {
         let [mean, square] = self.moments;
         let brought = mean + f64::from(self.terms.call_tokens);
         let tokens = self.asked(calls, brought, billed, prompt.tokens() as f64 + carried);
-        let call = Expected {
+        let call = ExpectedCall {
             tokens: parts(calls * brought),
             variance: (calls * square - (calls * mean).powi(2)).max(0.0).round() as u64,
             is_explored: true,
-            ..Expected::beside(host(prompt), prompt)
+            ..ExpectedCall::beside(host(prompt), prompt)
         };
         self.carry(call, prompt);
         Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
     }
 
     /// Returns how expected calls are billed that bring so many tokens each, beside a prompt.
-    fn asked(&self, calls: f64, brought: f64, billed: Billed, prompt: f64) -> TokenUse<f64> {
-        let Billed { billing, read } = billed;
+    fn asked(&self, calls: f64, brought: f64, billed: BilledSteps, prompt: f64) -> TokenUse<f64> {
+        let BilledSteps { billing, read } = billed;
         let resent = calls * self.terms.own_request * prompt;
         let mut asked = TokenUse { output: calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
         let read = match billing.reads {
@@ -299,7 +305,7 @@ impl Carried {
     }
 
     /// Lets the prompts from now on carry what a call brings.
-    fn carry(&mut self, call: Expected, prompt: &Prompt<'_>) {
+    fn carry(&mut self, call: ExpectedCall, prompt: &Prompt<'_>) {
         let index = self.calls.len();
         if let Some(host) = call.host {
             self.by_host.entry(host).or_default().push(index);
@@ -315,7 +321,7 @@ impl Carried {
     }
 }
 
-impl Expected {
+impl ExpectedCall {
     /// Begins a call that brings nothing yet, beside what a slot shows.
     fn beside(host: Option<SlotIx>, prompt: &Prompt<'_>) -> Self {
         Self {

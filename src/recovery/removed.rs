@@ -14,7 +14,6 @@ pub struct Removed {
     window: u32,
     /// By request, the oldest first: what was removed before it, less what came back.
     by_request: VecDeque<i64>,
-    /// Their sum.
     sum: i64,
     /// Their sum, each weighed by the requests in which it still counts.
     weighed: i64,

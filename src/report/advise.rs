@@ -11,7 +11,7 @@ pub use crate::measure::month::Basis;
 
 use super::Skipped;
 use crate::quantity::Tokens;
-use crate::report::tune::{BlockPart, Part, SplitBy};
+use crate::report::tune::{BlockPart, SplitBy, TunePart};
 use crate::row::json::page;
 
 pub(super) use table::dollars;
@@ -23,9 +23,7 @@ pub const SCHEMA: &str = "ctxsim.advice/1";
 /// Advice on the settings of each agent that recorded some sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
-    /// The schema.
     pub schema: &'static str,
-    /// By agent.
     pub agents: Vec<AgentAdvice>,
     /// Formats whose agent's settings are not known, with the number of sessions.
     pub unknown: Vec<(String, usize)>,
@@ -36,7 +34,6 @@ pub struct Advice {
 /// Advice on the settings of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AgentAdvice {
-    /// The agent.
     pub agent: String,
     /// The oldest and the newest version in the logs; none where they name none.
     pub versions: Option<[String; 2]>,
@@ -44,12 +41,11 @@ pub struct AgentAdvice {
     pub sessions: usize,
     /// The sessions of sub-agents among them.
     pub sub_agents: usize,
-    /// The number of requests.
     pub requests: u64,
     /// The number of projects; 0 where they are not known.
     pub projects: usize,
     /// What a month costs.
-    pub month: Month,
+    pub month: MonthCost,
     /// The share of needed evidence that prompts hold as things are; none if nothing says what is needed.
     pub evidence_kept: Option<f64>,
     /// The settings in force.
@@ -71,14 +67,14 @@ pub struct AgentAdvice {
     /// Everything that was tried, the cheapest first.
     pub tried: Vec<Candidate>,
     /// Settings that were not tried, with the reasons.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UntriedSetting>,
     /// What only the agent's maintainers can change.
     pub wishes: Vec<Candidate>,
 }
 
 /// What a month of sessions costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Month {
+pub struct MonthCost {
     /// US dollars with the settings in force; none if a price is unknown.
     pub usd: Option<f64>,
     /// How it comes about.
@@ -90,11 +86,9 @@ pub struct Month {
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InForce {
-    /// Its key.
     pub key: String,
     /// What it decides.
     pub about: String,
-    /// The value.
     pub value: String,
     /// Who says so.
     pub from: From,
@@ -134,10 +128,10 @@ pub struct Candidate {
     /// The lower end of that share's interval.
     pub evidence_low: Option<f64>,
     /// Its results on the sessions that settings are chosen on (the older ones, where times are known), and on those held out.
-    pub by_time: Vec<Part>,
+    pub by_time: Vec<TunePart>,
     /// With five projects or more, of what is advised or was rejected last: its results on all sessions, and those of each project under what
     /// is chosen anew without it.
-    pub by_project: Vec<Part>,
+    pub by_project: Vec<TunePart>,
     /// Of what is advised or was rejected last: the projects and the blocks of time that the limits on what was held out rest on.
     pub held_out_blocks: Vec<BlockPart>,
     /// The same of what each project comes to.
@@ -157,7 +151,6 @@ pub struct Paste {
     pub at: String,
     /// The place of one project, if there is one.
     pub project: Option<String>,
-    /// The text.
     pub text: String,
 }
 
@@ -166,7 +159,6 @@ pub struct Paste {
 pub struct Lifetimes {
     /// Whose sessions.
     pub lane: &'static str,
-    /// The number of sessions.
     pub sessions: usize,
     /// US dollars a month with short and with long lifetimes.
     pub usd_month: [Option<f64>; 2],
@@ -174,20 +166,17 @@ pub struct Lifetimes {
     pub written_tokens: Tokens,
     /// Of these: tokens that are written again only because an entry expired that a long lifetime keeps.
     pub rewritten_tokens: Tokens,
-    /// Their share.
     pub share: f64,
     /// The share from which a long lifetime is cheaper; none where prices do not tell.
     pub break_even: Option<f64>,
     /// The relative change in cost from short to long, and its 95% interval.
     pub change: Option<f64>,
-    /// The interval.
     pub interval: Option<[f64; 2]>,
 }
 
 /// A setting that was not tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
-    /// Its key.
+pub struct UntriedSetting {
     pub key: String,
     /// Why.
     pub reason: String,
@@ -203,7 +192,7 @@ impl Advice {
     }
 }
 
-impl Month {
+impl MonthCost {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
         month::words(self.basis, self.days)

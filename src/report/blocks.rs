@@ -4,18 +4,16 @@ use crate::grid::prose::wrap;
 use crate::grid::{Grid, markdown, terminal};
 
 /// A part of a page.
-pub(super) enum Block {
-    /// A heading.
+pub(super) enum PageBlock {
     Head(String),
     /// A paragraph.
     Text(String),
-    /// A table.
     Table(Grid),
     /// A text to copy as it is.
     Code(String),
 }
 
-impl Block {
+impl PageBlock {
     /// Makes a paragraph.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
@@ -23,20 +21,20 @@ impl Block {
 }
 
 /// Writes blocks for a terminal.
-pub(super) fn on_terminal(blocks: &[Block], width: Option<usize>) -> String {
+pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String {
     let mut text = String::new();
     for (nth, block) in blocks.iter().enumerate() {
         match block {
-            Block::Head(head) => {
+            PageBlock::Head(head) => {
                 text.push_str(if nth == 0 { "" } else { "\n" });
                 wrap(head, "", width, &mut text);
             }
-            Block::Text(words) => wrap(words, "", width, &mut text),
-            Block::Table(grid) => {
+            PageBlock::Text(words) => wrap(words, "", width, &mut text),
+            PageBlock::Table(grid) => {
                 let title = if grid.title.is_empty() { String::new() } else { format!("{}\n", grid.title) };
                 text += &format!("\n{title}{}\n\n", terminal::draw(grid, width).text);
             }
-            Block::Code(code) => {
+            PageBlock::Code(code) => {
                 text.push('\n');
                 code.lines().for_each(|it| text += &format!("    {it}\n"));
                 text.push('\n');
@@ -47,12 +45,12 @@ pub(super) fn on_terminal(blocks: &[Block], width: Option<usize>) -> String {
 }
 
 /// Writes blocks as Markdown.
-pub(super) fn in_markdown(blocks: &[Block]) -> String {
-    let one = |it: &Block| match it {
-        Block::Head(head) => format!("## {head}\n\n"),
-        Block::Text(words) => format!("{words}\n\n"),
-        Block::Table(grid) => markdown::table(grid) + "\n",
-        Block::Code(code) => format!("```\n{code}\n```\n\n"),
+pub(super) fn in_markdown(blocks: &[PageBlock]) -> String {
+    let one = |it: &PageBlock| match it {
+        PageBlock::Head(head) => format!("## {head}\n\n"),
+        PageBlock::Text(words) => format!("{words}\n\n"),
+        PageBlock::Table(grid) => markdown::table(grid) + "\n",
+        PageBlock::Code(code) => format!("```\n{code}\n```\n\n"),
     };
     blocks.iter().map(one).collect::<String>().trim_end().to_owned() + "\n"
 }

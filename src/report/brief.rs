@@ -6,11 +6,8 @@ use crate::take::Run;
 /// A run in brief.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Brief<'r> {
-    /// The policy.
     pub(crate) policy: &'r str,
-    /// The scenario.
     pub(crate) scenario: &'r str,
-    /// The profile.
     pub(crate) profile: &'r str,
     /// The date of the profile's sources.
     pub(crate) as_of: &'r str,

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{compactions, unforeseen};
-use crate::calibrate::{CLOSE_TOKENS, Calibration, Class, Pair, together};
+use crate::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, together};
 use crate::grid::terminal::whole;
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 use crate::quantity::Tokens;
 use crate::row::json::page;
 use crate::row::{Fields, Value, group};
@@ -13,12 +13,12 @@ use crate::row::{Fields, Value, group};
 /// The most differing requests listed in the text; JSON has all.
 const LISTED_MAX: usize = 20;
 /// The classes, best first.
-const CLASSES: [Class; 4] = [Class::Exact, Class::Within, Class::Exceeded, Class::Missed];
+const CLASSES: [ReadClass; 4] = [ReadClass::Exact, ReadClass::Within, ReadClass::Exceeded, ReadClass::Missed];
 
 impl Calibration {
     /// Returns the tokens read and written, predicted and billed.
     fn sums(&self) -> [[Tokens; 2]; 2] {
-        let sum = |tokens: fn(&Pair) -> Tokens| self.pairs.iter().map(tokens).sum();
+        let sum = |tokens: fn(&BillPair) -> Tokens| self.pairs.iter().map(tokens).sum();
         [
             [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
             [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|pair| pair.billed.cache_write)],
@@ -26,8 +26,7 @@ impl Calibration {
     }
 }
 
-impl Class {
-    /// Returns its name.
+impl ReadClass {
     fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -44,16 +43,16 @@ fn summary(it: &Calibration) -> Value {
     let n = it.pairs.len().max(1) as f64;
     let [read, written] = it.sums();
     let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(it);
-    let reason = |(class, reason, n): (Class, &'static str, usize)| group! { "class": class.name(), "reason": reason, "requests": n };
+    let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class.name(), "reason": reason, "requests": n };
     group! {
         "session": it.name.clone(),
         "requests": it.pairs.len(),
-        "exact": of(Class::Exact),
-        "within": of(Class::Within),
-        "exceeded": of(Class::Exceeded),
-        "missed": of(Class::Missed),
-        "exact_share": of(Class::Exact) as f64 / n,
-        "close_share": (of(Class::Exact) + of(Class::Within)) as f64 / n,
+        "exact": of(ReadClass::Exact),
+        "within": of(ReadClass::Within),
+        "exceeded": of(ReadClass::Exceeded),
+        "missed": of(ReadClass::Missed),
+        "exact_share": of(ReadClass::Exact) as f64 / n,
+        "close_share": (of(ReadClass::Exact) + of(ReadClass::Within)) as f64 / n,
         "token_error": it.token_error(),
         "predicted_read_tokens": read[0],
         "billed_read_tokens": read[1],
@@ -72,8 +71,8 @@ fn summary(it: &Calibration) -> Value {
 }
 
 /// Returns the requests whose cache read differs from the prediction, each with its session.
-fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &Pair)> {
-    let differs = |it: &&Pair| it.class != Class::Exact;
+fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &BillPair)> {
+    let differs = |it: &&BillPair| it.class != ReadClass::Exact;
     sessions.iter().flat_map(move |of| of.pairs.iter().filter(differs).map(move |it| (of, it)))
 }
 
@@ -86,7 +85,7 @@ fn part(sessions: &[Calibration]) -> Value {
     }
 }
 
-fn request((session, it): (&Calibration, &Pair)) -> Value {
+fn request((session, it): (&Calibration, &BillPair)) -> Value {
     group! {
         "session": session.name.clone(),
         "step": it.step,
@@ -209,7 +208,7 @@ fn sums(it: &Calibration) -> String {
         let [own, bill] = shown;
         [name.to_owned(), own, bill, share(gross, billed), difference(predicted, billed)]
     };
-    let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&Pair) -> Tokens| {
+    let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
         let gross: Tokens = it.pairs.iter().map(gross).sum();
         row(
             name,
@@ -247,25 +246,25 @@ fn reasons(all: &Calibration) -> String {
     let mut rows = Vec::new();
     for class in CLASSES {
         let means = match class {
-            Class::Exact => "the predicted number of tokens was read".to_owned(),
-            Class::Within => format!("the difference was at most {CLOSE_TOKENS} tokens or 0.5%"),
-            Class::Exceeded => "more was read than predicted".to_owned(),
-            Class::Missed => "less was read than predicted".to_owned(),
+            ReadClass::Exact => "the predicted number of tokens was read".to_owned(),
+            ReadClass::Within => format!("the difference was at most {CLOSE_TOKENS} tokens or 0.5%"),
+            ReadClass::Exceeded => "more was read than predicted".to_owned(),
+            ReadClass::Missed => "less was read than predicted".to_owned(),
         };
         rows.push([format!("{:>6}", all.count(class)), class.name().to_owned(), means]);
         for (_, reason, n) in all.reasons().into_iter().filter(|it| it.0 == class) {
             rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
     }
-    whole(&Grid::new("", 0, &[""; 3], rows).with(Kind::Text, &[1, 2]))
+    whole(&Grid::new("", 0, &[""; 3], rows).with(CellKind::Text, &[1, 2]))
         + "        A session's first request is not counted: what was in the cache before it is told by other sessions alone.\n"
 }
 
 /// Returns which requests are neither exact nor close.
 fn listed(sessions: &[Calibration]) -> Option<String> {
-    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != Class::Within).collect();
+    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).collect();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
-    let row = |(session, it): &(&Calibration, &Pair)| {
+    let row = |(session, it): &(&Calibration, &BillPair)| {
         [
             session.name.clone(),
             it.step.to_string(),
@@ -275,7 +274,7 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
         ]
     };
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
-    let mut text = whole(&grid.with(Kind::Text, &[2]));
+    let mut text = whole(&grid.with(CellKind::Text, &[2]));
     if far.len() > LISTED_MAX {
         let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Skipped;
 use crate::grid::numbers::{self, NONE, or_none, percent, thousands};
 use crate::grid::prose::{wrap, wrap_all};
-use crate::grid::terminal::{Drawn, draw, hidden_note};
+use crate::grid::terminal::{DrawnTable, draw, hidden_note};
 use crate::grid::{self, Grid, Of};
 use crate::measure::carried::CarriedItem;
 use crate::quantity::Tokens;
@@ -35,23 +35,21 @@ const TOTAL: &str = "total";
 
 /// What fills the prompts of one session.
 #[derive(Clone, Debug, Serialize)]
-pub struct Carried {
-    /// The session.
+pub struct PromptFill {
     pub session: String,
     /// The profile whose prices are used.
     pub profile: String,
     /// By tool, or by kind for items other than tool results; the most expensive first.
-    pub by_tool: Vec<Share>,
+    pub by_tool: Vec<CarriedShare>,
     /// The items that cost most to carry.
     pub items: Vec<CarriedRow>,
 }
 
 /// Totals of the items of one tool or kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Share {
+pub struct CarriedShare {
     /// The tool, or the kind.
     pub what: String,
-    /// The number of items.
     pub items: u64,
     /// Their tokens, each once.
     pub tokens: Tokens,
@@ -76,7 +74,6 @@ pub struct CarriedRow {
     pub turn: u32,
     /// The first request that sent it, from 1.
     pub request: u32,
-    /// Its tokens.
     pub tokens: Tokens,
     /// How many further requests sent it again.
     pub resent: u32,
@@ -86,7 +83,7 @@ pub struct CarriedRow {
     pub is_needed: Option<bool>,
 }
 
-impl Carried {
+impl PromptFill {
     /// Adds up items and lists the most expensive ones.
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).collect();
@@ -104,13 +101,13 @@ impl Carried {
         Self {
             session: session.to_owned(),
             profile: profile.to_owned(),
-            by_tool: Share::by_tool(timeline, items),
+            by_tool: CarriedShare::by_tool(timeline, items),
             items: rows.collect(),
         }
     }
 }
 
-impl Share {
+impl CarriedShare {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
         together(items.iter().map(|it| Self {
@@ -190,7 +187,7 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(sessions: &[Carried], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
+pub fn json(sessions: &[PromptFill], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
     let (by_tool, skipped, sessions) = (together(each(sessions)), Value::of(skipped), Value::of(sessions));
     page(
         &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
@@ -198,24 +195,26 @@ pub fn json(sessions: &[Carried], skipped: &[Skipped]) -> Result<String, serde_j
 }
 
 /// Adds up the tools of all sessions, the most expensive first.
-pub(super) fn together(shares: impl Iterator<Item = Share>) -> Vec<Share> {
-    let mut all: IndexMap<String, Share> = IndexMap::new();
+pub(super) fn together(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
+    let mut all: IndexMap<String, CarriedShare> = IndexMap::new();
     for share in shares {
         let what = share.what.clone();
-        all.entry(what.clone()).or_insert_with(|| Share { what, ..Share::default() }).add(&share);
+        all.entry(what.clone())
+            .or_insert_with(|| CarriedShare { what, ..CarriedShare::default() })
+            .add(&share);
     }
-    let mut all: Vec<Share> = all.into_values().collect();
+    let mut all: Vec<CarriedShare> = all.into_values().collect();
     all.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
     all
 }
 
 /// Returns what each session has, by tool.
-fn each(sessions: &[Carried]) -> impl Iterator<Item = Share> {
+fn each(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare> {
     sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
 }
 
 /// Returns sessions for people: all of them by tool, then the most expensive items.
-pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -> String {
+pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>) -> String {
     let mut text = String::new();
     let title = match sessions {
         [only] => format!("{} · {}", only.session, only.profile),
@@ -241,19 +240,19 @@ pub fn tables(sessions: &[Carried], skipped: &[Skipped], width: Option<usize>) -
 }
 
 /// Describes the prices used.
-fn prices_of(sessions: &[Carried]) -> String {
+fn prices_of(sessions: &[PromptFill]) -> String {
     match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
         Some(first) => format!("at the prices of {}", first.profile),
         None => "each at its own model's prices".to_owned(),
     }
 }
 
-fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
+fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
     let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     let decimals = numbers::decimals(all);
     let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
-    let unneeded = |it: &Share| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
-    let columns: [Of<'_, &Share>; 8] = [
+    let unneeded = |it: &CarriedShare| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
+    let columns: [Of<'_, &CarriedShare>; 8] = [
         ("what", &|it| it.what.clone()),
         ("items", &|it| thousands(it.items)),
         ("tokens", &|it| thousands(it.tokens)),
@@ -264,19 +263,19 @@ fn shares(shares: &[Share], width: Option<usize>) -> Drawn {
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
     let total = (shares.len() > 1).then(|| total(shares));
-    let rows: Vec<&Share> = shares.iter().chain(&total).collect();
+    let rows: Vec<&CarriedShare> = shares.iter().chain(&total).collect();
     let grid = Grid::of("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
 /// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
-fn total(shares: &[Share]) -> Share {
-    let mut all = Share { what: TOTAL.to_owned(), ..Share::default() };
+fn total(shares: &[CarriedShare]) -> CarriedShare {
+    let mut all = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
     shares.iter().for_each(|it| all.add(it));
-    Share { never_needed_tokens: None, ..all }
+    CarriedShare { never_needed_tokens: None, ..all }
 }
 
-fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> Drawn {
+fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
     let place = |session: &str, it: &CarriedRow| {
         let at = format!("turn {}, request {}", it.turn, it.request);
@@ -293,5 +292,5 @@ fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usiz
         ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
     ];
     let grid = Grid::of("", 1, rows, &columns);
-    draw(&grid.with(grid::Kind::Excerpt, &[0]).leaving(&["resent"]), width)
+    draw(&grid.with(grid::CellKind::Excerpt, &[0]).leaving(&["resent"]), width)
 }

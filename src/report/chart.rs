@@ -22,23 +22,22 @@ use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
 use crate::grid::Grid;
-use names::Names;
-use requests::Trace;
+use names::PolicyLabels;
+use requests::RunRequests;
 use scene::Scene;
 
-/// A kind of chart.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct ChartKind {
     /// The name of its charts on the command line.
     pub name: &'static str,
     /// What a run needs for such a chart.
     pub needs: &'static str,
     /// Makes them.
-    all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
+    all: fn(&ChartData<'_>) -> Vec<Box<dyn Picture>>,
 }
 
 /// The kinds, in display order.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [ChartKind; 9] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
@@ -70,19 +69,17 @@ fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Opt
 /// The most tables with charts; name fewer scenarios or profiles to see the others.
 const MOST_TABLES: usize = 24;
 
-/// The data of charts.
 #[derive(Debug)]
-pub struct Source<'r> {
-    /// The report.
+pub struct ChartData<'r> {
     pub report: &'r Report,
     /// Its tables.
     pub sections: Vec<Section>,
     /// The number of tables without charts, because there are too many.
     pub n_left_out: usize,
     /// Its policies.
-    pub names: Names,
+    pub names: PolicyLabels,
     /// The requests of its runs, if they were kept.
-    pub traces: &'r [Trace],
+    pub traces: &'r [RunRequests],
 }
 
 /// A chart before it is drawn.
@@ -104,7 +101,7 @@ pub(super) type Href<'h> = &'h dyn Fn(&[String]) -> Option<String>;
 
 /// A chart as shown on a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct PageChart {
     /// Its name, unique in the report.
     pub name: String,
     /// What it shows.
@@ -136,7 +133,7 @@ struct Drawing<'a> {
 
 /// Data for the template of the style.
 #[derive(Serialize)]
-struct Style {
+struct ChartStyle {
     ink: &'static str,
     ink_on_dark: &'static str,
     paper: &'static str,
@@ -144,17 +141,17 @@ struct Style {
     inks: Vec<ink::Ink>,
 }
 
-impl<'r> Source<'r> {
+impl<'r> ChartData<'r> {
     /// Collects the data of a report's charts.
-    pub fn new(report: &'r Report, detail: Detail, traces: &'r [Trace]) -> Self {
+    pub fn new(report: &'r Report, detail: Detail, traces: &'r [RunRequests]) -> Self {
         let mut sections = report.sections(detail);
         let n_left_out = sections.len().saturating_sub(MOST_TABLES);
         sections.truncate(MOST_TABLES);
-        Self { report, sections, n_left_out, names: Names::new(report), traces }
+        Self { report, sections, n_left_out, names: PolicyLabels::new(report), traces }
     }
 
     /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
-    pub fn figures(&self) -> Vec<Figure> {
+    pub fn figures(&self) -> Vec<PageChart> {
         let pictures = KINDS
             .iter()
             .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
@@ -164,8 +161,8 @@ impl<'r> Source<'r> {
 }
 
 /// Makes a chart of a picture.
-pub fn figure(name: &str, it: &dyn Picture) -> Figure {
-    Figure {
+pub fn figure(name: &str, it: &dyn Picture) -> PageChart {
+    PageChart {
         name: name.to_owned(),
         title: it.title(),
         subject: it.subject(),
@@ -178,12 +175,12 @@ pub fn figure(name: &str, it: &dyn Picture) -> Figure {
 const fn kind(
     name: &'static str,
     needs: &'static str,
-    all: fn(&Source<'_>) -> Vec<Box<dyn Picture>>,
-) -> Kind {
-    Kind { name, needs, all }
+    all: fn(&ChartData<'_>) -> Vec<Box<dyn Picture>>,
+) -> ChartKind {
+    ChartKind { name, needs, all }
 }
 
-impl Figure {
+impl PageChart {
     /// Returns whether there is anything to see.
     pub(super) fn is_seen(&self) -> bool {
         !self.scene.marks.is_empty()
@@ -225,7 +222,7 @@ impl Figure {
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn style() -> Result<String, template::Error> {
-    let style = Style {
+    let style = ChartStyle {
         ink: ink::TEXT.light,
         ink_on_dark: ink::TEXT.dark,
         paper: ink::PAPER.light,

@@ -23,21 +23,19 @@ const MOVED_SHOWN: usize = 12;
 /// A suite's results.
 #[derive(Clone, Debug)]
 pub struct CheckUp {
-    /// The suite.
     pub suite: String,
-    /// Its file.
     pub file: String,
     /// Its guards' verdicts.
     pub verdicts: Vec<GuardVerdict>,
     /// Its snapshots; empty if there are none.
-    pub snapshots: Vec<Snapshot>,
+    pub snapshots: Vec<SnapshotCheck>,
     /// Why it could not be checked; empty if it was.
     pub errors: Vec<Diagnostic>,
 }
 
 /// A table of numbers compared with its snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Snapshot {
+pub struct SnapshotCheck {
     /// The file of the snapshot.
     pub file: String,
     /// The result of the comparison.
@@ -50,7 +48,6 @@ pub struct Snapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotState {
-    /// It is the same.
     Same,
     /// Some numbers changed.
     Moved,
@@ -62,7 +59,7 @@ pub enum SnapshotState {
     Blessed,
 }
 
-impl Snapshot {
+impl SnapshotCheck {
     /// Returns whether nothing needs attention.
     pub fn holds(&self) -> bool {
         matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
@@ -127,7 +124,8 @@ impl CheckUp {
 
     /// Returns whether every guard holds and no number changed.
     pub fn holds(&self) -> bool {
-        let holds = self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(Snapshot::holds);
+        let holds =
+            self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(SnapshotCheck::holds);
         holds && self.errors.is_empty()
     }
 

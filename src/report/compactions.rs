@@ -1,8 +1,8 @@
 //! What followed real compactions: predicted and actual values, one line each, then scores for all,
 //! as text and JSON.
 
-use crate::calibrate::compaction::{Aftermath, HiddenFile, Outcome};
-use crate::calibrate::scores::Scores;
+use crate::calibrate::compaction::{Aftermath, HiddenFile, ReadOutcome};
+use crate::calibrate::scores::ForecastScores;
 use crate::calibrate::{Calibration, together};
 use crate::grid::Grid;
 use crate::grid::numbers::{NONE, fixed_or_none, or_none, thousands};
@@ -14,7 +14,7 @@ use crate::row::{Value, group};
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
 /// Returns how well predictions fit.
-fn fit(it: &Scores) -> Value {
+fn fit(it: &ForecastScores) -> Value {
     group! {
         "compactions": it.events,
         "files": it.chances,
@@ -38,9 +38,8 @@ fn file(it: &HiddenFile) -> Value {
     }
 }
 
-/// Returns one compaction.
 fn compaction((session, it): (&str, &Aftermath)) -> Value {
-    let [predicted, low, high] = it.predicted(Outcome::Read);
+    let [predicted, low, high] = it.predicted(ReadOutcome::Read);
     group! {
         "session": session.to_owned(),
         "step": it.step,
@@ -50,8 +49,8 @@ fn compaction((session, it): (&str, &Aftermath)) -> Value {
         "predicted_read_again": predicted,
         "predicted_read_again_low": low,
         "predicted_read_again_high": high,
-        "read_again": it.actual(Outcome::Read),
-        "read_or_searched_again": it.actual(Outcome::Fetched),
+        "read_again": it.actual(ReadOutcome::Read),
+        "read_or_searched_again": it.actual(ReadOutcome::Fetched),
         "requests_followed": it.followed,
         "scored": it.is_scored(),
         "not_scored_because": why_not_scored(it),
@@ -74,9 +73,9 @@ pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     Some(group! {
         "window_requests": window_requests,
         "compactions": each(sessions).map(compaction).collect::<Vec<_>>(),
-        "read_again": of(Outcome::Read),
-        "read_or_searched_again": of(Outcome::Fetched),
-        "trust": trust(&all.scores(Outcome::Read)[0]),
+        "read_again": of(ReadOutcome::Read),
+        "read_or_searched_again": of(ReadOutcome::Fetched),
+        "trust": trust(&all.scores(ReadOutcome::Read)[0]),
     })
 }
 
@@ -89,7 +88,7 @@ fn each(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
 pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
     let window = each(sessions).next()?.1.window;
     let all = together(sessions);
-    let model = &all.scores(Outcome::Read)[0];
+    let model = &all.scores(ReadOutcome::Read)[0];
     let intro = format!(
         "After compactions\n\nPredicted → actual: the first prompt after each compaction; how many files \
             that the agent had read, and that\nthe compaction hid, are read again within {window} \
@@ -111,10 +110,12 @@ fn lines(sessions: &[Calibration]) -> String {
     let row = |(session, it): (&str, &Aftermath)| {
         let read_again = match (it.files.is_empty(), it.is_scored()) {
             (true, _) => NONE.to_owned(),
-            (false, true) => format!("{:.1} → {}", it.predicted(Outcome::Read)[0], it.actual(Outcome::Read)),
-            (false, false) => format!("{:.1} → {NONE}", it.predicted(Outcome::Read)[0]),
+            (false, true) => {
+                format!("{:.1} → {}", it.predicted(ReadOutcome::Read)[0], it.actual(ReadOutcome::Read))
+            }
+            (false, false) => format!("{:.1} → {NONE}", it.predicted(ReadOutcome::Read)[0]),
         };
-        let searched = it.actual(Outcome::Fetched) - it.actual(Outcome::Read);
+        let searched = it.actual(ReadOutcome::Fetched) - it.actual(ReadOutcome::Read);
         let usd = match it.files.is_empty() {
             true => NONE.to_owned(),
             false => format!("{} → {}", fixed_or_none(it.predicted_usd, 3), fixed_or_none(it.actual_usd, 3)),
@@ -170,7 +171,7 @@ fn why_unknown(it: &Aftermath) -> Option<String> {
 /// Returns the scores of all compactions, each beside the baseline's.
 fn scores(all: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
-    let row = |name: &str, interval: &str, it: &Scores| {
+    let row = |name: &str, interval: &str, it: &ForecastScores| {
         [
             name.to_owned(),
             format!("{:.1}{interval}", it.predicted),
@@ -181,7 +182,9 @@ fn scores(all: &Calibration) -> String {
         ]
     };
     let mut rows = Vec::new();
-    for (name, outcome) in [("read again", Outcome::Read), ("read or searched again", Outcome::Fetched)] {
+    for (name, outcome) in
+        [("read again", ReadOutcome::Read), ("read or searched again", ReadOutcome::Fetched)]
+    {
         let [model, baseline] = all.scores(outcome);
         let [low, high] = all.predicted_interval(outcome);
         let interval = format!(" ({low:.1}…{high:.1})");
@@ -191,7 +194,7 @@ fn scores(all: &Calibration) -> String {
 }
 
 /// Explains how reliable the scores are.
-fn trust(model: &Scores) -> String {
+fn trust(model: &ForecastScores) -> String {
     let n = model.events;
     let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
     if n == 0 {

@@ -13,14 +13,14 @@ use serde::Serialize;
 use super::firings::Stages;
 use super::metric::{self, Metric};
 use super::remembered::{self, Both};
-use super::trust::Trust;
+use super::trust::TableTrust;
 use super::{Brief, Run, distinct};
 use crate::grid::numbers;
 use crate::measure::delta::Pairs;
 use crate::measure::{Better, Delta, Remembered, Tally};
 use crate::price::Costs;
 
-pub use part::{Broken, ChangedStage, FactChange, FieldChange, NeedChange, Part, RequestChange};
+pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
 
 /// The most requests, and the most needs, that are shown.
 const SHOWN: usize = 5;
@@ -29,10 +29,9 @@ const NOTHING: f64 = 1e-12;
 
 /// A number of two policies.
 #[derive(Clone, Debug, Serialize)]
-pub struct Number {
+pub struct ContrastNumber {
     /// Its metric in the JSON report.
     pub place: String,
-    /// Its heading.
     pub heading: String,
     /// Its better direction.
     pub better: Better,
@@ -49,7 +48,6 @@ pub struct Number {
 /// A part of the cost, in US dollars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostPart {
-    /// Its name.
     pub name: &'static str,
     /// The base's and the candidate's.
     pub usd: [f64; 2],
@@ -58,7 +56,6 @@ pub struct CostPart {
 /// How often a changed stage fired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageChange {
-    /// Its name.
     pub name: String,
     /// How often it fired in the base and in the candidate; `None` if a policy lacks it.
     pub fired: [Option<u64>; 2],
@@ -78,11 +75,8 @@ impl StageChange {
 /// The changes from a base to a candidate, over loads under one profile or each under its own.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {
-    /// The base.
     pub base: String,
-    /// The candidate.
     pub candidate: String,
-    /// The loads.
     pub load: String,
     /// The profile, or a note that each session runs under its own model's.
     pub profile: String,
@@ -94,8 +88,7 @@ pub struct Contrast {
     pub are_trials: bool,
     /// The differences between the policy files.
     pub changed: Vec<FieldChange>,
-    /// The numbers.
-    pub numbers: Vec<Number>,
+    pub numbers: Vec<ContrastNumber>,
     /// The cost difference in US dollars at the lower and upper ends of the recovery assumptions, if there
     /// are any.
     pub cost_difference_assumed: Option<[f64; 2]>,
@@ -114,7 +107,7 @@ pub struct Contrast {
     /// The stages that differ.
     pub stages: Vec<StageChange>,
     /// How far the sessions carry the numbers.
-    pub trust: Trust,
+    pub trust: TableTrust,
     /// Whether nothing says what is needed or asked, so that losses are unknown.
     pub loses_unknown: bool,
     /// Notes that a reader must know.
@@ -122,16 +115,16 @@ pub struct Contrast {
 }
 
 /// Returns whether nothing says what a load needs or asks.
-fn loses_unknown(part: &Part) -> bool {
+fn loses_unknown(part: &ContrastPart) -> bool {
     let [base, _] = &part.runs;
     !base.tally.has_needs && base.findings.is_none()
 }
 
 /// Returns how far recorded sessions carry what is compared on them.
-fn trust(parts: &[Part]) -> Trust {
+fn trust(parts: &[ContrastPart]) -> TableTrust {
     let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).collect();
     let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).collect();
-    Trust::new(&sessions, &runs)
+    TableTrust::new(&sessions, &runs)
 }
 
 /// Facts in a different state.
@@ -148,15 +141,15 @@ pub struct FactsChanged {
 
 impl Contrast {
     /// Merges parts of the same two policies.
-    pub fn new(parts: &[Part], profile: String) -> Option<Self> {
+    pub fn new(parts: &[ContrastPart], profile: String) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
         // The requests of a memory are its own: the same sessions are the same work.
-        let is_same_work = |(part, [base, candidate]): &(&Part, &[Tally; 2])| {
+        let is_same_work = |(part, [base, candidate]): &(&ContrastPart, &[Tally; 2])| {
             part.runs.iter().all(Run::is_of_memory)
                 || base.outcome.turns_completed == candidate.outcome.turns_completed
         };
-        let all: Vec<(&Part, &[Tally; 2])> =
+        let all: Vec<(&ContrastPart, &[Tally; 2])> =
             parts.iter().flat_map(|part| part.pairs.iter().map(move |it| (part, it))).collect();
         let kept: Vec<[Tally; 2]> =
             all.iter().filter(|it| is_same_work(it)).map(|(_, pair)| (*pair).clone()).collect();
@@ -215,7 +208,7 @@ impl Contrast {
     }
 
     /// Returns a number by its place.
-    pub fn number(&self, place: &str) -> Option<&Number> {
+    pub fn number(&self, place: &str) -> Option<&ContrastNumber> {
         self.numbers.iter().find(|it| it.place == place)
     }
 
@@ -226,7 +219,7 @@ impl Contrast {
     }
 }
 
-impl Number {
+impl ContrastNumber {
     /// Compares a metric of reports.
     fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
         let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
@@ -262,12 +255,12 @@ impl Number {
 }
 
 /// Returns the numbers that are known of both policies.
-fn numbers_of(pairs: &Pairs, parts: &[Part]) -> Vec<Number> {
-    let mut numbers: Vec<Number> =
-        metric::compared().into_iter().filter_map(|it| Number::of(it, pairs)).collect();
+fn numbers_of(pairs: &Pairs, parts: &[ContrastPart]) -> Vec<ContrastNumber> {
+    let mut numbers: Vec<ContrastNumber> =
+        metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).collect();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
-    numbers.splice(at..at, both.into_iter().map(Number::remembered));
+    numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
     numbers
 }
 
@@ -282,11 +275,11 @@ fn assumed([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
 }
 
 /// Returns a part of the cost.
-type PartOf = fn(&Costs) -> f64;
+type CostOf = fn(&Costs) -> f64;
 
 /// Returns the cost by what it pays for.
 fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
-    let parts: [(&str, PartOf); 13] = [
+    let parts: [(&str, CostOf); 13] = [
         ("cache reads", |it| it.main.read.usd()),
         ("cache writes", |it| it.main.write.usd()),
         ("uncached input", |it| it.main.uncached.usd()),
@@ -309,7 +302,7 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
 }
 
 /// Adds up facts by their states.
-fn facts(parts: &[Part]) -> Vec<FactsChanged> {
+fn facts(parts: &[ContrastPart]) -> Vec<FactsChanged> {
     let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
     for (states, change) in parts.iter().flat_map(|it| &it.facts) {
         let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
@@ -320,7 +313,7 @@ fn facts(parts: &[Part]) -> Vec<FactsChanged> {
 }
 
 /// Says how often a changed stage fired over all parts.
-fn stage(it: &ChangedStage, parts: &[Part]) -> StageChange {
+fn stage(it: &ChangedStage, parts: &[ContrastPart]) -> StageChange {
     let sum = |side: usize, n: fn(&crate::ledger::Firing) -> u64| {
         let place = it.places[side]?;
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
@@ -336,7 +329,7 @@ fn stage(it: &ChangedStage, parts: &[Part]) -> StageChange {
 }
 
 /// Says where a policy stopped at a limit.
-fn notes_on_stops(parts: &[Part]) -> Vec<String> {
+fn notes_on_stops(parts: &[ContrastPart]) -> Vec<String> {
     let stops = parts.iter().flat_map(|it| &it.runs).filter_map(|run| {
         let failure = run.tally.outcome.failure?;
         Some(format!(

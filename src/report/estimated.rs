@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Report, Session};
+use super::{Report, SessionReport};
 use crate::grid::numbers::thousands;
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
@@ -22,7 +22,7 @@ pub struct Estimated {
 
 impl Estimated {
     /// Adds sessions up; `None` if all their requests have recorded usage.
-    fn new<'s>(sessions: impl Iterator<Item = &'s Session>) -> Option<Self> {
+    fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
         let (requests, of) = sessions
             .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
         (requests > 0).then_some(Self { requests, of })
@@ -54,8 +54,9 @@ impl Report {
     /// Says how many requests of which sessions are estimated, or nothing if none is.
     pub(super) fn estimated_line(&self) -> Option<String> {
         let all = Estimated::new(self.sessions.iter())?;
-        let affected: Vec<&Session> = self.sessions.iter().filter(|it| it.requests_estimated > 0).collect();
-        let named = |it: &&Session| match it.requests_estimated {
+        let affected: Vec<&SessionReport> =
+            self.sessions.iter().filter(|it| it.requests_estimated > 0).collect();
+        let named = |it: &&SessionReport| match it.requests_estimated {
             n if n == it.requests => format!("{} (all)", it.name),
             n => format!("{} ({})", it.name, thousands(n)),
         };

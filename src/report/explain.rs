@@ -7,9 +7,9 @@ mod words;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::rows::{Context, Exploration, Sent};
+use super::rows::{ExploredCalls, RequestInContext, RowContext};
 use crate::cache::{EntryFound, MarkFound};
-use crate::explain::{By, Cause, Done, Explanation, Same, Standing};
+use crate::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use crate::input::Policy;
 use crate::ledger::NeedRow;
 use crate::quantity::{Cost, Tokens};
@@ -29,9 +29,8 @@ pub fn who(by: Option<By>, policy: &Policy) -> String {
     }
 }
 
-/// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct ExplainDocument<'a> {
     schema: &'static str,
     policy: &'a str,
     scenario: &'a str,
@@ -77,12 +76,12 @@ struct EntryJson<'a> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<String, serde_json::Error> {
+pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Result<String, serde_json::Error> {
     let (policy, rules) = (context.policy, &context.profile.cache);
     let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
     let cost = |it: Cost| Some(it.0);
     let finding = it.finding.as_ref();
-    let document = Document {
+    let document = ExplainDocument {
         schema: "ctxsim.explanation/1",
         policy: &policy.name,
         scenario: context.scenario,
@@ -90,10 +89,10 @@ pub fn json(it: &Explanation, context: Context<'_>, has_texts: bool) -> Result<S
         request: it.n,
         requests: it.of,
         asked_by: it.asked_by.map(|it| words::by(it, policy)),
-        row: fields(&Sent {
+        row: fields(&RequestInContext {
             row: &it.row,
             due: None,
-            explored: it.explored.as_ref().map(Exploration::of),
+            explored: it.explored.as_ref().map(ExploredCalls::of),
             context,
         }),
         cost_picodollars: IndexMap::from([
@@ -141,7 +140,7 @@ fn need(it: &NeedRow) -> Value {
 }
 
 /// Returns where the prefix differs.
-fn prefix(it: &Explanation, context: Context<'_>) -> Value {
+fn prefix(it: &Explanation, context: RowContext<'_>) -> Value {
     let prefix = it.prefix.as_ref();
     let differs = prefix.and_then(|it| match &it.same {
         Same::Until { item, causes } => Some((*item, changes(causes, context))),
@@ -158,8 +157,8 @@ fn prefix(it: &Explanation, context: Context<'_>) -> Value {
 }
 
 /// Returns the changes of an item.
-fn changes(causes: &[Cause], context: Context<'_>) -> Vec<Value> {
-    let change = |it: &Cause| {
+fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
+    let change = |it: &EditCause| {
         let [before, after] = it.change;
         group! {
             "by": words::by(it.by, context.policy),
@@ -174,7 +173,7 @@ fn changes(causes: &[Cause], context: Context<'_>) -> Vec<Value> {
     causes.iter().map(change).collect()
 }
 
-fn item(it: &Standing, changes: Vec<Value>, has_text: bool) -> Value {
+fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     let all = group! {
         "item": it.item,
         "kind": words::word(it.kind),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::json::Numbers;
+use super::json::RunNumbers;
 use super::{Report, Run};
 use crate::grid::Grid;
 use crate::grid::numbers::{NONE, or_none, plain_or_none};
@@ -12,7 +12,6 @@ use crate::measure::Statistic;
 /// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureLine {
-    /// Its name.
     pub name: String,
     /// What it says.
     pub about: String,
@@ -41,7 +40,7 @@ impl FigureLine {
             let is_profile = |it: &Run| figure.profile.as_ref().is_none_or(|name| *name == it.profile);
             runs.iter().find(|it| it.policy == policy && it.scenario == scenario && is_profile(it))
         };
-        let at = |run: Option<&Run>| Numbers::new(run?, None).at(&figure.metric);
+        let at = |run: Option<&Run>| RunNumbers::new(run?, None).at(&figure.metric);
         let own = run(&figure.policy, &figure.scenario);
         let other = |policy: Option<&String>, scenario: Option<&String>| {
             let policy = policy.unwrap_or(&figure.policy);

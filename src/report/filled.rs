@@ -3,13 +3,13 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::carried::{Share, together};
-use super::{Report, Session};
+use super::carried::{CarriedShare, together};
+use super::{Report, SessionReport};
 use crate::grid::numbers::{self, percent, thousands};
-use crate::grid::{Grid, Kind, Of};
+use crate::grid::{CellKind, Grid, Of};
 use crate::input::Profile;
 use crate::measure::carried::{at_front, carried};
-use crate::measure::missed::{Cause, missed};
+use crate::measure::missed::{MissCause, missed};
 use crate::measure::month::{Basis, Calendar};
 use crate::quantity::Tokens;
 use crate::timeline::Timeline;
@@ -27,7 +27,7 @@ pub struct Filled {
     /// When it began and ended, in milliseconds since 1970, if its log says so.
     pub span_ms: Option<[i64; 2]>,
     /// What sending its items cost, by tool or kind.
-    pub by_tool: Vec<Share>,
+    pub by_tool: Vec<CarriedShare>,
     /// Requests whose prompts were cached farther than they were read.
     pub missed: Vec<Missed>,
     /// What 1,000 tokens at the front of every prompt cost, in US dollars.
@@ -40,7 +40,7 @@ pub struct Missed {
     /// The request, from 1.
     pub request: u32,
     /// Why.
-    pub cause: Cause,
+    pub cause: MissCause,
     /// Tokens that were not read.
     pub tokens: Tokens,
     /// What they cost beyond a read, in US dollars.
@@ -58,7 +58,7 @@ impl Filled {
         let missed = missed(timeline, profile).into_iter();
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
-            by_tool: Share::by_tool(timeline, &carried(timeline, prices)),
+            by_tool: CarriedShare::by_tool(timeline, &carried(timeline, prices)),
             missed: missed
                 .map(|it| Missed { request: it.step + 1, cause: it.cause, tokens: it.tokens, usd: it.usd })
                 .collect(),
@@ -68,28 +68,28 @@ impl Filled {
 }
 
 /// The sessions of a report that have bills, each with how much it counts towards a month.
-struct Month<'r> {
-    sessions: Vec<(&'r Session, &'r Filled)>,
+struct BilledSessions<'r> {
+    sessions: Vec<(&'r SessionReport, &'r Filled)>,
     calendar: Calendar,
 }
 
 /// The misses of one cause.
 struct Missing<'r> {
-    cause: Cause,
+    cause: MissCause,
     requests: f64,
     tokens: f64,
     usd: f64,
-    dearest: (&'r Session, Missed),
+    dearest: (&'r SessionReport, Missed),
 }
 
 impl Report {
     /// Returns what a month of its sessions is made of, if any was billed.
-    fn month(&self) -> Option<Month<'_>> {
+    fn month(&self) -> Option<BilledSessions<'_>> {
         let sessions: Vec<_> =
             self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).collect();
         let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).collect();
         let calendar = Calendar::new(&spans).of_a_week_or_more();
-        (!sessions.is_empty()).then_some(Month { sessions, calendar })
+        (!sessions.is_empty()).then_some(BilledSessions { sessions, calendar })
     }
 
     /// Returns the tables of what fills the prompts and of what missed the cache, if sessions were billed.
@@ -122,7 +122,7 @@ impl Report {
     }
 }
 
-impl Month<'_> {
+impl BilledSessions<'_> {
     fn sum(&self, of: impl Fn(&Filled) -> f64) -> f64 {
         self.calendar.weigh(&self.sessions).map(|(it, weight)| of(it.1) * weight).sum()
     }
@@ -149,11 +149,11 @@ impl Month<'_> {
         let all = together(
             weighed.flat_map(|(it, weight)| it.1.by_tool.iter().map(move |share| share.times(weight))),
         );
-        let total: f64 = all.iter().map(Share::usd).sum();
+        let total: f64 = all.iter().map(CarriedShare::usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
         let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.usd())).collect();
         if !rest.is_empty() {
-            rows.push((format!("{} others", rest.len()), rest.iter().map(Share::usd).sum()));
+            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
         let decimals = decimals(total);
@@ -165,12 +165,12 @@ impl Month<'_> {
         ];
         let basis = if self.is_scaled() { self.calendar.words() } else { self.of_sessions() };
         let title = format!("What fills the prompts, and what sending it again and again costs ({basis})");
-        Grid::of(&title, 1, &rows, &columns).with(Kind::Text, &[3])
+        Grid::of(&title, 1, &rows, &columns).with(CellKind::Text, &[3])
     }
 
     /// Adds up the misses by cause, the dearest first.
     fn missing(&self) -> Vec<Missing<'_>> {
-        let mut all: IndexMap<Cause, Missing<'_>> = IndexMap::new();
+        let mut all: IndexMap<MissCause, Missing<'_>> = IndexMap::new();
         for (&(session, filled), weight) in self.calendar.weigh(&self.sessions) {
             for miss in filled.missed.iter().filter(|_| weight > 0.0) {
                 let nothing = Missing {
@@ -195,7 +195,7 @@ impl Month<'_> {
 
     fn missing_grid(&self) -> Option<Grid> {
         let (rows, is_scaled) = (self.missing(), self.is_scaled());
-        let input: f64 = self.sum(|it| it.by_tool.iter().map(Share::usd).sum());
+        let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
         let decimals = decimals(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
@@ -211,7 +211,7 @@ impl Month<'_> {
         (!rows.is_empty()).then(|| {
             Grid::of(title, 1, &rows, &columns)
                 .leaving(&["tokens a month", "tokens", "dearest"])
-                .with(Kind::Text, &[0])
+                .with(CellKind::Text, &[0])
         })
     }
 }

@@ -49,22 +49,22 @@ pub(super) struct Stages {
     facts: Arc<[StageFacts]>,
     /// The number of those that all runs with stages have.
     n: Option<usize>,
-    by_profile: IndexMap<String, Vec<Watched>>,
+    by_profile: IndexMap<String, Vec<StageFirings>>,
 }
 
 /// What a stage did under one profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Watched {
+struct StageFirings {
     firing: Firing,
     /// Whether it had a condition in some run.
     has_trigger: bool,
     /// The run that came closest to its condition, if that is known in advance and no run met it.
-    nearest: Option<Nearest>,
+    nearest: Option<NearestMiss>,
 }
 
 /// A run that did not meet a stage's condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Nearest {
+struct NearestMiss {
     threshold: Threshold,
     longest: Tokens,
     is_swayed: bool,
@@ -87,7 +87,8 @@ impl Stages {
         if firings.is_empty() {
             return;
         }
-        let watched = run.stages.iter().zip(firings).map(|(facts, firing)| Watched::new(facts, *firing, run));
+        let watched =
+            run.stages.iter().zip(firings).map(|(facts, firing)| StageFirings::new(facts, *firing, run));
         let n = run.stages.len().min(firings.len());
         self.n = Some(self.n.map_or(n, |it| it.min(n)));
         match self.by_profile.get_mut(&run.profile) {
@@ -130,7 +131,7 @@ impl Stages {
     }
 }
 
-impl Watched {
+impl StageFirings {
     fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
         let longest = run.tally.sums.main.prompt_max;
         let falls_short = |it: &Threshold| {
@@ -141,7 +142,7 @@ impl Watched {
         Self {
             firing,
             has_trigger: facts.has_trigger,
-            nearest: threshold.map(|threshold| Nearest { threshold, longest, is_swayed }),
+            nearest: threshold.map(|threshold| NearestMiss { threshold, longest, is_swayed }),
         }
     }
 
@@ -151,7 +152,7 @@ impl Watched {
         self.firing.acted += more.firing.acted;
         self.has_trigger |= more.has_trigger;
         // Of equal ones the last counts.
-        let is_nearer = |(own, more): &(Nearest, Nearest)| more.share() >= own.share();
+        let is_nearer = |(own, more): &(NearestMiss, NearestMiss)| more.share() >= own.share();
         let both = self.nearest.zip(more.nearest);
         self.nearest = both.map(|it| if is_nearer(&it) { it.1 } else { it.0 });
     }
@@ -161,11 +162,11 @@ impl Watched {
         if !self.has_trigger {
             return "its moment never came".to_owned();
         }
-        self.nearest.map_or_else(|| "its condition never held".to_owned(), Nearest::reason)
+        self.nearest.map_or_else(|| "its condition never held".to_owned(), NearestMiss::reason)
     }
 }
 
-impl Nearest {
+impl NearestMiss {
     /// Returns how near it came, as a share of the condition.
     fn share(&self) -> f64 {
         self.longest as f64 / self.threshold.tokens.max(1) as f64

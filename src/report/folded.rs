@@ -3,9 +3,9 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::brief::{Brief, Figures};
-use super::lines::Lines;
+use super::lines::PolicyLines;
 use super::sections::groups::{FEW_SCENARIOS, folder};
-use super::{ALL, FailedRun, Key, Session};
+use super::{ALL, FailedRun, GroupKey, SessionReport};
 use crate::quantity::ix;
 use crate::take::Run;
 
@@ -17,20 +17,20 @@ pub struct Folded {
     days: IndexSet<String>,
     scenarios: Vec<Box<str>>,
     /// In the order of a report.
-    runs: Vec<Kept>,
-    sums: IndexMap<Under, Lines>,
+    runs: Vec<FoldedRun>,
+    sums: IndexMap<FoldUnder, PolicyLines>,
 }
 
 /// Runs that are added up: those of a key, under one profile or under any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Under {
-    key: Key,
+struct FoldUnder {
+    key: GroupKey,
     profile: Option<String>,
 }
 
 /// What is kept of one run; names are numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Kept {
+struct FoldedRun {
     policy: u32,
     profile: u32,
     day: u32,
@@ -40,18 +40,18 @@ struct Kept {
 
 impl Folded {
     /// Adds the runs of one load.
-    pub(crate) fn add(&mut self, runs: &[Run], session: Option<&Session>) {
+    pub(crate) fn add(&mut self, runs: &[Run], session: Option<&SessionReport>) {
         let Some(first) = runs.first() else { return };
         let mut keys = keys(runs, session);
         let scenario = ix(self.scenarios.len());
         self.scenarios.push(first.scenario.as_str().into());
         // Scenarios are shown by themselves only where they are few.
         match self.scenarios.len() {
-            0..=FEW_SCENARIOS => keys.push(Key::One(first.scenario.clone())),
-            _ => self.sums.retain(|it, _| !matches!(it.key, Key::One(_))),
+            0..=FEW_SCENARIOS => keys.push(GroupKey::One(first.scenario.clone())),
+            _ => self.sums.retain(|it, _| !matches!(it.key, GroupKey::One(_))),
         }
         for run in runs {
-            let kept = Kept {
+            let kept = FoldedRun {
                 policy: number(&mut self.policies, &run.policy),
                 profile: number(&mut self.profiles, &run.profile),
                 day: number(&mut self.days, &run.assumed.as_of),
@@ -61,7 +61,7 @@ impl Folded {
             self.runs.push(kept);
             for key in &keys {
                 let profiles = [Some(run.profile.clone()), None];
-                let all = profiles.map(|profile| Under { key: key.clone(), profile });
+                let all = profiles.map(|profile| FoldUnder { key: key.clone(), profile });
                 all.into_iter().for_each(|it| self.sums.entry(it).or_default().add(run));
             }
         }
@@ -84,15 +84,15 @@ impl Folded {
     }
 
     /// Returns the sums of the runs of a key, under one profile or under any; `None` where there are no runs.
-    pub(super) fn lines(&self, key: &Key, profile: Option<&str>) -> Option<&Lines> {
-        self.sums.get(&Under { key: key.clone(), profile: profile.map(str::to_owned) })
+    pub(super) fn lines(&self, key: &GroupKey, profile: Option<&str>) -> Option<&PolicyLines> {
+        self.sums.get(&FoldUnder { key: key.clone(), profile: profile.map(str::to_owned) })
     }
 
     /// Returns the sums over scenarios, by profile, then by policy; a policy that failed on one of them has none.
     pub(crate) fn sums(&self, failures: &[FailedRun]) -> Vec<Run> {
         let has_failed =
             |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
-        let by_profile = self.profiles.iter().filter_map(|it| self.lines(&Key::All, Some(it)));
+        let by_profile = self.profiles.iter().filter_map(|it| self.lines(&GroupKey::All, Some(it)));
         let runs = by_profile.flat_map(|it| it.iter().map(|(_, sum)| &sum.run));
         runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).collect()
     }
@@ -105,18 +105,18 @@ fn number(names: &mut IndexSet<String>, name: &str) -> u32 {
 }
 
 /// Returns the keys of all tables that the runs of a load may be in.
-fn keys(runs: &[Run], session: Option<&Session>) -> Vec<Key> {
+fn keys(runs: &[Run], session: Option<&SessionReport>) -> Vec<GroupKey> {
     let name = &runs[0].scenario;
-    let mut keys = vec![Key::All];
+    let mut keys = vec![GroupKey::All];
     let Some(session) = session else {
-        keys.push(Key::Folder(folder(name).to_owned()));
+        keys.push(GroupKey::Folder(folder(name).to_owned()));
         return keys;
     };
     let is_under_several = runs.iter().any(|it| it.profile != runs[0].profile);
-    keys.push(Key::Sessions { is_under_several });
-    keys.push(Key::Format { is_under_several, format: session.format });
+    keys.push(GroupKey::Sessions { is_under_several });
+    keys.push(GroupKey::Format { is_under_several, format: session.format });
     if !is_under_several {
-        keys.push(Key::Lane { is_of_agent: session.parent.is_some() });
+        keys.push(GroupKey::Lane { is_of_agent: session.parent.is_some() });
     }
     keys
 }
@@ -146,7 +146,7 @@ mod tests {
     /// A session under seven policies may take two kilobytes, its name and its row included.
     #[test]
     fn what_is_kept_of_a_session_is_small_and_sums_do_not_grow_with_sessions() {
-        assert!(size_of::<Kept>() * 7 < 600, "{}", size_of::<Kept>());
+        assert!(size_of::<FoldedRun>() * 7 < 600, "{}", size_of::<FoldedRun>());
         let mut folded = Folded::default();
         let add = |folded: &mut Folded, sessions: std::ops::Range<usize>| {
             sessions.for_each(|nth| folded.add(&["identity", "other"].map(|it| run(it, nth)), None));
@@ -157,7 +157,7 @@ mod tests {
         add(&mut folded, FEW_SCENARIOS + 1..100);
 
         assert_eq!((folded.sums.len(), folded.runs.len()), (n_sums, 200));
-        let all = folded.lines(&Key::All, None).unwrap();
+        let all = folded.lines(&GroupKey::All, None).unwrap();
         assert_eq!(all.iter().map(|(_, it)| it.run.tally.n_runs).collect::<Vec<_>>(), [100, 100]);
     }
 }

@@ -16,7 +16,6 @@ const RUNS_SHOWN: usize = 3;
 /// A guard's verdict on one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GuardVerdict {
-    /// The guard.
     pub guard: String,
     /// The run: policy, scenario, profile.
     #[serde(skip)]
@@ -38,7 +37,6 @@ pub struct GuardVerdict {
     pub is_better_higher: Option<bool>,
     /// The requirement.
     pub bound: String,
-    /// Whether it holds.
     pub holds: bool,
     /// Why there is no number.
     pub reason: Option<String>,

@@ -2,9 +2,9 @@
 
 use indexmap::IndexSet;
 
-use super::chart::requests::Trace;
-use super::chart::{Figure, Source};
-use super::page::{Answer, Page, Part, Piece, Tone};
+use super::chart::requests::RunRequests;
+use super::chart::{ChartData, PageChart};
+use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::Detail;
 use super::verdict::{Choice, Verdict};
 use super::{Brief, Report, Run, distinct, template};
@@ -14,8 +14,7 @@ use crate::measure::Better;
 /// The requests that a page can chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traces {
-    /// Run by run.
-    pub runs: Vec<Trace>,
+    pub runs: Vec<RunRequests>,
     /// Why there are none.
     pub left_out: Option<String>,
 }
@@ -31,8 +30,9 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// What the template says.
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
-    let source = Source::new(report, detail, &traces.runs);
-    let (carrying, others): (Vec<Figure>, Vec<Figure>) = source.figures().into_iter().partition(carries);
+    let source = ChartData::new(report, detail, &traces.runs);
+    let (carrying, others): (Vec<PageChart>, Vec<PageChart>) =
+        source.figures().into_iter().partition(carries);
     let page = Page {
         command: "run",
         title: title(report),
@@ -40,10 +40,10 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         answers: answers(report),
         rests_on: rests_on(report),
         parts: vec![
-            Part::picture(Piece::pictures(carrying)),
-            Part::tables(tables(report, detail)),
-            Part::causes(causes(report, detail, left_out(&source, traces), others)),
-            Part::assumptions(assumptions(report)),
+            PagePart::picture(PagePiece::pictures(carrying)),
+            PagePart::tables(tables(report, detail)),
+            PagePart::causes(causes(report, detail, left_out(&source, traces), others)),
+            PagePart::assumptions(assumptions(report)),
         ],
     };
     page.write()
@@ -62,72 +62,72 @@ fn rests_on(report: &Report) -> Vec<String> {
 }
 
 /// Returns whether a picture carries a verdict.
-fn carries(it: &Figure) -> bool {
+fn carries(it: &PageChart) -> bool {
     CARRIES
         .iter()
         .any(|kind| it.name.strip_prefix(kind).is_some_and(|it| it.is_empty() || it.starts_with('-')))
 }
 
 /// Returns the tables; a row of policies has the command that explains what costs the change.
-fn tables(report: &Report, detail: Detail) -> Vec<Piece> {
-    let figures = report.figures_grid().into_iter().map(Piece::table);
+fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
+    let figures = report.figures_grid().into_iter().map(PagePiece::table);
     let sections = report.sections(detail).into_iter().map(|it| {
         let grid = it.grid(numbers::thousands);
-        Piece::table_with(grid, |policy| report.explains.command(report, &it, policy))
+        PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy))
     });
-    figures.chain(sections).chain(report.grids().into_iter().map(Piece::table)).collect()
+    figures.chain(sections).chain(report.grids().into_iter().map(PagePiece::table)).collect()
 }
 
 /// Returns what brings the numbers about. A section more is a line more.
-fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<Figure>) -> Vec<Piece> {
-    let guards = report.guards_heading().map(|it| Piece::list(&it, report.guard_lines(detail)));
+fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<PageChart>) -> Vec<PagePiece> {
+    let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
     let sections = [
         guards.unwrap_or_default(),
-        report.filled_grids().into_iter().map(Piece::table).collect(),
-        report.memory_line().into_iter().map(Piece::Text).collect(),
-        left_out.into_iter().map(Piece::Text).collect(),
-        Piece::charts(figures),
+        report.filled_grids().into_iter().map(PagePiece::table).collect(),
+        report.memory_line().into_iter().map(PagePiece::Text).collect(),
+        left_out.into_iter().map(PagePiece::Text).collect(),
+        PagePiece::charts(figures),
     ];
     sections.into_iter().flatten().collect()
 }
 
 /// Returns what is assumed, and what else a reader must know.
-fn assumptions(report: &Report) -> Vec<Piece> {
+fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let notes = report.all_notes().into_iter().chain(references).collect();
-    let lists = [Piece::list("Notes", notes), Piece::list("Assumed", report.assumptions())];
+    let lists = [PagePiece::list("Notes", notes), PagePiece::list("Assumed", report.assumptions())];
     lists.into_iter().flatten().collect()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
-fn answers(report: &Report) -> Vec<Answer> {
+fn answers(report: &Report) -> Vec<Card> {
     let verdicts = report.verdicts();
     let is_several = verdicts.len() > 1;
-    let of_tables = verdicts.iter().map(|it| Answer {
+    let of_tables = verdicts.iter().map(|it| Card {
         of: is_several
             .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
-        ..Answer::from(it)
+        ..Card::from(it)
     });
-    let all: Vec<Answer> = published(report).into_iter().chain(remembered(report)).chain(of_tables).collect();
+    let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).collect();
     if all.is_empty() { vec![numbers_only(report)] } else { all }
 }
 
 /// Says that there is nothing to compare.
-fn numbers_only(report: &Report) -> Answer {
+fn numbers_only(report: &Report) -> Card {
     let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
     let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost()).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
-    Answer {
+    Card {
         number: usd.map_or_else(
             || "No verdict".to_owned(),
             |it| format!("${}", numbers::fixed(it, numbers::decimals(it))),
         ),
         what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
-        ..Answer::default()
+        ..Card::default()
     }
 }
 
-impl From<&Verdict> for Answer {
+impl From<&Verdict> for Card {
     fn from(it: &Verdict) -> Self {
         let Some(best) = &it.cheapest else {
             return Self { number: "No verdict".to_owned(), what: it.words(), ..Self::default() };
@@ -193,30 +193,30 @@ fn is_sure(it: &Choice) -> bool {
 }
 
 /// Says how many of the published figures are reproduced.
-fn published(report: &Report) -> Option<Answer> {
+fn published(report: &Report) -> Option<Card> {
     let lines = report.figure_lines();
     let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).collect();
     let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).collect();
     let words = if missed.is_empty() { Vec::new() } else { vec![format!("Outside: {}.", missed.join("; "))] };
-    (!judged.is_empty()).then(|| Answer {
+    (!judged.is_empty()).then(|| Card {
         number: format!("{} of {}", judged.len() - missed.len(), judged.len()),
         what: "published figures lie within their bands".to_owned(),
         words,
         tone: if missed.is_empty() { Tone::Better } else { Tone::Worse },
-        ..Answer::default()
+        ..Card::default()
     })
 }
 
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
-fn remembered(report: &Report) -> Vec<Answer> {
+fn remembered(report: &Report) -> Vec<Card> {
     let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).collect();
     let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).collect();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return of_all(&loads).into_iter().collect();
     }
-    let mut answers: Vec<(String, Answer)> = Vec::new();
+    let mut answers: Vec<(String, Card)> = Vec::new();
     for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
         let is_said = answers
             .iter()
@@ -226,11 +226,11 @@ fn remembered(report: &Report) -> Vec<Answer> {
         }
     }
     let is_several = answers.len() > 1;
-    answers.into_iter().map(|(of, it)| Answer { of: is_several.then_some(of), ..it }).collect()
+    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).collect()
 }
 
 /// Says which memory costs least over all loads.
-fn of_all(loads: &[&[&Run]]) -> Option<Answer> {
+fn of_all(loads: &[&[&Run]]) -> Option<Card> {
     let total = |policy: &str| {
         let of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
         loads.iter().map(of).sum::<Option<f64>>()
@@ -244,15 +244,15 @@ fn of_all(loads: &[&[&Run]]) -> Option<Answer> {
     let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let over = format!("over {} loads that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
     Some(if change < 0.0 {
-        Answer { number: signed(change), what: format!("with {best}, {over}"), ..Answer::default() }
+        Card { number: signed(change), what: format!("with {best}, {over}"), ..Card::default() }
     } else {
         let what = format!("no other memory costs less {over}; the next, {best}, costs {}", signed(change));
-        Answer { number: format!("Keep {base}"), what, ..Answer::default() }
+        Card { number: format!("Keep {base}"), what, ..Card::default() }
     })
 }
 
 /// Says of a load who remembers most.
-fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
+fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).collect();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
     let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
@@ -299,18 +299,18 @@ fn of_load(runs: &[&Run]) -> Option<(String, Answer)> {
     };
     let is_priced = usd(best) > 0.0 && usd(best).is_finite();
     let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));
-    let answer = Answer {
+    let answer = Card {
         number: written(most.number.mean),
         what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
         sure,
         words: price.into_iter().chain(cheapest).collect(),
-        ..Answer::default()
+        ..Card::default()
     };
     Some((best.scenario.clone(), answer))
 }
 
 /// Names the charts that are not on the page.
-fn left_out(source: &Source<'_>, traces: &Traces) -> Vec<String> {
+fn left_out(source: &ChartData<'_>, traces: &Traces) -> Vec<String> {
     let n_shown = source.sections.len();
     let tables = (source.n_left_out > 0)
         .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));

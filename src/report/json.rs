@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::runs::{self, RunOf};
 use super::sections::{Detail, Section};
-use super::{BillCheck, FailedRun, FigureLine, Report, Run, Session, Skipped, Totals, Verdict};
+use super::{BillCheck, FailedRun, FigureLine, Report, Run, RunTotals, SessionReport, Skipped, Verdict};
 use crate::input::suite::Reference;
 use crate::measure::{Label, Spread};
 use crate::row::json::page;
@@ -20,7 +20,6 @@ pub use totals::totals;
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
 
-/// A report in JSON.
 #[derive(Debug, Serialize)]
 struct ReportJson<'a> {
     schema: &'static str,
@@ -28,7 +27,7 @@ struct ReportJson<'a> {
     notes: &'a [String],
     references: &'a [Reference],
     /// The recorded sessions, and what was left out.
-    sessions: &'a [Session],
+    sessions: &'a [SessionReport],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     failures: &'a [FailedRun],
     skipped: &'a [Skipped],
@@ -62,7 +61,7 @@ struct TotalJson {
 #[derive(Debug, Serialize)]
 struct TotalLine {
     policy: String,
-    totals: Totals,
+    totals: RunTotals,
     change: Option<f64>,
     spread: Option<Spread>,
     stopped: Option<String>,
@@ -87,7 +86,7 @@ impl TotalJson {
     fn new(section: &Section) -> Self {
         let lines = section.lines.iter().enumerate().map(|(nth, it)| TotalLine {
             policy: it.policy.clone(),
-            totals: Totals::new(&it.tally),
+            totals: RunTotals::new(&it.tally),
             change: (nth > 0).then(|| section.change(it)).flatten(),
             spread: it.spread,
             stopped: it.stopped.clone(),
@@ -134,15 +133,14 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
 
 /// A run whose numbers can be looked up by metric.
 #[derive(Debug)]
-pub struct Numbers<'a> {
-    /// The run.
+pub struct RunNumbers<'a> {
     pub run: &'a Run,
     label: Option<Label>,
     /// Created on demand.
     values: OnceCell<row::Value>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> RunNumbers<'a> {
     /// Opens a run.
     pub fn new(run: &'a Run, label: Option<Label>) -> Self {
         Self { run, label, values: OnceCell::new() }

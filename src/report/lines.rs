@@ -8,11 +8,11 @@ use crate::take::Run;
 
 /// The sums of some runs, by policy, in the order in which the policies came.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Lines(IndexMap<String, Sum>);
+pub(crate) struct PolicyLines(IndexMap<String, PolicySum>);
 
 /// The runs of one policy, added up.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sum {
+pub(crate) struct PolicySum {
     /// The first of them, with the tally of all and with a setting only if all have the same.
     pub(crate) run: Run,
     /// What its stages did.
@@ -31,7 +31,7 @@ struct Stopped {
     turns: u32,
 }
 
-impl Lines {
+impl PolicyLines {
     /// Adds up runs.
     pub(super) fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
         let mut lines = Self::default();
@@ -43,12 +43,12 @@ impl Lines {
     pub(super) fn add(&mut self, run: &Run) {
         match self.0.get_mut(&run.policy) {
             Some(sum) => sum.add(run),
-            None => _ = self.0.insert(run.policy.clone(), Sum::new(run)),
+            None => _ = self.0.insert(run.policy.clone(), PolicySum::new(run)),
         }
     }
 
     /// Returns them by policy.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Sum)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &PolicySum)> {
         self.0.iter().map(|(policy, it)| (policy.as_str(), it))
     }
 
@@ -58,7 +58,7 @@ impl Lines {
     }
 }
 
-impl Sum {
+impl PolicySum {
     fn new(run: &Run) -> Self {
         let mut sum =
             Self { run: run.clone(), stages: Stages::default(), n_runs: 0, n_stopped: 0, stopped: None };

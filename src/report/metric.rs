@@ -14,7 +14,7 @@ use crate::grid::numbers;
 use crate::ledger::{BlockHits, ExplicitCacheSums};
 use crate::measure::{Better, Resets, Tally};
 use crate::quantity::Tokens;
-use crate::row::{Column, Columns, Unit, Value, fields, heads, listed, row};
+use crate::row::{ColumnUnit, Columns, RowColumn, Value, fields, heads, listed, row};
 use parts::{failure_kind, if_needed, limit, saved_share, usd};
 
 pub use parts::ByTtl;
@@ -23,7 +23,7 @@ pub use parts::ByTtl;
 pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
 
 /// A number of a run.
-pub type Metric = Column<Tally>;
+pub type Metric = RowColumn<Tally>;
 
 /// Every number, in JSON order.
 const METRICS: &[Metric] = &listed![Tally;
@@ -156,7 +156,7 @@ const METRICS: &[Metric] = &listed![Tally;
 ];
 
 /// How tables show a number.
-struct Shown {
+struct NumberStyle {
     place: &'static str,
     /// The heading of its column.
     heading: &'static str,
@@ -166,16 +166,21 @@ struct Shown {
     better: Option<Better>,
 }
 
-const fn usual(place: &'static str, heading: &'static str, leaves: Option<u8>, better: Better) -> Shown {
-    Shown { place, heading, leaves, better: Some(better) }
+const fn usual(
+    place: &'static str,
+    heading: &'static str,
+    leaves: Option<u8>,
+    better: Better,
+) -> NumberStyle {
+    NumberStyle { place, heading, leaves, better: Some(better) }
 }
 
-const fn optional(place: &'static str, heading: &'static str) -> Shown {
-    Shown { place, heading, leaves: None, better: None }
+const fn optional(place: &'static str, heading: &'static str) -> NumberStyle {
+    NumberStyle { place, heading, leaves: None, better: None }
 }
 
 /// The columns that tables have if nothing is asked for, from left to right; policies are compared by them.
-const USUAL: [Shown; 9] = [
+const USUAL: [NumberStyle; 9] = [
     usual("requests", "requests", Some(4), Better::Neither),
     usual("prompt_tokens_max", "prompt max tok", Some(5), Better::Lower),
     usual("cache_hit_ratio", "cache hit", Some(9), Better::Higher),
@@ -188,7 +193,7 @@ const USUAL: [Shown; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [Shown; 18] = [
+const OPTIONAL: [NumberStyle; 18] = [
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
     optional("recovery.expected_tokens", "recovery tokens"),
@@ -217,13 +222,13 @@ const ALSO_COMPARED: [(&str, Better); 2] =
 pub type Digits = fn(Tokens) -> String;
 
 impl Columns for Tally {
-    fn columns<'a>() -> Cow<'a, [Column<Self>]> {
+    fn columns<'a>() -> Cow<'a, [RowColumn<Self>]> {
         Cow::Borrowed(METRICS)
     }
 }
 
 impl Metric {
-    fn shown(&self) -> Option<&'static Shown> {
+    fn shown(&self) -> Option<&'static NumberStyle> {
         USUAL.iter().chain(&OPTIONAL).find(|it| it.place == self.name)
     }
 
@@ -240,20 +245,20 @@ impl Metric {
 
     /// Returns whether it is a share, whose differences are in percentage points.
     pub fn is_share(&self) -> bool {
-        self.unit == Unit::Share
+        self.unit == ColumnUnit::Share
     }
 
     /// Returns its unit if it has a column of its own; others are written as they are.
-    fn written_as(&self) -> Option<Unit> {
+    fn written_as(&self) -> Option<ColumnUnit> {
         self.shown().map(|_| self.unit)
     }
 
     /// Returns a value as text, with a number of decimals for dollars.
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.written_as() {
-            Some(Unit::Share) => numbers::percent(number),
-            Some(Unit::Usd) => numbers::fixed(number, decimals),
-            Some(Unit::Count | Unit::Tokens) => numbers::fixed(number, 0),
+            Some(ColumnUnit::Share) => numbers::percent(number),
+            Some(ColumnUnit::Usd) => numbers::fixed(number, decimals),
+            Some(ColumnUnit::Count | ColumnUnit::Tokens) => numbers::fixed(number, 0),
             _ => numbers::expected(number),
         }
     }
@@ -279,12 +284,12 @@ impl Metric {
         let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
         let unit = self.written_as();
         let cell = |value: &Value| match (unit, value) {
-            (Some(Unit::Tokens), Value::Count(count)) => digits(*count),
+            (Some(ColumnUnit::Tokens), Value::Count(count)) => digits(*count),
             (_, Value::Count(count)) => numbers::thousands(*count),
-            (Some(Unit::Share), Value::Real(share)) => numbers::percent(*share),
-            (Some(Unit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
+            (Some(ColumnUnit::Share), Value::Real(share)) => numbers::percent(*share),
+            (Some(ColumnUnit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
             // Fractions of a token are of no interest.
-            (Some(Unit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
+            (Some(ColumnUnit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
             (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),
             (_, Value::Text(text)) => text.to_string(),
             _ => numbers::NONE.to_owned(),
@@ -310,7 +315,7 @@ pub const COST: &str = "cost_usd.total";
 
 /// Returns the metrics that a column can show, in JSON order.
 pub fn selectable() -> impl Iterator<Item = &'static Metric> {
-    METRICS.iter().filter(|it| it.unit != Unit::Group)
+    METRICS.iter().filter(|it| it.unit != ColumnUnit::Group)
 }
 
 /// Returns the metrics that tables show if nothing is asked for, from left to right.
@@ -320,9 +325,9 @@ pub fn usual_columns() -> impl Iterator<Item = &'static Metric> {
 
 /// The totals of a run in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Totals(Value);
+pub struct RunTotals(Value);
 
-impl Totals {
+impl RunTotals {
     /// Writes a tally as a report gives it.
     pub fn new(tally: &Tally) -> Self {
         Self(Value::Fields(row(METRICS, tally)))

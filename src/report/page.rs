@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-use super::blocks::Block;
-use super::chart::{self, Figure};
+use super::blocks::PageBlock;
+use super::chart::{self, PageChart};
 use super::template;
 use crate::grid::numbers::percent;
 use crate::grid::{self, Column, Grid};
@@ -17,33 +17,30 @@ const SCRIPT_SHA256: &str = "3vikua6es0dFg5hILIc/dK1/NGOTT1oLs5BuJFH9MIg=";
 /// How a page looks, apart from its charts.
 const STYLE: &str = include_str!("page/page.css");
 
-/// A page.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Page {
     /// The command that made it.
     pub(super) command: &'static str,
-    /// Its title.
     pub(super) title: String,
     /// What it is about, in a sentence.
     pub(super) about: String,
     /// The verdicts, the most important first.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<Card>,
     /// What the verdicts rest on.
     pub(super) rests_on: Vec<String>,
     /// What follows, in reading order.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PagePart>,
 }
 
 /// A verdict: one number or a few words in large type, and what they mean.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Answer {
+pub(super) struct Card {
     /// What it is about, where there are several.
     pub(super) of: Option<String>,
     /// The number, or the word.
     pub(super) number: String,
     /// What it is a number of.
     pub(super) what: String,
-    /// How sure it is.
     pub(super) sure: Option<String>,
     /// Everything in sentences.
     pub(super) words: Vec<String>,
@@ -62,23 +59,21 @@ pub enum Tone {
     Plain,
     /// For the better, and sure.
     Better,
-    /// For the worse.
     Worse,
 }
 
 /// A part of a page under a heading.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
+pub(super) struct PagePart {
     id: &'static str,
     heading: &'static str,
-    pieces: Vec<Piece>,
+    pieces: Vec<PagePiece>,
 }
 
 /// What a part is made of.
 #[derive(Debug, Serialize)]
 #[serde(tag = "is", content = "it", rename_all = "snake_case")]
-pub(super) enum Piece {
-    /// A heading.
+pub(super) enum PagePiece {
     Head(String),
     /// A paragraph.
     Text(String),
@@ -86,29 +81,28 @@ pub(super) enum Piece {
     List(Vec<String>),
     /// A text to copy as it is.
     Code(String),
-    /// A table.
-    Table(Table),
+    Table(PageTable),
     /// A picture with its numbers beside it.
-    Lead(Box<Drawn>),
+    Lead(Box<PagePicture>),
     /// Pictures side by side.
-    Charts(Vec<Drawn>),
+    Charts(Vec<PagePicture>),
 }
 
 /// A table whose rows can be pointed at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Table {
+pub(super) struct PageTable {
     id: String,
     /// What it shows.
     title: String,
     columns: Vec<Column>,
-    rows: Vec<Row>,
+    rows: Vec<PageRow>,
     /// Whether some row has a command.
     has_commands: bool,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-struct Row {
+struct PageRow {
     id: String,
     cells: Vec<String>,
     note: Option<String>,
@@ -116,19 +110,18 @@ struct Row {
     command: Option<String>,
 }
 
-/// A picture on a page.
 #[derive(Debug, Serialize)]
-pub(super) struct Drawn {
+pub(super) struct PagePicture {
     name: String,
     title: String,
     subject: String,
     summary: String,
     /// Its numbers.
-    table: Table,
+    table: PageTable,
     /// The drawing; none where there is nothing that an eye could tell apart.
     svg: Option<String>,
     #[serde(skip)]
-    figure: Figure,
+    figure: PageChart,
 }
 
 /// Returns the share of evidence that something keeps, in words; nothing where it is not known.
@@ -136,42 +129,40 @@ pub(super) fn kept(share: Option<f64>) -> String {
     share.map_or_else(String::new, |it| format!("{} kept", percent(it)))
 }
 
-impl Part {
+impl PagePart {
     /// The picture that carries the verdict.
-    pub(super) fn picture(pieces: Vec<Piece>) -> Self {
+    pub(super) fn picture(pieces: Vec<PagePiece>) -> Self {
         Self { id: "picture", heading: "Picture", pieces }
     }
 
-    /// The tables.
-    pub(super) fn tables(pieces: Vec<Piece>) -> Self {
+    pub(super) fn tables(pieces: Vec<PagePiece>) -> Self {
         Self { id: "tables", heading: "Tables", pieces }
     }
 
     /// What brings the numbers about.
-    pub(super) fn causes(pieces: Vec<Piece>) -> Self {
+    pub(super) fn causes(pieces: Vec<PagePiece>) -> Self {
         Self { id: "causes", heading: "Causes", pieces }
     }
 
     /// What is assumed, and what else to know.
-    pub(super) fn assumptions(pieces: Vec<Piece>) -> Self {
+    pub(super) fn assumptions(pieces: Vec<PagePiece>) -> Self {
         Self { id: "assumptions", heading: "Assumptions", pieces }
     }
 }
 
-impl Piece {
-    /// A table.
+impl PagePiece {
     pub(super) fn table(grid: Grid) -> Self {
-        Self::Table(Table::new(grid, |_| None))
+        Self::Table(PageTable::new(grid, |_| None))
     }
 
     /// A table with the command that looks into each row, by the row's first cell.
     pub(super) fn table_with(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
-        Self::Table(Table::new(grid, command))
+        Self::Table(PageTable::new(grid, command))
     }
 
     /// A picture with its numbers beside it.
-    pub(super) fn lead(figure: Figure) -> Self {
-        Self::Lead(Box::new(Drawn::new(figure)))
+    pub(super) fn lead(figure: PageChart) -> Self {
+        Self::Lead(Box::new(PagePicture::new(figure)))
     }
 
     /// Lists sentences under a heading, if there are any.
@@ -180,7 +171,7 @@ impl Piece {
     }
 
     /// Pictures: the first with its numbers beside it, the others side by side.
-    pub(super) fn pictures(mut figures: Vec<Figure>) -> Vec<Self> {
+    pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
         if figures.is_empty() {
             return Vec::new();
         }
@@ -189,22 +180,22 @@ impl Piece {
     }
 
     /// Pictures side by side.
-    pub(super) fn charts(figures: Vec<Figure>) -> Vec<Self> {
+    pub(super) fn charts(figures: Vec<PageChart>) -> Vec<Self> {
         if figures.is_empty() {
             Vec::new()
         } else {
-            vec![Self::Charts(figures.into_iter().map(Drawn::new).collect())]
+            vec![Self::Charts(figures.into_iter().map(PagePicture::new).collect())]
         }
     }
 
-    fn tables_mut(&mut self) -> Vec<&mut Table> {
+    fn tables_mut(&mut self) -> Vec<&mut PageTable> {
         match self {
             Self::Table(it) => vec![it],
             _ => Vec::new(),
         }
     }
 
-    fn drawn_mut(&mut self) -> Vec<&mut Drawn> {
+    fn drawn_mut(&mut self) -> Vec<&mut PagePicture> {
         match self {
             Self::Lead(it) => vec![&mut **it],
             Self::Charts(figures) => figures.iter_mut().collect(),
@@ -213,26 +204,26 @@ impl Piece {
     }
 }
 
-impl From<Block> for Piece {
-    fn from(it: Block) -> Self {
+impl From<PageBlock> for PagePiece {
+    fn from(it: PageBlock) -> Self {
         match it {
-            Block::Head(words) => Self::Head(words),
-            Block::Text(words) => Self::Text(words),
-            Block::Table(grid) => Self::table(grid),
-            Block::Code(text) => Self::Code(text),
+            PageBlock::Head(words) => Self::Head(words),
+            PageBlock::Text(words) => Self::Text(words),
+            PageBlock::Table(grid) => Self::table(grid),
+            PageBlock::Code(text) => Self::Code(text),
         }
     }
 }
 
-impl Table {
+impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
-        let row = |it: grid::Row| Row {
+        let row = |it: grid::Row| PageRow {
             command: it.cells.first().and_then(|it| command(it)),
             cells: it.cells,
             note: it.note,
             id: String::new(),
         };
-        let rows: Vec<Row> = grid.rows.into_iter().map(row).collect();
+        let rows: Vec<PageRow> = grid.rows.into_iter().map(row).collect();
         let has_commands = rows.iter().any(|it| it.command.is_some());
         Self { id: String::new(), title: grid.title, columns: grid.columns, rows, has_commands }
     }
@@ -246,25 +237,25 @@ impl Table {
     }
 
     /// Returns the row of one of some names.
-    fn row(&self, keys: &[String]) -> Option<&Row> {
+    fn row(&self, keys: &[String]) -> Option<&PageRow> {
         self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
     }
 }
 
-impl Drawn {
-    fn new(figure: Figure) -> Self {
-        let table = Table::new(figure.table.clone(), |_| None);
-        let Figure { name, title, subject, summary, .. } = figure.clone();
+impl PagePicture {
+    fn new(figure: PageChart) -> Self {
+        let table = PageTable::new(figure.table.clone(), |_| None);
+        let PageChart { name, title, subject, summary, .. } = figure.clone();
         Self { name, title, subject, summary, table, svg: None, figure }
     }
 
     /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
-    fn draw(&mut self, tables: &[Table]) -> Result<(), template::Error> {
+    fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
         self.table.name(format!("{}-numbers", self.name));
         if self.figure.is_seen() {
             let own = &self.table;
             let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
-            let in_order: Vec<&Table> = on_subject.chain([own]).collect();
+            let in_order: Vec<&PageTable> = on_subject.chain([own]).collect();
             let href =
                 |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
             self.svg = Some(self.figure.inline(&href)?);
@@ -287,12 +278,12 @@ impl Page {
             script_sha256: &'static str,
         }
         self.parts.retain(|it| !it.pieces.is_empty());
-        let mut pieces: Vec<&mut Piece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).collect();
+        let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).collect();
         let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
         for (table, nth) in tables.zip(1..) {
             table.name(format!("t{nth}"));
         }
-        let tables: Vec<Table> =
+        let tables: Vec<PageTable> =
             pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).collect();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{FailedRun, Run, Session, Skipped};
+use super::{FailedRun, Run, SessionReport, Skipped};
 use crate::diag::{Code, Diagnostic};
 use crate::input::policy::Apply;
 use crate::input::profile::Counting;
 use crate::input::suite::Reference;
 use crate::measure::Tally;
-use crate::take::{Assumed, StageFacts};
-use crate::timeline::import::Loss;
+use crate::take::{RunBasis, StageFacts};
+use crate::timeline::import::LossReason;
 
-pub use checked::Whole;
+pub use checked::PartSet;
 #[cfg(feature = "worlds")]
 pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
 
@@ -32,14 +32,14 @@ pub trait Common: Clone + Serialize + DeserializeOwned {
     const TELLS_SKIPPED: bool;
 }
 
-impl Common for Head {
+impl Common for PartHead {
     const SCHEMA: &'static str = "ctxsim.part/1";
     type Load = OfLoad;
     const TELLS_SKIPPED: bool = true;
 }
 
 /// A part of a run.
-pub type Part = PartOf<Head>;
+pub type RunPart = PartOf<PartHead>;
 
 /// The version that makes parts. It reads its own alone: numbers stand by their places, and another version may count otherwise.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -71,7 +71,7 @@ pub struct PartOf<H: Common> {
 
 /// What tells who may read a part.
 #[derive(Debug, Deserialize)]
-struct Mark {
+struct PartMark {
     schema: String,
     version: String,
 }
@@ -99,7 +99,7 @@ fn is_first(place: &usize) -> bool {
 
 /// What all parts of a job have in common: what a report needs of its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Head {
+pub struct PartHead {
     /// The suite, if any.
     pub suite: Option<String>,
     /// Notes on the plan.
@@ -144,10 +144,10 @@ pub struct OfLoad {
     pub notes: Vec<String>,
     /// The recorded session, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
+    pub session: Option<SessionReport>,
     /// What of its recording could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<Loss>,
+    pub left_out: Vec<LossReason>,
     /// Which tokens have no price, if a cost is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<MissingPrice>,
@@ -234,7 +234,7 @@ impl OfRun {
             findings: None,
             looks_ahead: self.looks_ahead,
             tally: self.tally,
-            assumed: Arc::new(Assumed { as_of: self.as_of, is_recorded, counting, sentences: Vec::new() }),
+            assumed: Arc::new(RunBasis { as_of: self.as_of, is_recorded, counting, sentences: Vec::new() }),
             stages: self.stages.into(),
             apply: self.apply.map(Arc::new),
         }
@@ -264,7 +264,7 @@ impl<H: Common> PartOf<H> {
             let help = "run its shard again: it makes only the parts that are missing";
             Box::new(Diagnostic::at(Code::PartBroken, "", message).help(help))
         };
-        let mark: Mark = serde_json::from_str(line).map_err(broken)?;
+        let mark: PartMark = serde_json::from_str(line).map_err(broken)?;
         if mark.version != VERSION {
             let message = format!(
                 "this part was made by ctxsim {} ({}), and this is {VERSION}",

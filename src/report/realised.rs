@@ -38,7 +38,7 @@ pub struct Later {
 /// What became of a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ForecastOutcome {
     /// It saved what was forecast.
     AsForecast,
     /// It saved less.
@@ -52,16 +52,13 @@ pub enum Answer {
 /// A forecast and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Realised {
-    /// The schema.
     pub schema: &'static str,
-    /// The agent.
     pub agent: String,
     /// The settings.
     pub set: Vec<String>,
     /// Whether sessions are measured by what they cost as simulated with the earlier settings, and not by their requests.
     pub is_by_cost: bool,
-    /// The answer.
-    pub answer: Answer,
+    pub answer: ForecastOutcome,
     /// The change in cost that was forecast, for later sessions of these kinds; negative if it saves.
     pub forecast: f64,
     /// The change that came about.
@@ -76,7 +73,6 @@ pub struct Realised {
     pub before_usd: f64,
     /// About how many more sessions it takes until it can be told; none if no number would do.
     pub more_sessions: Option<u64>,
-    /// By kind.
     pub kinds: Vec<RealisedKind>,
     /// Sessions that do not count, by reason.
     pub left_out: Vec<(String, usize)>,
@@ -107,7 +103,7 @@ impl Realised {
             left_out.push(("no earlier session was of their kind".to_owned(), later.len() - own.len()));
         }
         let kinds = kinds(saved, &own);
-        let sum = Sum::new(saved, &own);
+        let sum = LaterSessions::new(saved, &own);
         let (answer, more_sessions) = sum.answer();
         let reach = sum.half_width();
         Self {
@@ -132,7 +128,7 @@ impl Realised {
 
 /// Returns what each kind came to.
 fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
-    let kind = |kind: &super::advise::saved::Kind| {
+    let kind = |kind: &super::advise::saved::SessionKind| {
         let after: Vec<&&Later> = own.iter().filter(|it| it.kind == kind.name).collect();
         let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
         (size > 0.0).then(|| RealisedKind {
@@ -147,7 +143,7 @@ fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
 
 /// Later sessions in sum.
 #[derive(Clone, Copy, Debug)]
-struct Sum {
+struct LaterSessions {
     n: u64,
     before: f64,
     forecast: f64,
@@ -158,7 +154,7 @@ struct Sum {
     rest: [f64; 2],
 }
 
-impl Sum {
+impl LaterSessions {
     fn new(saved: &Saved, own: &[&Later]) -> Self {
         let kind = |it: &Later| saved.kinds.iter().find(|kind| kind.name == it.kind);
         let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.size);
@@ -195,17 +191,17 @@ impl Sum {
 
     /// Returns the answer, and how many more sessions it takes where none can be given yet: so many that a forecast which is wrong by
     /// half is found to be in nine of ten cases.
-    fn answer(&self) -> (Answer, Option<u64>) {
+    fn answer(&self) -> (ForecastOutcome, Option<u64>) {
         let [rates, forecast] = self.rest;
         let error = (self.own + rates).sqrt();
         let apart = self.realised - self.forecast;
         let wrong_by_half = self.forecast.abs() / 2.0;
         if self.n >= SESSIONS_MIN {
             if apart.abs() > self.t() * (self.own + rates + forecast).sqrt() {
-                return (if apart > 0.0 { Answer::Less } else { Answer::More }, None);
+                return (if apart > 0.0 { ForecastOutcome::Less } else { ForecastOutcome::More }, None);
             }
             if (self.t() + POWER) * error <= wrong_by_half {
-                return (Answer::AsForecast, None);
+                return (ForecastOutcome::AsForecast, None);
             }
         }
         let allowed = (wrong_by_half / (Z + POWER)).powi(2) - rates;
@@ -213,6 +209,6 @@ impl Sum {
         let is_possible = allowed > 0.0 && needed.is_finite();
         let least = SESSIONS_MIN.saturating_sub(self.n).max(1);
         let more = (needed - self.n as f64).max(0.0) as u64;
-        (Answer::CannotTell, is_possible.then(|| more.max(least)).or((self.n < 2).then_some(least)))
+        (ForecastOutcome::CannotTell, is_possible.then(|| more.max(least)).or((self.n < 2).then_some(least)))
     }
 }

@@ -1,7 +1,7 @@
 //! Why a policy's cost differs from the first one's: how often it acted, and which parts of the bill changed.
 
 use super::firings::Stages;
-use super::sections::Line;
+use super::sections::TableLine;
 use crate::grid::numbers::{listed, signed, thousands};
 use crate::measure::Tally;
 
@@ -12,7 +12,7 @@ const TOLD_FROM: f64 = 0.000_5;
 const TOLD: usize = 4;
 
 /// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
-pub(super) fn of(line: &Line, first: &Line, stages: &Stages) -> Option<String> {
+pub(super) fn of(line: &TableLine, first: &TableLine, stages: &Stages) -> Option<String> {
     let parts = parts(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
@@ -41,7 +41,7 @@ pub(super) fn of(line: &Line, first: &Line, stages: &Stages) -> Option<String> {
 }
 
 /// Returns whether no stage of a line ever acted, and its bill is the first line's.
-pub(super) fn is_idle(line: &Line, first: &Line) -> bool {
+pub(super) fn is_idle(line: &TableLine, first: &TableLine) -> bool {
     line.tally.outcome.firings.iter().all(|it| it.acted == 0)
         && parts(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
 }

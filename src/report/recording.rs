@@ -6,23 +6,21 @@ use serde::Serialize;
 
 use crate::grid::numbers::{NONE, or_none, thousands};
 use crate::grid::terminal::whole;
-use crate::grid::{Grid, Kind, Of};
+use crate::grid::{CellKind, Grid, Of};
 use crate::quantity::Tokens;
 use crate::report::SharedFront;
 use crate::row::json::page;
 use crate::row::{Value, group};
-use crate::timeline::import::{Imported, Loss};
+use crate::timeline::import::{Imported, LossReason};
 use crate::timeline::{EventKind, Usage};
 
 /// The most line numbers of a loss in the table.
 const LINES_SHOWN: usize = 5;
 
-/// The contents of one file.
 #[derive(Debug, Serialize)]
-pub struct Held {
+pub struct FileContents {
     /// The file, as named.
     pub file: String,
-    /// Its format.
     pub format: &'static str,
     /// Its sessions, in order.
     pub sessions: Vec<SessionHeld>,
@@ -87,10 +85,10 @@ pub struct LossHeld {
     pub lines: Vec<usize>,
 }
 
-impl Held {
+impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file: &str, imported: &[Imported]) -> Self {
-        let left_out = imported.first().map_or(&[] as &[Loss], |it| it.losses.as_slice());
+        let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
@@ -145,12 +143,12 @@ impl SessionHeld {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(files: &[Held]) -> Result<String, serde_json::Error> {
+pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
     page(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
 }
 
 /// Returns what files hold, for people.
-pub fn table(files: &[Held]) -> String {
+pub fn table(files: &[FileContents]) -> String {
     let mut text = String::new();
     for file in files {
         if !text.is_empty() {
@@ -186,7 +184,7 @@ pub fn table(files: &[Held]) -> String {
         text.push_str("\nleft out\n");
         let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
         let rows = file.left_out.iter().map(loss);
-        text += &whole(&Grid::new("", 0, &[""; 2], rows).with(Kind::Text, &[1]));
+        text += &whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
     }
     text
 }

@@ -14,7 +14,7 @@ const PROFILES: usize = 6;
 
 /// The runs under one profile, or under any.
 #[derive(Default)]
-struct Group<'r> {
+struct ResetRuns<'r> {
     profile: Option<&'r str>,
     /// The sessions that were compacted.
     sessions: IndexSet<&'r str>,
@@ -25,10 +25,11 @@ impl Report {
     /// of them and with none; empty if nothing was compacted.
     pub fn notes_on_resets(&self) -> Vec<String> {
         let is_own = self.is_one_question();
-        let mut groups: IndexMap<Option<&str>, Group<'_>> = IndexMap::new();
+        let mut groups: IndexMap<Option<&str>, ResetRuns<'_>> = IndexMap::new();
         for run in self.briefs().filter(|it| it.figures.has_resets) {
             let profile = (!is_own).then_some(run.profile);
-            let group = groups.entry(profile).or_insert_with(|| Group { profile, ..Group::default() });
+            let group =
+                groups.entry(profile).or_insert_with(|| ResetRuns { profile, ..ResetRuns::default() });
             group.sessions.insert(run.scenario);
         }
         let n_more = groups.len().saturating_sub(PROFILES);
@@ -40,7 +41,7 @@ impl Report {
     }
 }
 
-impl Group<'_> {
+impl ResetRuns<'_> {
     /// Says what the policies avoid, and both bills.
     fn note(&self, report: &Report) -> String {
         let lines = report.lines(self.profile);

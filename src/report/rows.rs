@@ -11,15 +11,15 @@ use crate::row::{Fields, Head, Rows, heads};
 use crate::take::{MemoryCall, RunName, drawn_heads};
 use crate::timeline::{Recorded, Session, Timeline, TurnIx};
 use crate::worlds;
-use need::Due;
-pub(super) use request::{Exploration, Sent};
+use need::DueNeed;
+pub(super) use request::{ExploredCalls, RequestInContext};
 
 /// Returns the columns of each kind of row, under what gives the rows.
 pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
     let front = [
         ("`--rows runs`: one policy on one scenario under one profile", heads::<RunOf<'_>>()),
-        ("`--rows requests`: one model request", heads::<Sent<'_>>()),
-        ("`--rows needs`: one thing that is needed again", heads::<Due<'_>>()),
+        ("`--rows requests`: one model request", heads::<RequestInContext<'_>>()),
+        ("`--rows needs`: one thing that is needed again", heads::<DueNeed<'_>>()),
         (
             "`--rows trials` of drawn needs: one sample of all needs, with the `totals` of a run",
             drawn_heads(),
@@ -31,7 +31,7 @@ pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
 
 /// The context of a run's rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct RowContext<'a> {
     /// The policy, whose stages the rows name.
     pub policy: &'a Policy,
     /// The scenario's name.
@@ -46,7 +46,7 @@ pub struct Context<'a> {
     pub names_run: bool,
 }
 
-impl<'a> Context<'a> {
+impl<'a> RowContext<'a> {
     /// The context of a single run on a timeline.
     pub fn alone(
         policy: &'a Policy,
@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     }
 }
 
-impl Context<'_> {
+impl RowContext<'_> {
     /// Returns the first columns of its rows: the run, if there are several.
     fn of(&self) -> Fields {
         let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
@@ -75,18 +75,18 @@ impl Context<'_> {
 }
 
 /// Returns the requests of a run.
-pub fn requests(rows: &Ledger, context: Context<'_>) -> Rows {
-    Rows::new::<Sent<'_>>(context.of(), request::sent(rows, context))
+pub fn requests(rows: &Ledger, context: RowContext<'_>) -> Rows {
+    Rows::new::<RequestInContext<'_>>(context.of(), request::sent(rows, context))
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
-pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), context: Context<'_>) -> Rows {
+pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), context: RowContext<'_>) -> Rows {
     let mut all = requests(rows, context);
     all.of.extend([("length".into(), length.into()), ("trial".into(), trial.into())]);
     all
 }
 
 /// Returns the needs of a run.
-pub fn needs(rows: &Ledger, context: Context<'_>) -> Rows {
-    Rows::new::<Due<'_>>(context.of(), rows.needs.iter().map(|row| Due { row, context }))
+pub fn needs(rows: &Ledger, context: RowContext<'_>) -> Rows {
+    Rows::new::<DueNeed<'_>>(context.of(), rows.needs.iter().map(|row| DueNeed { row, context }))
 }

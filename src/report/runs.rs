@@ -6,7 +6,7 @@ use super::guards::GuardVerdict;
 use super::{ALL, Report, Run};
 use crate::ledger::MemorySums;
 use crate::measure::{Label, Tally};
-use crate::row::{Column, Columns, Fields, Head, Rows, Value, fields, heads, listed, row};
+use crate::row::{Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row};
 use crate::worlds;
 
 /// A run with what a report says of it.
@@ -48,7 +48,7 @@ pub fn rows(report: &Report, in_words: bool) -> Rows {
 }
 
 impl Columns for RunOf<'_> {
-    fn columns<'a>() -> Cow<'a, [Column<Self>]>
+    fn columns<'a>() -> Cow<'a, [RowColumn<Self>]>
     where
         Self: 'a,
     {
@@ -97,7 +97,7 @@ fn memory_calls(run: &Run) -> Option<Fields> {
     Some(calls)
 }
 
-fn calls() -> [Column<Tally>; 5] {
+fn calls() -> [RowColumn<Tally>; 5] {
     listed![Tally;
         /// Calls that write.
         "writes": Count = |it| it.sums.memory.writes,
@@ -114,5 +114,5 @@ fn calls() -> [Column<Tally>; 5] {
 
 fn calls_heads() -> Vec<Head> {
     let of_worlds = worlds::findings().flat_map(|it| (it.calls)());
-    calls().iter().map(Column::head).chain(of_worlds).collect()
+    calls().iter().map(RowColumn::head).chain(of_worlds).collect()
 }

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use columns::Column;
-use groups::{Group, Key, Under};
+use columns::TableColumn;
+use groups::{Group, GroupKey, Under};
 
 use super::brief::{Brief, Figures};
-use super::lines::{Lines, Sum};
+use super::lines::{PolicyLines, PolicySum};
 use super::metric::Digits;
-use super::trust::Trust;
+use super::trust::TableTrust;
 use super::{Report, Run, distinct, reasons};
 use crate::grid::numbers::{self, NONE};
-use crate::grid::{self, Grid, Kind, Row};
+use crate::grid::{self, CellKind, Grid, Row};
 use crate::input::policy::Apply;
 use crate::measure::{Spread, Tally};
 
@@ -49,19 +49,17 @@ pub struct Section {
     /// Whether the policies are ranked by cost.
     pub is_ranked: bool,
     /// The columns that are asked for; none for the usual ones.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// The decimals of dollars, the same in all tables of a report.
     pub decimals: usize,
     /// The policies; the first is the baseline.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TableLine>,
     /// How far the sessions behind it carry what it says.
-    pub trust: Trust,
+    pub trust: TableTrust,
 }
 
-/// One line of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The policy.
+pub struct TableLine {
     pub policy: String,
     /// Its numbers.
     pub tally: Tally,
@@ -78,7 +76,7 @@ pub struct Line {
     pub apply: Option<Arc<Apply>>,
 }
 
-impl Line {
+impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
         let notes: Vec<&str> =
@@ -94,17 +92,17 @@ impl Section {
     }
 
     /// Returns its columns after the policies' names.
-    fn shown(&self) -> Vec<Column> {
-        if self.columns.is_empty() { Column::usual(self.has_spread()) } else { self.columns.clone() }
+    fn shown(&self) -> Vec<TableColumn> {
+        if self.columns.is_empty() { TableColumn::usual(self.has_spread()) } else { self.columns.clone() }
     }
 
     /// Returns it as a table of texts.
     pub fn grid(&self, digits: Digits) -> Grid {
         let is_asked = !self.columns.is_empty();
         let shown = self.shown();
-        let name = grid::Column::new("policy", Kind::Name);
+        let name = grid::Column::new("policy", CellKind::Name);
         let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).collect();
-        let row = |(nth, line): (usize, &Line)| {
+        let row = |(nth, line): (usize, &TableLine)| {
             let numbers = cells.iter().map(|it| it[nth].clone());
             Row { cells: std::iter::once(line.policy.clone()).chain(numbers).collect(), note: line.note() }
         };
@@ -133,7 +131,8 @@ impl Section {
         if !self.is_ranked || n_others <= SHOWN {
             return None;
         }
-        let (idle, acting): (Vec<&Line>, Vec<&Line>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
+        let (idle, acting): (Vec<&TableLine>, Vec<&TableLine>) =
+            self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);
         let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().collect();
         let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
@@ -159,7 +158,7 @@ impl Section {
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
-    pub fn change(&self, line: &Line) -> Option<f64> {
+    pub fn change(&self, line: &TableLine) -> Option<f64> {
         let (tally, first) = (&line.tally, &self.lines.first()?.tally);
         if let Some(spread) = &line.spread {
             return Some(spread.change);
@@ -172,7 +171,7 @@ impl Section {
     }
 
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
-    pub fn change_as_recorded(&self, line: &Line) -> Option<f64> {
+    pub fn change_as_recorded(&self, line: &TableLine) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;
         let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
         let other = other.filter(|it| *it > 0.0)?;
@@ -181,7 +180,7 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
-        let mut keyed: Vec<(f64, Line)> = std::mem::take(&mut self.lines)
+        let mut keyed: Vec<(f64, TableLine)> = std::mem::take(&mut self.lines)
             .into_iter()
             .enumerate()
             .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
@@ -222,12 +221,12 @@ impl Report {
     }
 
     /// Adds up all runs under a profile, or under any; a fold has their sums.
-    pub(crate) fn lines(&self, profile: Option<&str>) -> Cow<'_, Lines> {
+    pub(crate) fn lines(&self, profile: Option<&str>) -> Cow<'_, PolicyLines> {
         match &self.folded {
-            Some(folded) => folded.lines(&Key::All, profile).map_or_else(Cow::default, Cow::Borrowed),
+            Some(folded) => folded.lines(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed),
             None => {
                 let is_in = |it: &&Run| profile.is_none_or(|profile| it.profile == profile);
-                Cow::Owned(Lines::of(self.runs.iter().filter(is_in)))
+                Cow::Owned(PolicyLines::of(self.runs.iter().filter(is_in)))
             }
         }
     }
@@ -265,7 +264,7 @@ impl Report {
         let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).collect();
         let sums = match &self.folded {
             Some(folded) => folded.lines(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
-            None => Cow::Owned(Lines::of(runs.iter().copied())),
+            None => Cow::Owned(PolicyLines::of(runs.iter().copied())),
         };
         let briefs = || {
             let folded = self.folded.iter().flat_map(|it| it.briefs());
@@ -280,7 +279,7 @@ impl Report {
         let pairs = pairs(&first, others.map(|it| it.0), briefs());
         let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs));
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
-            let mut line = Line { spread: spreads.next().flatten(), ..line(sum) };
+            let mut line = TableLine { spread: spreads.next().flatten(), ..line(sum) };
             if self.is_ranked && nth > 0 {
                 line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
                 line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, &sum.stages));
@@ -302,7 +301,7 @@ impl Report {
             columns: self.columns.clone(),
             decimals: self.decimals(),
             lines: lines.collect(),
-            trust: Trust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
+            trust: TableTrust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
         };
         if self.is_ranked {
             section.rank();
@@ -331,8 +330,8 @@ fn pairs<'r>(
 }
 
 /// Returns the line of a policy.
-fn line(sum: &Sum) -> Line {
-    Line {
+fn line(sum: &PolicySum) -> TableLine {
+    TableLine {
         policy: sum.run.policy.clone(),
         tally: sum.run.tally.clone(),
         spread: None,

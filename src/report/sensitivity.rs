@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use super::ALL;
 use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::{markdown, terminal};
-use crate::input::profile::price::Part;
+use crate::input::profile::price::VariedRate;
 use crate::measure::Label;
-use crate::measure::sensitivity::{Cell, Grid as Compared, Sensitivity};
+use crate::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use crate::row::json::page;
 use crate::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row};
 use grids::{heading, letters, notes, tables};
@@ -23,7 +23,7 @@ pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 struct One<'a> {
     profile: &'a str,
     policy: &'a str,
-    cell: &'a Cell,
+    cell: &'a PriceCell,
     label: Option<Label>,
 }
 
@@ -58,13 +58,13 @@ columns! { One<'_>;
 
 impl One<'_> {
     fn rates(&self) -> Value {
-        let rate = |part: Part| {
+        let rate = |part: VariedRate| {
             let [low, high] = self.cell.cost_at(part);
             let costs = [("cost_usd_at_90_percent", low), ("cost_usd_at_110_percent", high)];
             let all = std::iter::once(("elasticity", self.cell.elasticity(part))).chain(costs);
             (part.name(), Value::from_iter(all))
         };
-        Part::ALL.into_iter().map(rate).collect()
+        VariedRate::ALL.into_iter().map(rate).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use super::filled::Filled;
 use super::{Report, Skipped};
 use crate::calibrate::first::FirstRequests;
 use crate::calibrate::lifetimes::Pauses;
-use crate::calibrate::{Calibration, Class};
+use crate::calibrate::{Calibration, ReadClass};
 use crate::grid::numbers;
 use crate::grid::numbers::{percent, thousands};
 use crate::quantity::{Tokens, sums};
@@ -21,7 +21,7 @@ type FormatName = &'static str;
 
 /// A recorded session that was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionReport {
     /// Its name: that of its runs' scenario.
     pub name: String,
     /// The format of its log, as `list formats` calls it.
@@ -59,7 +59,7 @@ pub struct Session {
     pub shared: Option<SharedFront>,
 }
 
-impl Session {
+impl SessionReport {
     /// Returns it without what totals do not look at.
     pub(crate) fn in_totals(self) -> Self {
         Self { model: None, filled: None, pauses: None, shared: None, ..self }
@@ -147,11 +147,11 @@ pub struct BillCheck {
 impl BillCheck {
     /// Counts the results of a comparison; `None` if it compared no request.
     pub fn new(found: &Calibration) -> Option<Self> {
-        let exact = found.count(Class::Exact);
+        let exact = found.count(ReadClass::Exact);
         let check = Self {
             requests: found.pairs.len(),
             exact,
-            close: exact + found.count(Class::Within),
+            close: exact + found.count(ReadClass::Within),
             token_error: found.pairs.iter().map(|it| it.predicted.read.abs_diff(it.billed.cache_read)).sum(),
             read_tokens: found.pairs.iter().map(|it| it.billed.cache_read).sum(),
             predicted_usd: found.predicted_cost.usd(),

@@ -44,9 +44,7 @@ pub struct Shot {
 /// A changed number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moved {
-    /// The policy.
     pub policy: String,
-    /// The column.
     pub column: String,
     /// Its old and new values; `None` if the line is new or gone.
     pub values: [Option<String>; 2],

@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::chart::frontier::{self, Frontier};
-use super::chart::names::Policy;
-use super::chart::{Figure, figure};
+use super::chart::names::PolicyLabel;
+use super::chart::{PageChart, figure};
 use super::metric::{self, COST};
 use super::remembered;
 use crate::measure::{Label, Remembered, Tally};
@@ -53,7 +53,7 @@ impl Objective {
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    pub fn number(self, of: &Numbers) -> Option<f64> {
+    pub fn number(self, of: &PointNumbers) -> Option<f64> {
         match self {
             Self::Cost => of.get(COST),
             Self::Evidence => of.get("evidence_kept"),
@@ -75,9 +75,9 @@ impl Objective {
 /// The numbers of a point by metric; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Numbers(pub IndexMap<String, Option<f64>>);
+pub struct PointNumbers(pub IndexMap<String, Option<f64>>);
 
-impl Numbers {
+impl PointNumbers {
     /// Takes the numbers of runs that are added up, and what they remember together.
     pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
         let of_totals = |place: &&str| {
@@ -109,9 +109,9 @@ pub struct SweepPoint {
     /// Its overrides.
     pub set: Vec<String>,
     /// Its numbers.
-    pub numbers: Numbers,
+    pub numbers: PointNumbers,
     /// The base's numbers under the same overrides of loads.
-    pub base: Numbers,
+    pub base: PointNumbers,
     /// How it compares with the base.
     pub label: Option<Label>,
 }
@@ -196,14 +196,14 @@ impl Sweep {
     }
 
     /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
-    pub fn figure(&self) -> Option<Figure> {
+    pub fn figure(&self) -> Option<PageChart> {
         let first = self.points.first()?;
         let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
         let varied = done.map(|(nth, point)| {
             let mark = (self.knee == Some(nth)).then_some("knee");
-            (Policy::new(&short(&point.set), nth + 1), &point.numbers, mark)
+            (PolicyLabel::new(&short(&point.set), nth + 1), &point.numbers, mark)
         });
-        let base = (Policy::new(&self.head.base, 0), &first.base, Some(frontier::BASE));
+        let base = (PolicyLabel::new(&self.head.base, 0), &first.base, Some(frontier::BASE));
         let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, mark)| {
             let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
             let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);
@@ -260,8 +260,9 @@ mod tests {
 
     fn point(index: usize, cost: f64, kept: f64) -> SweepPoint {
         let numbers = [(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)];
-        let numbers = Numbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
-        let base = Numbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
+        let numbers =
+            PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
+        let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
         SweepPoint { index, set: Vec::new(), numbers, base, label: None }
     }
 

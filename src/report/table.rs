@@ -8,11 +8,11 @@ use super::sections::{Detail, Section};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::grid::prose::{wrap, wrap_all};
-use crate::grid::terminal::{Drawn, draw, fits, hidden_note};
+use crate::grid::terminal::{DrawnTable, draw, fits, hidden_note};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
+pub struct TableLayout {
     /// The width of the terminal; `None` for any width.
     pub width: Option<usize>,
     /// How much is shown.
@@ -20,7 +20,7 @@ pub struct Layout {
 }
 
 /// Returns the report as tables: what was read, the tables, notes, where to look further, and what the tables say.
-pub fn report(report: &Report, layout: Layout) -> String {
+pub fn report(report: &Report, layout: TableLayout) -> String {
     let mut text = String::new();
     wrap_all(report.on_sessions(), "", layout.width, &mut text);
     if !text.is_empty() {
@@ -94,7 +94,7 @@ fn limits(report: &Report, detail: Detail) -> String {
 }
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
-fn fitted(section: &Section, width: Option<usize>) -> Drawn {
+fn fitted(section: &Section, width: Option<usize>) -> DrawnTable {
     let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
     let names = short_names(&names);
     let named = |mut grid: Grid| {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::chart::requests::Trace;
+use super::chart::requests::RunRequests;
 use super::html::Traces;
 use crate::take::{Load, Take};
 
@@ -30,19 +30,19 @@ impl Tracer {
     }
 
     /// Returns the requests of a load's runs.
-    pub fn of_load(load: &Load, takes: &[Take]) -> Vec<Trace> {
+    pub fn of_load(load: &Load, takes: &[Take]) -> Vec<RunRequests> {
         let trial = if load.trials > 1 { " (first trial)" } else { "" };
         let scenario = format!("{}{trial}", load.name);
         let rows = takes.iter().filter_map(|it| Some((it.cell, it.rows.as_ref()?)));
         let trace = rows.filter(|(_, it)| it.fault.is_none()).map(|(cell, rows)| {
             let profile = &load.profiles[cell.profile].name;
-            Trace::new(&load.policies[cell.policy], &scenario, profile, rows)
+            RunRequests::new(&load.policies[cell.policy], &scenario, profile, rows)
         });
         trace.collect()
     }
 
     /// Returns them all, or why there are none.
-    pub fn traces(self, of_loads: Vec<Vec<Trace>>) -> Traces {
+    pub fn traces(self, of_loads: Vec<Vec<RunRequests>>) -> Traces {
         let n_runs = self.n_runs.into_inner();
         if n_runs <= MOST_RUNS {
             return Traces { runs: of_loads.concat(), left_out: None };

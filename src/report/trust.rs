@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::brief::Brief;
-use super::session::{BillCheck, Session};
+use super::session::{BillCheck, SessionReport};
 use crate::grid::numbers::{self, percent};
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
@@ -15,10 +15,8 @@ pub const BILL_ERROR_MAX: f64 = 0.05;
 
 /// Sessions of one profile, and how well their bills are reproduced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Source {
-    /// The profile.
+pub struct BilledProfile {
     pub profile: String,
-    /// The number of sessions.
     pub sessions: usize,
     /// The difference between predicted and recorded input cost, as a share of the recorded one; `None` if no
     /// bill is recorded, or the sessions run under another model's profile.
@@ -29,19 +27,20 @@ pub struct Source {
 
 /// What the sessions of a table have in common, or mix.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Trust {
+pub struct TableTrust {
     /// By profile, the recorded sessions; empty if nothing is recorded.
-    pub sources: Vec<Source>,
+    pub sources: Vec<BilledProfile>,
     /// Scenarios with known needs.
     pub with_needs: usize,
     /// Scenarios without.
     pub without_needs: usize,
 }
 
-impl Trust {
+impl TableTrust {
     /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
-    pub(super) fn new(sessions: &[&Session], runs: &[Brief<'_>]) -> Self {
-        let sessions: IndexMap<&str, &Session> = sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
+    pub(super) fn new(sessions: &[&SessionReport], runs: &[Brief<'_>]) -> Self {
+        let sessions: IndexMap<&str, &SessionReport> =
+            sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
             let Some(session) = sessions.get(run.scenario) else { continue };
@@ -51,7 +50,7 @@ impl Trust {
                 *sum.get_or_insert_default() += *bill;
             }
         }
-        let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| Source {
+        let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| BilledProfile {
             profile: profile.to_owned(),
             sessions,
             billed_usd: bill.map_or(0.0, |it| it.billed_usd),
@@ -79,7 +78,7 @@ impl Trust {
             .sources
             .iter()
             .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
-        let off: Vec<(&Source, f64)> = off.collect();
+        let off: Vec<(&BilledProfile, f64)> = off.collect();
         let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
         // What hardly counts in the total says nothing about it.

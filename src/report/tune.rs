@@ -16,7 +16,7 @@ use crate::measure::Tally;
 use crate::rng::Seed;
 
 use part::Picked;
-pub use part::{BlockPart, Part};
+pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
@@ -63,7 +63,7 @@ impl Varied {
 
 /// A parameter that is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fixed {
+pub struct FixedParam {
     /// Its name.
     pub param: String,
     /// Why it is not varied.
@@ -76,7 +76,7 @@ pub struct Tried {
     /// The paths that are varied.
     pub varied: Vec<Varied>,
     /// The parameters that are left as they are.
-    pub fixed: Vec<Fixed>,
+    pub fixed: Vec<FixedParam>,
     /// The overrides of each variant.
     pub points: Vec<Vec<String>>,
     /// The names of the policy's stages.
@@ -99,7 +99,7 @@ pub struct TunedPoint {
     /// Its overrides; none for the policy as it is.
     pub set: Vec<String>,
     /// Its results on the part that is chosen on, and on the part that is held out, if there is one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TunePart>,
 }
 
 /// The result of tuning.
@@ -116,16 +116,16 @@ pub struct Tuned {
     /// The paths that were varied.
     pub varied: Vec<Varied>,
     /// The parameters that were left as they are.
-    pub fixed: Vec<Fixed>,
+    pub fixed: Vec<FixedParam>,
     /// How the sessions were split.
     pub split: SplitBy,
     /// The overrides of the best variant: the cheapest, on the part that it was chosen on, of those that are certain
     /// to keep enough evidence; where none is, the cheapest.
     pub chosen: Vec<String>,
     /// Its results on the part that it was chosen on, and on the part that was held out, if there is one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TunePart>,
     /// With five projects or more, where sessions are split by time: each project under what is chosen anew without it.
-    pub by_project: Option<Part>,
+    pub by_project: Option<TunePart>,
     /// The projects and the blocks of time that the limits on what was held out rest on.
     pub held_out_blocks: Vec<BlockPart>,
     /// The same of `by_project`.
@@ -134,7 +134,6 @@ pub struct Tuned {
     pub cautions: Vec<String>,
     /// By how much its saving was smaller on what was held out.
     pub optimism: Option<f64>,
-    /// Whether it is recommended.
     pub is_recommended: bool,
     /// Why it is not, as a word.
     pub why_not: Option<WhyNot>,
@@ -174,7 +173,8 @@ impl Tuned {
         // Too few sessions to test a choice still show what it would be.
         let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
         let n_variants = tried.points.len();
-        let by_part: Vec<Vec<Part>> = parts.iter().map(|it| Part::of_variants(it, n_variants)).collect();
+        let by_part: Vec<Vec<TunePart>> =
+            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).collect();
         let point = |(nth, set): (usize, Vec<String>)| {
             (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).collect() })
         };
@@ -201,7 +201,7 @@ impl Tuned {
             split,
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
-            by_project: is_turned.then(|| Part::new(&in_turn)),
+            by_project: is_turned.then(|| TunePart::new(&in_turn)),
             held_out_blocks: part::block_parts(&judged),
             by_project_blocks: part::block_parts(&in_turn),
             cautions: part::cautions(&judged),
@@ -251,7 +251,7 @@ impl Tuned {
 
 impl TunedPoint {
     /// Returns its results on what is chosen on.
-    fn own(&self) -> Option<&Part> {
+    fn own(&self) -> Option<&TunePart> {
         self.parts.first()
     }
 
@@ -266,8 +266,8 @@ impl TunedPoint {
 }
 
 /// Returns a variant's results on all sessions.
-pub fn whole(sessions: &[TunedSession], nth: usize) -> Part {
-    Part::new(&Picked::all(&sessions.iter().collect::<Vec<_>>(), nth))
+pub fn whole(sessions: &[TunedSession], nth: usize) -> TunePart {
+    TunePart::new(&Picked::all(&sessions.iter().collect::<Vec<_>>(), nth))
 }
 
 /// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.

@@ -1,12 +1,12 @@
 //! What no record tells of bills, as a table and as values: expected against what happened.
 
 use crate::calibrate::Calibration;
-use crate::calibrate::unforeseen::{Tally, What};
+use crate::calibrate::unforeseen::{Surprise, UnforeseenTally};
 use crate::grid::Grid;
 use crate::grid::terminal::whole;
 use crate::row::{Value, group};
 
-impl What {
+impl Surprise {
     /// Returns its name in JSON.
     fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl What {
 /// Returns the values of each kind.
 pub(super) fn values(of: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
-    let value = |(what, is_known, it): (What, bool, &Tally)| {
+    let value = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
         group! {
             "what": what.name(),
             "because": what.because(),
@@ -66,7 +66,7 @@ pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
 
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.
 pub(super) fn table(of: &Calibration) -> Option<String> {
-    let row = |(what, is_known, it): (What, bool, &Tally)| {
+    let row = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
         let [expected, usd] = if is_known {
             [
                 format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high),

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Report;
 use super::estimated::Estimated;
 use super::names::short_names;
-use super::sections::{Detail, Line, Section};
-use super::trust::Trust;
+use super::sections::{Detail, Section, TableLine};
+use super::trust::TableTrust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
 use crate::measure::{Tally, is_open};
@@ -33,7 +33,7 @@ pub struct Verdict {
     /// Whether anything says what is needed, so that losses are known; if not, nothing is recommended.
     pub knows_evidence: bool,
     /// How far the sessions carry it.
-    pub trust: Trust,
+    pub trust: TableTrust,
     /// How many scenarios are added up.
     pub scenarios: usize,
     /// Whether its sizes are as they were recorded, although nobody has published how the profile's models count.
@@ -47,7 +47,6 @@ pub struct Verdict {
 /// A policy against the first one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// The policy.
     pub policy: String,
     /// Its name in the table.
     #[serde(skip)]
@@ -126,7 +125,7 @@ impl Report {
     pub fn note_on_summaries(&self) -> Option<String> {
         let sections = self.sections(Detail::Groups);
         let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
-        let of = |it: &Line| {
+        let of = |it: &TableLine| {
             let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
             Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
@@ -174,9 +173,9 @@ impl Verdict {
     fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
         let baseline = section.lines.first();
         let knows_evidence = section.lines.iter().any(|it| it.tally.evidence_kept().is_some());
-        let keeps = |it: &&Line| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
-        let is_first = |it: &Line| baseline.is_some_and(|first| first.policy == it.policy);
-        let mut known: Vec<(f64, &Line)> = section
+        let keeps = |it: &&TableLine| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
+        let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
+        let mut known: Vec<(f64, &TableLine)> = section
             .lines
             .iter()
             .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
@@ -187,7 +186,7 @@ impl Verdict {
         known.sort_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
-        let choice = |it: &&Line| {
+        let choice = |it: &&TableLine| {
             let own = !is_first(it);
             Choice {
                 policy: it.policy.clone(),

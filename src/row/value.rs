@@ -7,7 +7,6 @@ use serde::{Serialize, Serializer};
 /// Named values, in their order.
 pub type Fields = Vec<(Cow<'static, str>, Value)>;
 
-/// A value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// Unknown or undefined.

@@ -8,7 +8,7 @@ use crate::timeline::Timeline;
 
 /// A load as another family of models counts its tokens.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct CountedLoad {
     /// The family whose tokens they are.
     pub to: &'static Family,
     /// How many of these stand for one of those.
@@ -25,7 +25,7 @@ impl Load {
         let Some((timeline, from)) = timeline.and_then(|it| Some((it, it.counted_by()?))) else {
             return self;
         };
-        let mut all: Vec<Option<Arc<Counted>>> = Vec::with_capacity(self.profiles.len());
+        let mut all: Vec<Option<Arc<CountedLoad>>> = Vec::with_capacity(self.profiles.len());
         for to in self.profiles.iter().map(|it| it.family) {
             let Some(to) = to.filter(|it| it.name != from.name) else {
                 all.push(None);
@@ -34,7 +34,7 @@ impl Load {
             let known = all.iter().flatten().find(|it| it.to.name == to.name).cloned();
             let counted = known.unwrap_or_else(|| {
                 let factor = from.factor_to(to);
-                Arc::new(Counted { to, factor, timeline: Arc::new(timeline.recounted(factor)) })
+                Arc::new(CountedLoad { to, factor, timeline: Arc::new(timeline.recounted(factor)) })
             });
             all.push(Some(counted));
         }
@@ -43,7 +43,7 @@ impl Load {
     }
 
     /// Returns how the models of a profile count it, if not as it was recorded.
-    pub fn counted_under(&self, profile: usize) -> Option<&Counted> {
+    pub fn counted_under(&self, profile: usize) -> Option<&CountedLoad> {
         self.counts.get(profile)?.as_deref()
     }
 

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::play::Folded;
-use crate::explain::breaks::Found;
+use super::play::FoldedLedger;
+use crate::explain::breaks::PrefixBreak;
 use crate::ledger::{Outcome, Rows, Sums};
 use crate::price::PriceRows;
 
 /// What a play keeps of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Detail {
+pub(super) struct KeptDetail {
     /// What prices ask for.
-    pub folded: Folded,
+    pub folded: FoldedLedger,
     /// Its rows, if they were asked for.
     pub rows: Option<Arc<Rows>>,
     /// Where its prefixes broke, if that was asked for; runs that share a simulation share them.
-    pub breaks: Arc<[Found]>,
+    pub breaks: Arc<[PrefixBreak]>,
 }
 
 /// What is asked of the plays of a load beside what prices ask for.
@@ -38,9 +38,9 @@ impl Wanted {
 /// A sink that keeps sums and, where asked, the requests by length and all rows.
 pub(super) type Keeper = (Sums, (Option<PriceRows>, Option<Rows>));
 
-impl Detail {
+impl KeptDetail {
     /// Takes what a sink kept.
-    pub(super) fn new((sums, (prices, rows)): Keeper, outcome: Outcome, breaks: Arc<[Found]>) -> Self {
+    pub(super) fn new((sums, (prices, rows)): Keeper, outcome: Outcome, breaks: Arc<[PrefixBreak]>) -> Self {
         let fault = outcome.fault.clone();
         Self {
             rows: rows.map(|rows| Arc::new(Rows { fault, ..rows })),

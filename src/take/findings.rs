@@ -9,7 +9,7 @@ use super::Run;
 use crate::grid::Grid;
 use crate::input::suite::Reference;
 use crate::measure::{Better, Remembered, Statistic};
-use crate::row::{Column, Fields, Head, Value};
+use crate::row::{Fields, Head, RowColumn, Value};
 
 /// What a world finds beside the bill of a run.
 pub trait Findings: Any + fmt::Debug + Send + Sync {
@@ -63,7 +63,7 @@ pub struct FindingsKind {
     /// Whether their runs stand in the tables of bills, too, because their requests are the policy's as in any load.
     pub is_in_sections: bool,
     /// Their columns of a run.
-    pub columns: &'static [Column<Run>],
+    pub columns: &'static [RowColumn<Run>],
     /// What stands with the calls of memories to their services.
     pub calls: fn() -> Vec<Head>,
     /// Makes the tables of some runs that have them, beside published figures.
@@ -79,11 +79,9 @@ pub struct Number {
     pub name: &'static str,
     /// Its metric in reports.
     pub place: &'static str,
-    /// Its heading.
     pub heading: &'static str,
     /// Its better direction.
     pub better: Better,
-    /// Whether it is a share.
     pub is_share: bool,
 }
 
@@ -91,39 +89,35 @@ pub struct Number {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
     /// What the places are.
-    pub axis: Places,
+    pub axis: CurvePlaces,
     /// What they show.
     pub title: String,
     /// Of what, and under which profile.
     pub subject: String,
     /// The places, in order.
     pub places: Vec<String>,
-    /// The curves.
     pub curves: Vec<Curve>,
 }
 
 /// A policy, and a number for each place that has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The policy.
     pub policy: String,
     /// Its name, with whether it stopped.
     pub name: String,
     /// Whether it is another definition of what a curve shows, to stand beside it: its name is then `NAME: DEFINITION`.
     pub is_beside: bool,
-    /// Its numbers.
     pub numbers: Vec<Option<Statistic>>,
 }
 
 /// What the numbers of a curve are told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Places {
+pub enum CurvePlaces {
     /// How deep in the conversation a fact was said.
     Depth,
     /// How long the conversation is.
     Length,
-    /// Which session it is.
     Session,
     /// How many sessions ago something was fetched.
     Lag,

@@ -17,31 +17,31 @@ use crate::timeline::import::CompactedSession;
 use crate::timeline::{Recorded, StepIx, Timeline};
 
 /// The compactions that do not happen, in order; none where all is as recorded.
-type Undone = Vec<StepIx>;
+type UndoneCompactions = Vec<StepIx>;
 
 /// A session laid out without some of its compactions: each layout that is asked for is made once.
 #[derive(Debug, Default)]
-pub struct Layouts(Mutex<IndexMap<Undone, Arc<Timeline>>>);
+pub struct Layouts(Mutex<IndexMap<UndoneCompactions, Arc<Timeline>>>);
 
 /// Which compactions of the harness each run of a load avoids.
 pub(super) struct Lives<'l> {
     load: &'l Load,
     /// By cell, in order; empty where nothing was compacted.
-    undone: Vec<Undone>,
+    undone: Vec<UndoneCompactions>,
 }
 
 /// What was played, by layout and cell.
-type Played<T> = IndexMap<Undone, IndexMap<usize, T>>;
+type PlayedLives<T> = IndexMap<UndoneCompactions, IndexMap<usize, T>>;
 
 /// A run on its way through the compactions of its session.
 #[derive(Default)]
-struct Story {
-    undone: Undone,
+struct LifeRun {
+    undone: UndoneCompactions,
     /// The first compaction that is not decided.
     next: usize,
 }
 
-impl Story {
+impl LifeRun {
     /// Goes on to the next compaction that a run of this outcome avoids, as its prompts stay below a size, or to the end.
     fn after(mut self, recorded: &Recorded, below: Tokens, outcome: &Outcome) -> Self {
         let avoids = |compaction: StepIx| {
@@ -70,10 +70,10 @@ impl Load {
         let mut lives = Lives { load: self, undone: Vec::new() };
         let Some((recorded, _)) = self.compacted() else { return lives };
         let below = |nth: usize| self.avoided_below(nth / self.policies.len().max(1));
-        let first = |(nth, it)| Story::default().after(recorded, below(nth), it);
-        let mut stories: Vec<Story> = kept.enumerate().map(first).collect();
+        let first = |(nth, it)| LifeRun::default().after(recorded, below(nth), it);
+        let mut stories: Vec<LifeRun> = kept.enumerate().map(first).collect();
         loop {
-            let mut open: IndexMap<Undone, Vec<usize>> = IndexMap::new();
+            let mut open: IndexMap<UndoneCompactions, Vec<usize>> = IndexMap::new();
             for (nth, story) in stories.iter().enumerate().filter(|it| it.1.next < recorded.compactions.len())
             {
                 open.entry(story.undone.clone()).or_default().push(nth);
@@ -101,9 +101,10 @@ impl Load {
             return play(self, &(0..self.policies.len()).collect::<Vec<_>>());
         }
         let all: Vec<usize> = (0..self.cells().count()).collect();
-        let kept = Lives { load: self, undone: Vec::new() }.each_of(&Undone::new(), &all, play);
+        let kept = Lives { load: self, undone: Vec::new() }.each_of(&UndoneCompactions::new(), &all, play);
         let lives = self.lives_after(kept.iter().map(|it| outcome(&it.1)));
-        let mut played: Played<T> = IndexMap::from([(Undone::new(), kept.into_iter().collect())]);
+        let mut played: PlayedLives<T> =
+            IndexMap::from([(UndoneCompactions::new(), kept.into_iter().collect())]);
         lives.play_the_rest(lives.undone.iter(), play, &mut played);
         let of = |(nth, cell)| Some((cell, played.get_mut(lives.undone.get(nth)?)?.swap_remove(&nth)?));
         self.cells().enumerate().filter_map(of).collect()
@@ -129,7 +130,8 @@ impl Load {
         let kept: Vec<Take> = play(self, &[]).into_iter().map(|it| it.1).collect();
         let billed = kept.iter().find_map(Take::billed);
         let lives = self.lives_after(kept.iter().map(|it| &it.run.tally.outcome));
-        let mut played = Played::from([(Undone::new(), kept.into_iter().enumerate().collect())]);
+        let mut played =
+            PlayedLives::from([(UndoneCompactions::new(), kept.into_iter().enumerate().collect())]);
         lives.play_the_rest(lives.undone.iter(), &play, &mut played);
         // Beside the bill of its own layout, each run has that without any compaction.
         let without = lives.undone.iter().map(|_| &recorded.compactions);
@@ -166,7 +168,7 @@ impl Load {
     }
 
     /// Returns it without some of its compactions, with all else that its scenario sets.
-    fn layout(&self, undone: &Undone) -> Option<Arc<Timeline>> {
+    fn layout(&self, undone: &UndoneCompactions) -> Option<Arc<Timeline>> {
         let own = self.timeline()?;
         let Some((_, session)) = self.compacted().filter(|_| !undone.is_empty()) else {
             return Some(Arc::clone(own));
@@ -197,7 +199,7 @@ impl Lives<'_> {
             return play(self.load, &(0..self.load.policies.len()).collect::<Vec<_>>());
         }
         let cells: Vec<Cell> = self.load.cells().collect();
-        let mut groups: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
+        let mut groups: IndexMap<&UndoneCompactions, Vec<usize>> = IndexMap::new();
         for (nth, undone) in self.undone.iter().enumerate() {
             groups.entry(undone).or_default().push(nth);
         }
@@ -209,22 +211,23 @@ impl Lives<'_> {
 
     /// Returns the timeline of a run.
     fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
-        let timeline = self.load.layout(self.undone(profile, policy).unwrap_or(&Undone::new()))?;
+        let timeline = self.load.layout(self.undone(profile, policy).unwrap_or(&UndoneCompactions::new()))?;
         let counted = self.load.counted_under(profile);
         Some(counted.map_or_else(|| Arc::clone(&timeline), |it| Arc::new(timeline.recounted(it.factor))))
     }
 
     /// Returns the compactions that a run avoids, of a load with any.
-    fn undone(&self, profile: usize, policy: usize) -> Option<&Undone> {
+    fn undone(&self, profile: usize, policy: usize) -> Option<&UndoneCompactions> {
         self.undone.get(profile * self.load.policies.len() + policy)
     }
 
     /// Takes a run as it is lived from what was played, and puts both bills beside it.
-    fn take(&self, nth: usize, recorded: &Recorded, played: &mut Played<Take>) -> Option<Take> {
-        let (undone, kept, all) = (&self.undone[nth], Undone::new(), &recorded.compactions);
+    fn take(&self, nth: usize, recorded: &Recorded, played: &mut PlayedLives<Take>) -> Option<Take> {
+        let (undone, kept, all) = (&self.undone[nth], UndoneCompactions::new(), &recorded.compactions);
         let n_steps = self.load.timeline().map_or(0, |it| it.spine.steps.len());
         let mut resets = Resets::new(recorded, n_steps, undone);
-        let bill_of = |layout: &Undone| played.get(layout)?.get(&nth).and_then(|it| bill(&it.run.tally));
+        let bill_of =
+            |layout: &UndoneCompactions| played.get(layout)?.get(&nth).and_then(|it| bill(&it.run.tally));
         resets.bills = [bill_of(&kept), bill_of(all)];
         // A history that no longer fits would have been compacted after all.
         let fits = undone.is_empty() || bill_of(undone).is_some();
@@ -243,11 +246,11 @@ impl Lives<'_> {
     /// Plays runs in layouts, one for each run, where they are not played yet.
     fn play_the_rest<'u, T>(
         &self,
-        layouts: impl Iterator<Item = &'u Undone>,
+        layouts: impl Iterator<Item = &'u UndoneCompactions>,
         play: &impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>,
-        played: &mut Played<T>,
+        played: &mut PlayedLives<T>,
     ) {
-        let mut missing: IndexMap<&Undone, Vec<usize>> = IndexMap::new();
+        let mut missing: IndexMap<&UndoneCompactions, Vec<usize>> = IndexMap::new();
         for (nth, undone) in layouts.enumerate() {
             if played.get(undone).is_none_or(|it| !it.contains_key(&nth)) {
                 missing.entry(undone).or_default().push(nth);
@@ -262,7 +265,7 @@ impl Lives<'_> {
     /// Plays some of the runs in one layout.
     fn each_of<T>(
         &self,
-        undone: &Undone,
+        undone: &UndoneCompactions,
         members: &[usize],
         play: &impl Fn(&Load, &[usize]) -> Vec<(Cell, T)>,
     ) -> Vec<(usize, T)> {

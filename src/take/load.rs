@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::counted::Counted;
+use super::counted::CountedLoad;
 use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
@@ -15,9 +15,7 @@ use crate::timeline::Timeline;
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Its name.
     pub name: String,
-    /// Its seed.
     pub seed: u64,
     /// Whether its needs are sampled, so that fetches enter the history.
     pub is_sampled: bool,
@@ -39,7 +37,7 @@ pub struct Load {
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,
     /// By profile: how its models count the load, if not as it was recorded.
-    pub counts: Vec<Option<Arc<Counted>>>,
+    pub counts: Vec<Option<Arc<CountedLoad>>>,
     /// Its arguments on the command line of `explain`.
     pub arguments: String,
     /// The folder of its recording; empty if not recorded.

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::detail::{Detail, Wanted};
+use super::detail::{KeptDetail, Wanted};
 use super::other_models::OtherModels;
-use super::played_recovery::Drawn;
+use super::played_recovery::DrawnRuns;
 use super::simulations::{AtEnds, Ledgers, Simulations};
 use super::world::Plays;
-use super::{Assumed, Cell, FailedRun, Load, Progress, Run, Sinks, StageFacts, Take};
+use super::{Cell, FailedRun, Load, Progress, Run, RunBasis, Sinks, StageFacts, Take};
 use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
-use crate::input::policy::Code;
+use crate::input::policy::Builtin;
 use crate::input::{Limits, Profile};
 use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::{Beside, Tally};
@@ -20,7 +20,7 @@ use crate::projection::num::Known;
 use crate::timeline::Timeline;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
-pub type Folded = (Sums, Option<PriceIndex>, Outcome);
+pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);
 
 impl Load {
     /// Names a run that came to no result.
@@ -48,7 +48,7 @@ impl Load {
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
         let rows = every.chain(billed).filter_map(|it| simulations.ledger_of(it)).collect();
         let ledgers = simulations.detailed(&Wanted { rows, breaks: sinks.breaks }, progress);
-        let drawn = Drawn::of(&simulations, &ledgers, progress);
+        let drawn = DrawnRuns::of(&simulations, &ledgers, progress);
         let of = Played { load: self, simulations: &simulations, ledgers: &ledgers, drawn, other_models };
         let assumed = self.assumed();
         let take = |cell| Take { is_billed: billed == Some(cell), ..of.take(cell, sinks, &assumed) };
@@ -65,13 +65,13 @@ impl Load {
     }
 
     /// Returns what its runs rest on, profile by profile.
-    pub fn assumed(&self) -> Vec<Arc<Assumed>> {
-        let assumed = |(nth, it)| Arc::new(Assumed::new(&self.facts(nth), it));
+    pub fn assumed(&self) -> Vec<Arc<RunBasis>> {
+        let assumed = |(nth, it)| Arc::new(RunBasis::new(&self.facts(nth), it));
         self.profiles.iter().enumerate().map(assumed).collect()
     }
 
     /// Makes a run of what a play came to, without findings.
-    pub fn run(&self, cell: Cell, tally: Tally, assumed: &[Arc<Assumed>]) -> Run {
+    pub fn run(&self, cell: Cell, tally: Tally, assumed: &[Arc<RunBasis>]) -> Run {
         let policy = &self.policies[cell.policy];
         Run {
             policy: policy.name.clone(),
@@ -79,7 +79,7 @@ impl Load {
             profile: self.profiles[cell.profile].name.clone(),
             seed: self.seed,
             trials: self.trials,
-            looks_ahead: policy.code.as_ref().is_some_and(Code::looks_ahead),
+            looks_ahead: policy.code.as_ref().is_some_and(Builtin::looks_ahead),
             tally,
             findings: None,
             assumed: Arc::clone(&assumed[cell.profile]),
@@ -90,7 +90,7 @@ impl Load {
 
     /// Returns what a schedule in hindsight is read against: the least that a trial to the end can cost.
     fn bound(&self, cell: Cell, outcome: &Outcome) -> Option<f64> {
-        let is_schedule = self.policies[cell.policy].code == Some(Code::Hindsight);
+        let is_schedule = self.policies[cell.policy].code == Some(Builtin::Hindsight);
         let timeline = self.timeline_under(cell.profile);
         let timeline = timeline.filter(|_| is_schedule && outcome.failure.is_none())?;
         let profile = &self.profiles[cell.profile];
@@ -117,7 +117,7 @@ impl Load {
         let tallies = |cell: Cell| {
             let counted = self.counted_under(cell.profile).map(|it| it.factor.shares());
             let beside = Beside { counted, ..plain.clone() };
-            let priced = |(sums, index, outcome): &Folded| {
+            let priced = |(sums, index, outcome): &FoldedLedger| {
                 Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
             };
             let all: Vec<Tally> = ledgers.of(&simulations, cell).map(priced).collect();
@@ -186,14 +186,14 @@ fn left_at_most(timeline: &Timeline, profile: &Profile) -> f64 {
 struct Played<'a> {
     load: &'a Load,
     simulations: &'a Simulations<'a>,
-    ledgers: &'a Ledgers<Detail>,
-    drawn: Drawn,
+    ledgers: &'a Ledgers<KeptDetail>,
+    drawn: DrawnRuns,
     other_models: Option<OtherModels>,
 }
 
 impl Played<'_> {
     /// Makes the take of a run.
-    fn take(&self, cell: Cell, sinks: &Sinks<'_>, assumed: &[Arc<Assumed>]) -> Take {
+    fn take(&self, cell: Cell, sinks: &Sinks<'_>, assumed: &[Arc<RunBasis>]) -> Take {
         let load = self.load;
         let details = || self.ledgers.of(self.simulations, cell);
         let trials: Vec<Tally> = details().map(|it| self.tally(cell, it)).collect();
@@ -210,7 +210,7 @@ impl Played<'_> {
     }
 
     /// Prices what a trial came to, with all that is known beside its ledger.
-    fn tally(&self, cell: Cell, detail: &Detail) -> Tally {
+    fn tally(&self, cell: Cell, detail: &KeptDetail) -> Tally {
         let (load, (sums, index, outcome)) = (self.load, &detail.folded);
         let models = load.models_of(cell);
         let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
@@ -234,7 +234,7 @@ impl Played<'_> {
     /// Returns US dollars of recovery and exploration at the ends of what is assumed of them.
     fn ends(&self, cell: Cell) -> Option<AtEnds<f64>> {
         let profile = &self.load.profiles[cell.profile];
-        let usd = |it: &Detail| price::assumed(&it.folded.0, profile).unwrap_or(f64::NAN);
+        let usd = |it: &KeptDetail| price::assumed(&it.folded.0, profile).unwrap_or(f64::NAN);
         self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(usd))
     }
 }

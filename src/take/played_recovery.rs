@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::detail::Detail;
-use super::play::Folded;
+use super::detail::KeptDetail;
+use super::play::FoldedLedger;
 use super::simulations::{Ledgers, Simulations};
 use super::threads::in_order;
 use super::{Cell, Progress};
@@ -16,13 +16,13 @@ use crate::price::{Models, PriceRows};
 use crate::quantity::ix;
 
 /// By simulation and ledger: the results of runs with sampled needs; `None` if the closed form applies.
-pub(super) struct Drawn(Vec<Vec<Vec<Folded>>>);
+pub(super) struct DrawnRuns(Vec<Vec<Vec<FoldedLedger>>>);
 
-impl Drawn {
+impl DrawnRuns {
     /// Plays what the ledgers require.
     pub(super) fn of(
         simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Detail>,
+        ledgers: &Ledgers<KeptDetail>,
         progress: Progress<'_>,
     ) -> Self {
         if simulations.keys.is_flat {
@@ -35,8 +35,8 @@ impl Drawn {
 
     fn new<S: Sink + Default + Send>(
         simulations: &Simulations<'_>,
-        ledgers: &Ledgers<Detail>,
-        fold: impl Fn(S, Outcome) -> Folded + Sync,
+        ledgers: &Ledgers<KeptDetail>,
+        fold: impl Fn(S, Outcome) -> FoldedLedger + Sync,
         progress: Progress<'_>,
     ) -> Self {
         let n_all = simulations.n_distinct();

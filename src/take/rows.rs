@@ -4,16 +4,13 @@ use super::world::RowsOf;
 use super::{Cell, Load, Progress};
 use crate::ledger::CallRow;
 use crate::measure::Tally;
-use crate::row::{Columns, Fields, Head, Rows, Unit, columns, heads, row};
+use crate::row::{ColumnUnit, Columns, Fields, Head, Rows, columns, heads, row};
 
 /// The run of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct RunName<'a> {
-    /// The policy.
     pub policy: &'a str,
-    /// The scenario.
     pub scenario: &'a str,
-    /// The profile.
     pub profile: &'a str,
 }
 
@@ -43,7 +40,7 @@ pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
 
 /// Returns their columns.
 pub fn drawn_heads() -> Vec<Head> {
-    let trial = Head { name: "trial".to_owned(), unit: Unit::Count, doc: "The sample, from 0." };
+    let trial = Head { name: "trial".to_owned(), unit: ColumnUnit::Count, doc: "The sample, from 0." };
     std::iter::once(trial).chain(heads::<Tally>()).collect()
 }
 
@@ -65,7 +62,6 @@ columns! { MemoryCall<'_>;
 }
 
 impl Load {
-    /// Names a run.
     pub fn run_name(&self, cell: Cell) -> RunName<'_> {
         RunName {
             policy: &self.policies[cell.policy].name,

@@ -10,7 +10,7 @@ use crate::input::Profile;
 use crate::input::policy::Apply;
 use crate::input::profile::Counting;
 use crate::input::profile::written::RecoveryPrice;
-use crate::input::scenario::refetch::{Bound, Refetch};
+use crate::input::scenario::refetch::{End, Refetch};
 use crate::measure::Tally;
 use crate::projection::Threshold;
 use crate::quantity::Cost;
@@ -35,7 +35,7 @@ pub struct Run {
     /// The numbers.
     pub tally: Tally,
     /// The basis of the numbers.
-    pub assumed: Arc<Assumed>,
+    pub assumed: Arc<RunBasis>,
     /// The stages of the policy.
     pub stages: Arc<[StageFacts]>,
     /// The setting that makes a real agent behave like this, if the policy has one.
@@ -57,9 +57,7 @@ impl Run {
 /// A load's part in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadFacts<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Whether it has needs.
     pub has_needs: bool,
     /// Whether it is a recorded session.
     pub is_recorded: bool,
@@ -79,7 +77,7 @@ pub struct LoadFacts<'a> {
 
 /// The basis of a run's numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Assumed {
+pub struct RunBasis {
     /// The date of the profile's sources.
     pub as_of: String,
     /// Whether the load is a recorded session.
@@ -101,7 +99,7 @@ pub struct StageFacts {
     pub threshold: Option<Threshold>,
 }
 
-impl Assumed {
+impl RunBasis {
     /// Collects the assumptions of a load and a profile.
     pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
         let assumed = &profile.assumptions;
@@ -164,7 +162,7 @@ impl Assumed {
 
 /// Describes what is looked up anew after context was removed.
 fn exploration_sentence(refetch: &Refetch) -> Option<String> {
-    let [declared, low, high] = Bound::ALL.map(|it| refetch.terms(it).explores);
+    let [declared, low, high] = End::ALL.map(|it| refetch.terms(it).explores);
     let (declared, low, high) = (declared?, low?, high?);
     Some(format!(
         "After a policy removes context, each request makes {} calls more (from {} to {}), of {} tokens each, times the share of the \
@@ -180,7 +178,7 @@ fn exploration_sentence(refetch: &Refetch) -> Option<String> {
 
 /// Describes how recovery is priced.
 fn refetch_sentence(refetch: &Refetch) -> String {
-    let [terms, low, high] = Bound::ALL.map(|it| refetch.terms(it));
+    let [terms, low, high] = End::ALL.map(|it| refetch.terms(it));
     format!(
         "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt again, the others \
             share a request; each returns at most {} tokens of a result (from {} to {}) and uses {} \

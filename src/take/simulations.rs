@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::counted::Counted;
-use super::detail::{Detail, Keeper, Wanted};
-use super::play::Folded;
+use super::counted::CountedLoad;
+use super::detail::{Keeper, KeptDetail, Wanted};
+use super::play::FoldedLedger;
 use super::threads::{in_order, in_order_telling};
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
-use crate::explain::breaks::{self, Found};
+use crate::explain::breaks::{self, PrefixBreak};
 use crate::hindsight;
-use crate::input::policy::Code;
+use crate::input::policy::Builtin;
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::price::PriceRows;
 use crate::quantity::saturated;
-use crate::recovery::{Assumption, Bound, CompiledRecovery, Ends};
+use crate::recovery::{Assumption, CompiledRecovery, End, Ends};
 use crate::rng::Seed;
 use crate::timeline::Timeline;
 
 /// The simulations of a load, and where each run finds its own.
 pub struct Simulations<'a> {
-    all: Vec<Simulation<'a>>,
+    all: Vec<PlannedSimulation<'a>>,
     /// By pair of limits and cache rules, then by policy; conversations have none, because they are played trial by
     /// trial.
     places: Vec<LedgerPlace>,
@@ -34,15 +34,14 @@ pub struct Simulations<'a> {
 }
 
 /// What a simulation asks of a profile.
-pub struct Key<'a> {
-    /// Its limits.
+pub struct SimulationKey<'a> {
     pub limits: &'a Limits,
     /// Its cache rules.
     pub cache: &'a CacheRules,
     /// Whether it prices every recovery call alike.
     recovery: RecoveryPrice,
     /// The load as its models count it, if not as it was recorded.
-    counted: Option<&'a Counted>,
+    counted: Option<&'a CountedLoad>,
     /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
     pub profile: &'a Profile,
 }
@@ -52,7 +51,7 @@ pub struct Keys<'a> {
     /// By profile: which of the distinct pairs it has.
     of_profile: Vec<usize>,
     /// The distinct pairs of limits and cache rules.
-    pub distinct: Vec<Key<'a>>,
+    pub distinct: Vec<SimulationKey<'a>>,
     /// Whether sums are enough for all prices.
     pub is_flat: bool,
     n_policies: usize,
@@ -72,9 +71,9 @@ impl<'a> Keys<'a> {
     fn counted(
         profiles: &'a [Profile],
         policies: &[Arc<Policy>],
-        counted: impl Fn(usize) -> Option<&'a Counted>,
+        counted: impl Fn(usize) -> Option<&'a CountedLoad>,
     ) -> Self {
-        let asks_prices = policies.iter().any(|it| it.code == Some(Code::Hindsight));
+        let asks_prices = policies.iter().any(|it| it.code == Some(Builtin::Hindsight));
         let mut found = IndexSet::new();
         let mut distinct = Vec::new();
         let mut place = |(nth, profile): (usize, &'a Profile)| {
@@ -84,7 +83,13 @@ impl<'a> Keys<'a> {
             let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
             let (place, is_new) = found.insert_full(own);
             if is_new {
-                distinct.push(Key { limits, cache, recovery: assumptions.recovery, counted, profile });
+                distinct.push(SimulationKey {
+                    limits,
+                    cache,
+                    recovery: assumptions.recovery,
+                    counted,
+                    profile,
+                });
             }
             place
         };
@@ -101,7 +106,7 @@ impl<'a> Keys<'a> {
 }
 
 /// One simulation: everything that its ledgers depend on.
-struct Simulation<'a> {
+struct PlannedSimulation<'a> {
     play: Play<'a>,
     /// How agents recover that see the same prompts; a ledger for each.
     recoveries: Vec<CompiledRecovery>,
@@ -115,7 +120,6 @@ struct Simulation<'a> {
     is_drawn: bool,
 }
 
-/// What is played.
 enum Play<'a> {
     /// A timeline under one policy, played once for every policy that shows the same prompts.
     Items(&'a Timeline, Box<CompiledPolicy<'a>>),
@@ -134,8 +138,7 @@ struct LedgerPlace {
 
 /// Which ends of what is assumed of recovery are played, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bounds {
-    /// None.
+enum EndsPlayed {
     None,
     /// Those of all assumptions together.
     All,
@@ -163,16 +166,16 @@ impl<T> AtEnds<T> {
 impl<'a> Simulations<'a> {
     /// Finds what has to be played, with what is assumed of recovery as it is declared.
     pub fn new(load: &'a Load) -> Self {
-        Self::of(load, Bounds::None)
+        Self::of(load, EndsPlayed::None)
     }
 
     /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and where that
     /// is asked for, each assumption alone.
     pub fn with_ends(load: &'a Load, alone: bool) -> Self {
-        Self::of(load, if alone { Bounds::Each } else { Bounds::All })
+        Self::of(load, if alone { EndsPlayed::Each } else { EndsPlayed::All })
     }
 
-    fn of(load: &'a Load, has_ends: Bounds) -> Self {
+    fn of(load: &'a Load, has_ends: EndsPlayed) -> Self {
         let keys = Keys::of(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
@@ -181,7 +184,7 @@ impl<'a> Simulations<'a> {
 
     /// Returns the simulation of a policy of no run: one that shows the same prompts, without drawn needs.
     pub fn like(&self, policy: &CompiledPolicy<'_>) -> Option<usize> {
-        let is_like = |it: &Simulation<'_>| match &it.play {
+        let is_like = |it: &PlannedSimulation<'_>| match &it.play {
             Play::Items(_, own) => !it.is_drawn && own.shows_like(policy),
             Play::Fixed(_) => false,
         };
@@ -218,11 +221,11 @@ impl<'a> Simulations<'a> {
     fn each_trial<L: Send>(
         &self,
         progress: Progress<'_>,
-        play: impl Fn(usize, &Simulation<'_>, usize) -> Vec<L> + Sync,
+        play: impl Fn(usize, &PlannedSimulation<'_>, usize) -> Vec<L> + Sync,
     ) -> Ledgers<L> {
         let runs = self.all.iter().enumerate();
         let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
-        let runs: Vec<(usize, &Simulation<'_>, usize)> = runs.collect();
+        let runs: Vec<(usize, &PlannedSimulation<'_>, usize)> = runs.collect();
         let played = in_order_telling(runs.len(), progress, |index| {
             let (nth, simulation, trial) = runs[index];
             play(nth, simulation, trial)
@@ -232,9 +235,9 @@ impl<'a> Simulations<'a> {
     }
 
     /// Runs them all and keeps what is wanted of each beside what the profiles' prices ask for.
-    pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<Detail> {
-        let none: Arc<[Found]> = Arc::default();
-        let plain = |folded| Detail { folded, rows: None, breaks: Arc::clone(&none) };
+    pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<KeptDetail> {
+        let none: Arc<[PrefixBreak]> = Arc::default();
+        let plain = |folded| KeptDetail { folded, rows: None, breaks: Arc::clone(&none) };
         self.each_trial(progress, |nth, simulation, trial| {
             // What is asked for nothing else goes the short way.
             if trial > 0 || !wanted.asks(nth) {
@@ -247,17 +250,17 @@ impl<'a> Simulations<'a> {
             let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
             let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
             let kept = keepers.into_iter().zip(outcomes);
-            kept.map(|(it, outcome)| Detail::new(it, outcome, Arc::clone(&breaks))).collect()
+            kept.map(|(it, outcome)| KeptDetail::new(it, outcome, Arc::clone(&breaks))).collect()
         })
     }
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
-    pub fn folded(&self, progress: Progress<'_>) -> Ledgers<Folded> {
+    pub fn folded(&self, progress: Progress<'_>) -> Ledgers<FoldedLedger> {
         self.each_trial(progress, |_, simulation, trial| self.folded_trial(simulation, trial))
     }
 
     /// Plays a trial, and folds its ledgers.
-    fn folded_trial(&self, simulation: &Simulation<'_>, trial: usize) -> Vec<Folded> {
+    fn folded_trial(&self, simulation: &PlannedSimulation<'_>, trial: usize) -> Vec<FoldedLedger> {
         if self.keys.is_flat {
             let all = simulation.run(trial).into_iter();
             return all.map(|(sums, outcome)| (sums, None, outcome)).collect();
@@ -338,12 +341,12 @@ impl<L> Ledgers<L> {
 /// Adds the simulations that a load needs; returns where its runs find their ledgers.
 fn find<'a>(
     load: &'a Load,
-    distinct: &[Key<'a>],
-    has_ends: Bounds,
-    all: &mut Vec<Simulation<'a>>,
+    distinct: &[SimulationKey<'a>],
+    has_ends: EndsPlayed,
+    all: &mut Vec<PlannedSimulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    for &Key { limits, cache, recovery: price, counted, profile } in distinct {
+    for &SimulationKey { limits, cache, recovery: price, counted, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match load.world.plays() {
@@ -361,7 +364,7 @@ fn find<'a>(
             let same = all[first..].iter().position(|it| it.play.is_like(&play));
             let simulation = first + same.unwrap_or(all.len() - first);
             if simulation == all.len() {
-                all.push(Simulation {
+                all.push(PlannedSimulation {
                     play,
                     recoveries: Vec::new(),
                     limits,
@@ -389,17 +392,17 @@ fn recoveries(
     declared: CompiledRecovery,
     price: RecoveryPrice,
     is_drawn: bool,
-    has_ends: Bounds,
+    has_ends: EndsPlayed,
 ) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
     let at = |ends: Ends| declared.under(Some(timeline.refetch.terms(ends)));
-    let each = |it| [Bound::Low, Bound::High].map(|end| at(Ends::only(it, end)));
+    let each = |it| [End::Low, End::High].map(|end| at(Ends::only(it, end)));
     match (price, is_drawn) {
         (RecoveryPrice::Flat, _) => (declared.under(None), None),
         (RecoveryPrice::Requests, true) => (declared, None),
-        (RecoveryPrice::Requests, false) if has_ends == Bounds::None => (at(Ends::default()), None),
+        (RecoveryPrice::Requests, false) if has_ends == EndsPlayed::None => (at(Ends::default()), None),
         (RecoveryPrice::Requests, false) => {
-            let all = [Bound::Low, Bound::High].map(|end| at(end.into()));
-            let each = (has_ends == Bounds::Each).then(|| Assumption::ALL.map(each));
+            let all = [End::Low, End::High].map(|end| at(end.into()));
+            let each = (has_ends == EndsPlayed::Each).then(|| Assumption::ALL.map(each));
             (at(Ends::default()), Some(AtEnds { all, each }))
         }
     }
@@ -416,7 +419,7 @@ impl Play<'_> {
     }
 }
 
-impl Simulation<'_> {
+impl PlannedSimulation<'_> {
     /// Returns which ledger is that of a recovery, adding one where there is none yet.
     fn ledger(&mut self, recovery: CompiledRecovery) -> usize {
         let known = self.recoveries.iter().position(|it| *it == recovery);
@@ -454,7 +457,7 @@ impl Simulation<'_> {
         trial: usize,
         breaks: bool,
         sinks: &mut [S],
-    ) -> (Vec<Outcome>, Arc<[Found]>) {
+    ) -> (Vec<Outcome>, Arc<[PrefixBreak]>) {
         let Play::Items(timeline, compiled) = &self.play else {
             return (self.play(trial, sinks), Arc::default());
         };

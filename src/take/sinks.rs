@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::world::Asked;
+use super::world::TrialQuestion;
 use super::{Cell, Run};
 use crate::explain::breaks::Break;
 use crate::input::Policy;
@@ -41,7 +41,7 @@ pub struct Take {
     /// Where its prefixes broke, if that was asked for.
     pub breaks: Vec<Break>,
     /// What became of its questions, if that was asked for.
-    pub answers: Vec<Asked>,
+    pub answers: Vec<TrialQuestion>,
     /// The layout that it was played in, where the engine plays items.
     pub timeline: Option<Arc<Timeline>>,
     /// Whether its requests are those of the policy that is compared with the recorded bill.

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::play::Folded;
+use super::play::FoldedLedger;
 use super::simulations::Keys;
 use super::{Cell, Load, Progress, Sinks, Take};
 use crate::diag::{Code, Diagnostic};
-use crate::input::policy::memory::Memory;
+use crate::input::policy::memory::MemorySpec;
 use crate::input::{CacheRules, Limits, Policy, Profile};
 use crate::ledger::{Outcome, Rows as Ledger, Sink};
 use crate::measure::Remembered;
@@ -23,7 +23,7 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns what it reads of a policy.
-    fn kind(&self) -> &'static Kind;
+    fn kind(&self) -> &'static LoadKind;
 
     /// Returns how its requests come about.
     fn plays(&self) -> Plays<'_> {
@@ -148,9 +148,7 @@ pub trait Fixed: Sync {
 /// Rows that only some worlds have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsOf {
-    /// One trial.
     Trials,
-    /// One question.
     Questions,
     /// One stream: its facts, and what depends on them.
     Facts,
@@ -169,13 +167,11 @@ pub struct TrialLedger {
     pub length: u64,
     /// Which of that length it is, from 0.
     pub trial: u64,
-    /// Its rows.
     pub rows: Arc<Ledger>,
 }
 
-/// A question of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TrialQuestion {
     /// What became of what it asks for.
     pub state: &'static str,
     /// What it asks for, in words.
@@ -186,16 +182,15 @@ pub struct Asked {
 #[derive(Debug)]
 pub struct Unpriced {
     /// Its ledgers, trial by trial.
-    pub trials: Vec<Folded>,
+    pub trials: Vec<FoldedLedger>,
     /// What its calls to a service cost, if the service has prices of its own.
     pub service: Option<Cost>,
-    /// What it remembers.
     pub remembered: Option<Remembered>,
 }
 
 /// What a kind of load reads of a policy.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct LoadKind {
     /// Whether it reads what edits the prompt: stages, code or a program.
     pub prompt: bool,
     /// Whether it reads a memory of facts.
@@ -214,7 +209,7 @@ pub struct Kind {
 
 /// A part of a policy that decides what the model sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum PolicyPart {
     /// What edits the prompt: stages, code or a program.
     Prompt(&'static str),
     /// A memory of facts.
@@ -229,9 +224,9 @@ pub enum Part {
 
 /// Why a policy cannot be played: the parts that it sets, none of which the load reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Unread(pub Vec<Part>);
+pub struct Unread(pub Vec<PolicyPart>);
 
-impl Part {
+impl PolicyPart {
     /// Returns the parts that a policy sets; one that sets none does the same in every load.
     fn all_of(policy: &Policy) -> Vec<Self> {
         let prompt = match policy {
@@ -241,10 +236,10 @@ impl Part {
             _ => None,
         };
         let memory = policy.memory.as_ref().map(|it| match it {
-            Memory::Facts(_) => Self::Facts,
-            Memory::Sessions(_) => Self::Sessions,
-            Memory::Service(_) => Self::Service,
-            Memory::Sources(_) => Self::Sources,
+            MemorySpec::Facts(_) => Self::Facts,
+            MemorySpec::Sessions(_) => Self::Sessions,
+            MemorySpec::Service(_) => Self::Service,
+            MemorySpec::Sources(_) => Self::Sources,
         });
         prompt.map(Self::Prompt).into_iter().chain(memory).collect()
     }
@@ -272,7 +267,7 @@ impl Part {
     }
 }
 
-impl Kind {
+impl LoadKind {
     /// Nothing is read.
     pub const NOTHING: Self = Self {
         prompt: false,
@@ -289,7 +284,7 @@ impl Kind {
     /// # Errors
     /// It reads none of the parts that the policy sets.
     pub fn reads(&self, policy: &Policy) -> Result<(), Unread> {
-        let parts = Part::all_of(policy);
+        let parts = PolicyPart::all_of(policy);
         let is_played = parts.is_empty() || parts.iter().any(|it| self.reads_part(*it));
         if is_played { Ok(()) } else { Err(Unread(parts)) }
     }
@@ -297,7 +292,10 @@ impl Kind {
     /// Returns the parts of a policy that it plays without; nothing where it reads no part of any.
     pub fn unread(&self, policy: &Policy) -> impl Iterator<Item = &'static str> {
         let reads_any = self.reads_any();
-        Part::all_of(policy).into_iter().filter(move |it| reads_any && !self.reads_part(*it)).map(Part::field)
+        PolicyPart::all_of(policy)
+            .into_iter()
+            .filter(move |it| reads_any && !self.reads_part(*it))
+            .map(PolicyPart::field)
     }
 
     /// Returns whether it reads anything of any policy.
@@ -305,13 +303,13 @@ impl Kind {
         self.prompt || self.facts || self.sessions || self.service || self.sources
     }
 
-    fn reads_part(&self, part: Part) -> bool {
+    fn reads_part(&self, part: PolicyPart) -> bool {
         match part {
-            Part::Prompt(_) => self.prompt,
-            Part::Facts => self.facts,
-            Part::Sessions => self.sessions,
-            Part::Service => self.service,
-            Part::Sources => self.sources,
+            PolicyPart::Prompt(_) => self.prompt,
+            PolicyPart::Facts => self.facts,
+            PolicyPart::Sessions => self.sessions,
+            PolicyPart::Service => self.service,
+            PolicyPart::Sources => self.sources,
         }
     }
 

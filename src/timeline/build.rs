@@ -16,9 +16,8 @@ use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
 use crate::quantity::{Cost, Decimal, Tokens, ix, saturated};
 
-pub use item::{NewItem, Sizes};
+pub use item::{ItemSizes, NewItem};
 
-/// Builder of a timeline.
 #[derive(Debug)]
 pub struct TimelineBuilder {
     timeline: Timeline,

@@ -10,7 +10,6 @@ use crate::quantity::Tokens;
 /// A moment of a load; moments are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct When {
-    /// The turn.
     pub turn_ix: TurnIx,
     /// The moment within the turn.
     pub phase: Phase,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Item, ItemIx, Kind, Preserve, StepIx, TurnIx};
 use crate::input::profile::Factor;
 pub use crate::input::scenario::Level;
-use crate::input::scenario::summaries::Fact;
+use crate::input::scenario::summaries::FactKind;
 use crate::quantity::ix;
 
 /// The moment of a turn at which a need is due.
@@ -52,7 +52,7 @@ pub struct Inferred {
     /// The result that is needed.
     pub item: ItemIx,
     /// What the call named of it, if rates are published of how long summaries keep it.
-    pub names: Option<Fact>,
+    pub names: Option<FactKind>,
 }
 
 /// A need for one result.
@@ -162,7 +162,6 @@ pub struct TurnEvidence {
     pub n_results: u32,
     /// How many of them are working evidence.
     pub n_working: u32,
-    /// Whether any has a handle.
     pub has_handle: bool,
     /// Tokens for a handle's next part.
     pub handle: u32,

@@ -12,12 +12,11 @@ pub type FactIx = u32;
 /// Planted facts, if any, and the questions about them; only memory and retention have access.
 #[derive(Clone, Debug)]
 pub struct FactPlane {
-    /// The facts.
     pub facts: Vec<Fact>,
     /// Where they are in the load, by item.
     pub plants: Vec<Plant>,
     /// The position of each plant within its item, if known.
-    pub places: Vec<Option<Share>>,
+    pub places: Vec<Option<ItemShare>>,
     /// Items that say again what a plant said, by plant.
     pub repeats: Vec<(u32, ItemIx)>,
     /// What is asked, in the order of the moments at which it is due.
@@ -31,19 +30,17 @@ pub struct FactPlane {
 /// Something worth remembering; its words are known to the load, which spells them when they are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Which category it is of.
     pub category: u16,
 }
 
 /// A place where a fact is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plant {
-    /// The fact.
     pub fact: FactIx,
     /// The item that states it.
     pub item: ItemIx,
     /// How it is stated.
-    pub form: Form,
+    pub form: FactForm,
     /// The version of the fact, from 1; a later one replaces the earlier.
     pub version: u16,
     /// The change of a running total, if the fact is one.
@@ -52,14 +49,14 @@ pub struct Plant {
 
 /// A place in an item: after so many of its equal parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct ItemShare {
     /// How many parts are before it.
     pub behind: u32,
     /// How many there are.
     pub of: u32,
 }
 
-impl Share {
+impl ItemShare {
     /// Returns the token at which the place is, in an item of a given size.
     pub fn in_tokens(self, tokens: u32) -> u32 {
         let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
@@ -69,7 +66,7 @@ impl Share {
 
 /// How a fact is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FactForm {
     /// Explicitly: marked as a fact.
     Explicit,
     /// Implicitly: said in passing.
@@ -78,7 +75,7 @@ pub enum Form {
 
 impl Plant {
     /// The first and only version of a fact.
-    pub fn new(fact: FactIx, item: ItemIx, form: Form) -> Self {
+    pub fn new(fact: FactIx, item: ItemIx, form: FactForm) -> Self {
         Self { fact, item, form, version: 1, delta: 0 }
     }
 }

@@ -59,18 +59,18 @@ use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
 pub use among::Among;
-pub use format::{Checked, Format};
+pub use format::{Checked, LogFormat};
 pub use glance::{Glance, glances};
 pub use index::{Indexed, hear, index, neighbours};
-use lines::Lines;
-pub use losses::Loss;
+use lines::LogLines;
+pub use losses::LossReason;
 use losses::Losses;
 use transcript::Transcript;
 pub use undo::CompactedSession;
 
 /// All formats; the first one that recognises a text reads it.
 #[rustfmt::skip]
-const FORMATS: &[Format] = &[
+const FORMATS: &[LogFormat] = &[
     usage_csv::FORMAT,
     redacted::FORMAT,
     // Its records have all that those of Claude Code have.
@@ -94,24 +94,23 @@ const FORMATS: &[Format] = &[
 const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
 
 /// A format, and what was read of it.
-type Read = (&'static Format, Vec<Transcript>);
+type ReadLog = (&'static LogFormat, Vec<Transcript>);
 
 /// A recorded session as a timeline.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// Its name within the file; empty for a single session.
     pub session: String,
-    /// The timeline.
     pub timeline: Timeline,
     /// The format that was found.
     pub format: &'static str,
     /// The parts of the recording that are not in the timeline, by first line.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<LossReason>,
 }
 
 /// Returns the formats that can be read, by name.
-pub fn formats() -> Vec<&'static Format> {
-    let mut formats: Vec<&Format> = FORMATS.iter().collect();
+pub fn formats() -> Vec<&'static LogFormat> {
+    let mut formats: Vec<&LogFormat> = FORMATS.iter().collect();
     formats.sort_by_key(|it| it.name);
     formats
 }
@@ -130,7 +129,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box
     if inspect_ai::begins(reader).unwrap_or(false) {
         return Ok(Some(inspect_ai::FORMAT.name));
     }
-    let lines = Lines::new(reader);
+    let lines = LogLines::new(reader);
     match (found(lines.head()), lines.too_long()) {
         (None, Some(line)) => Err(Box::new(too_long(line))),
         (found, _) => Ok(found.map(|it| it.name)),
@@ -278,7 +277,7 @@ fn within(file: &str, session: &str) -> String {
 }
 
 /// A format, the sessions that were read, and what is left out.
-type Sessions = (&'static Format, Vec<Transcript>, Vec<Loss>);
+type Sessions = (&'static LogFormat, Vec<Transcript>, Vec<LossReason>);
 
 /// Reads the sessions of a reader; there is at least one.
 fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
@@ -298,7 +297,7 @@ fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sess
 }
 
 /// Reads the sessions that have requests, whatever the format.
-fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Vec<Diagnostic>>> {
+fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Vec<Diagnostic>>> {
     let read = if inspect_ai::begins(reader)? {
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
@@ -336,8 +335,8 @@ fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
 }
 
 /// Reads the sessions of a text.
-fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read, Box<Diagnostic>>> {
-    let mut lines = Lines::new(reader);
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Box<Diagnostic>>> {
+    let mut lines = LogLines::new(reader);
     let Some(format) = found(lines.head()) else {
         let problem = refused::database(lines.head())
             .unwrap_or_else(|| lines.too_long().map_or_else(|| unknown(lines.head()), too_long));
@@ -397,7 +396,7 @@ fn unknown(head: &str) -> Diagnostic {
 }
 
 /// Reports a recording of a format without requests, with its losses.
-fn empty(format: &Format, losses: &[Loss]) -> Diagnostic {
+fn empty(format: &LogFormat, losses: &[LossReason]) -> Diagnostic {
     let problem = Diagnostic::at(Code::RecordingEmpty, "", "the recording contains no requests");
     let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
     problem.help(if reasons.is_empty() {
@@ -408,6 +407,6 @@ fn empty(format: &Format, losses: &[Loss]) -> Diagnostic {
 }
 
 /// Returns the first format that recognises the first lines of a recording; none for one that is known and refused.
-fn found(head: &str) -> Option<&'static Format> {
+fn found(head: &str) -> Option<&'static LogFormat> {
     FORMATS.iter().find(|it| (it.detect)(head)).filter(|_| refused::refused(head).is_none())
 }

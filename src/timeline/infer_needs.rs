@@ -11,16 +11,16 @@ use indexmap::IndexMap;
 
 use super::{Inferred, ItemIx, Kind, Level, NO_ITEM, Need, Timeline, TurnEvidence};
 use crate::input::scenario::NeedRule;
-use crate::input::scenario::summaries::Fact;
+use crate::input::scenario::summaries::FactKind;
 use crate::quantity::ix;
-use history::{Call, History};
+use history::{CallHistory, PastCall};
 
 /// The rules; of equal weights, the first wins.
-const RULES: [Rule; 4] = [
-    Rule { name: "old_text", find: old_text::find },
-    Rule { name: "polled_again", find: polled_again::find },
-    Rule { name: "same_path", find: same_path::find },
-    Rule { name: "literals", find: literals::find },
+const RULES: [InferenceRule; 4] = [
+    InferenceRule { name: "old_text", find: old_text::find },
+    InferenceRule { name: "polled_again", find: polled_again::find },
+    InferenceRule { name: "same_path", find: same_path::find },
+    InferenceRule { name: "literals", find: literals::find },
 ];
 
 /// Returns the names of all rules, in order.
@@ -29,22 +29,22 @@ pub(super) fn rules() -> impl Iterator<Item = &'static str> {
 }
 
 /// A rule that finds the earlier results needed by a call.
-struct Rule {
+struct InferenceRule {
     /// Its name in scenarios and rows.
     name: &'static str,
     /// Returns the results, in any order.
-    find: fn(&Call, &History<'_>, &NeedRule) -> Vec<Found>,
+    find: fn(&PastCall, &CallHistory<'_>, &NeedRule) -> Vec<NeededResult>,
 }
 
 /// A result that a call needs.
 #[derive(Clone, Copy)]
-struct Found {
+struct NeededResult {
     item: ItemIx,
     /// What the call names of it, if it names a fact.
-    names: Option<Fact>,
+    names: Option<FactKind>,
 }
 
-impl From<ItemIx> for Found {
+impl From<ItemIx> for NeededResult {
     /// A result of which no fact is named.
     fn from(item: ItemIx) -> Self {
         Self { item, names: None }
@@ -53,7 +53,7 @@ impl From<ItemIx> for Found {
 
 /// A rule with its numbers.
 struct ActiveRule<'a> {
-    rule: &'static Rule,
+    rule: &'static InferenceRule,
     spec: &'a NeedRule,
     weight: f64,
     interval: [f64; 2],
@@ -86,10 +86,10 @@ pub(super) fn infer_needs(
         .map(String::as_str)
         .collect();
     let mut needs = std::mem::take(&mut timeline.needs);
-    let mut history = History::new(timeline);
+    let mut history = CallHistory::new(timeline);
     for step in 0..timeline.spine.steps.len() {
         history.learn(step);
-        for (rule, Found { item, names }) in found(&history, step, &rules) {
+        for (rule, NeededResult { item, names }) in found(&history, step, &rules) {
             let active = &mut rules[rule];
             active.n_found += 1;
             let row = &timeline.spine.items[item as usize];
@@ -115,7 +115,6 @@ pub(super) fn infer_needs(
 
 /// What a rule found.
 pub(super) struct Inference {
-    /// The rule.
     pub(super) rule: &'static str,
     /// The number of needs.
     pub(super) n_found: usize,
@@ -128,8 +127,8 @@ pub(super) struct Inference {
 }
 
 /// Returns the results needed by a step's calls, each with the rule of the largest weight.
-fn found(history: &History<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(usize, Found)> {
-    let mut by_item: IndexMap<ItemIx, (usize, Found)> = IndexMap::new();
+fn found(history: &CallHistory<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(usize, NeededResult)> {
+    let mut by_item: IndexMap<ItemIx, (usize, NeededResult)> = IndexMap::new();
     for call in history.calls_of(step) {
         for (index, active) in rules.iter().enumerate() {
             for one in (active.rule.find)(&call, history, active.spec) {

@@ -3,7 +3,7 @@
 use super::build::TimelineBuilder;
 use super::{Timeline, import, random, scripted};
 use crate::error::Error;
-use crate::input::scenario::{Assume, Load, SessionFile};
+use crate::input::scenario::{Assume, LoadSpec, SessionFile};
 use crate::input::{Scenario, ScenarioFile};
 
 /// Makes the timeline of a scenario: of conversations, the first; of session streams and chats, none. It has
@@ -54,14 +54,16 @@ fn made(
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
 ) -> Result<Timeline, Error> {
     match &spec.load {
-        Load::Turns(turns) => Ok(scripted::timeline(spec, turns)),
-        Load::Generate(generate) => Ok(scripted::generated(spec, generate)),
-        Load::Random { turns } => Ok(random::timeline(spec, *turns)),
+        LoadSpec::Turns(turns) => Ok(scripted::timeline(spec, turns)),
+        LoadSpec::Generate(generate) => Ok(scripted::generated(spec, generate)),
+        LoadSpec::Random { turns } => Ok(random::timeline(spec, *turns)),
         // A world of its own makes what it plays; several sessions are several timelines.
-        Load::Conversation(_) | Load::Aging(_) | Load::Chats(_) | Load::History(_) | Load::Sessions(_) => {
-            Ok(TimelineBuilder::new(&spec.name, &[]).finish())
-        }
-        Load::Recorded { path, assume } => {
+        LoadSpec::Conversation(_)
+        | LoadSpec::Aging(_)
+        | LoadSpec::Chats(_)
+        | LoadSpec::History(_)
+        | LoadSpec::Sessions(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
+        LoadSpec::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {
                 timeline.name.clone_from(&spec.name);

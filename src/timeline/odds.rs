@@ -26,7 +26,6 @@ pub struct Odds {
 /// A request before which a harness is taken to have written all messages anew.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foreseen {
-    /// Its step.
     pub step: StepIx,
     /// Why, in words.
     pub because: &'static str,

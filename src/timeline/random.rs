@@ -4,7 +4,7 @@
 use crate::input::ScenarioFile;
 use crate::quantity::Tokens;
 use crate::rng::{Seed, Stream};
-use crate::timeline::build::Sizes;
+use crate::timeline::build::ItemSizes;
 use crate::timeline::evidence::{Recover, normalised, turns_back};
 use crate::timeline::scripted::{self, narrow};
 use crate::timeline::{Due, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder};
@@ -41,7 +41,8 @@ const STREAM: &str = "random/tool_loops";
 
 /// Makes turns with tools, drawn from the scenario's seed; a longer timeline begins as a shorter one does.
 pub fn timeline(spec: &ScenarioFile, turns: u64) -> Timeline {
-    let mut writer = Writer { builder: scripted::begin(spec), overhead: spec.call_overhead_tokens, at_ms: 0 };
+    let mut writer =
+        RandomTurns { builder: scripted::begin(spec), overhead: spec.call_overhead_tokens, at_ms: 0 };
     for index in 0..turns {
         writer.push(&mut Seed(spec.seed).stream(STREAM, index));
     }
@@ -49,13 +50,13 @@ pub fn timeline(spec: &ScenarioFile, turns: u64) -> Timeline {
 }
 
 /// Appends drawn turns to a timeline.
-struct Writer {
+struct RandomTurns {
     builder: TimelineBuilder,
     overhead: Tokens,
     at_ms: i64,
 }
 
-impl Writer {
+impl RandomTurns {
     fn push(&mut self, draws: &mut Stream) {
         self.wait(draws, &PAUSE_MS);
         let user = NewItem::plain(Kind::User, narrow(banded(draws, &TEXT)));
@@ -149,7 +150,7 @@ fn result<'a>(draws: &mut Stream, tool: &'a str, answers: usize) -> NewItem<'a> 
     let part = |draws: &mut Stream, of: u64| {
         if draws.chance(0.1) { banded(draws, &TEXT) } else { draws.between(0, of.min(2_500)) }
     };
-    let sizes = Sizes {
+    let sizes = ItemSizes {
         raw: narrow(raw),
         excerpt: narrow(part(draws, raw)),
         summary: narrow(part(draws, raw / 4)),

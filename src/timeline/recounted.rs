@@ -2,7 +2,7 @@
 
 use super::{EventKind, Item, Timeline};
 use crate::input::profile::{Factor, Family};
-use crate::input::scenario::refetch::{Assumed, Refetch};
+use crate::input::scenario::refetch::{AssumedNumber, Refetch};
 use crate::quantity::Decimal;
 use crate::tokens;
 
@@ -54,7 +54,7 @@ impl Item {
 
 /// Returns what an agent needs to fetch something again, with its sizes counted anew.
 fn recounted(refetch: Refetch, factor: Factor) -> Refetch {
-    let ends = |it: Assumed<u32>| Assumed {
+    let ends = |it: AssumedNumber<u32>| AssumedNumber {
         value: factor.size(it.value),
         low: factor.size(it.low),
         high: factor.size(it.high),

@@ -3,9 +3,11 @@
 use indexmap::IndexMap;
 
 use super::evidence::{Recover, normalised, turns_back};
-use super::facts::{Form, Share};
-use super::{Due, Kind, Level, Need, NewItem, Sizes, Timeline, TimelineBuilder};
-use crate::input::scenario::{Amount, Call, Draws, Generate, ITEM_TOKENS_MAX, ResultSizes, Turn};
+use super::facts::{FactForm, ItemShare};
+use super::{Due, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
+use crate::input::scenario::{
+    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, TurnSpec,
+};
 use crate::input::{Scenario, ScenarioFile};
 use crate::quantity::{Tokens, saturated};
 use crate::rng::{Seed, SplitMix64, Stream};
@@ -17,8 +19,8 @@ const SUMMARY_TOKENS_MAX: Tokens = 256;
 const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a timeline of a scenario's written turns.
-pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
-    let mut writer = Writer::new(scenario, Draws::Named);
+pub fn timeline(scenario: &Scenario, turns: &[TurnSpec]) -> Timeline {
+    let mut writer = ScriptedTurns::new(scenario, PatternRandom::Named);
     for turn in turns {
         (0..turn.times).for_each(|index| writer.push(turn, index, u64::MAX));
     }
@@ -27,7 +29,7 @@ pub fn timeline(scenario: &Scenario, turns: &[Turn]) -> Timeline {
 
 /// Makes a timeline of a scenario's patterns.
 pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
-    let mut writer = Writer::new(scenario, load.random);
+    let mut writer = ScriptedTurns::new(scenario, load.random);
     for (pattern, n_turns) in load.taken() {
         // The first turns of a pattern have nothing to come back to, even where another one went before.
         (0..n_turns).for_each(|index| writer.push(pattern, index, index));
@@ -40,16 +42,16 @@ const STREAM: &str = "patterns";
 
 /// Where drawn numbers come from.
 #[derive(Debug)]
-enum Source {
+enum Draws {
     Named(Seed, Stream),
     InOrder(SplitMix64),
 }
 
-impl Source {
-    fn new(draws: Draws, seed: u64) -> Self {
+impl Draws {
+    fn new(draws: PatternRandom, seed: u64) -> Self {
         match draws {
-            Draws::Named => Self::Named(Seed(seed), Seed(seed).stream(STREAM, 0)),
-            Draws::Splitmix64 => Self::InOrder(SplitMix64::new(seed)),
+            PatternRandom::Named => Self::Named(Seed(seed), Seed(seed).stream(STREAM, 0)),
+            PatternRandom::Splitmix64 => Self::InOrder(SplitMix64::new(seed)),
         }
     }
 
@@ -72,20 +74,20 @@ impl Source {
 /// Numbers are drawn in the order of events: the message, the number of rounds; for each call its text,
 /// purpose, arguments, result, response and gap; then the answer's.
 #[derive(Debug)]
-struct Writer {
+struct ScriptedTurns {
     builder: TimelineBuilder,
     overhead: Tokens,
     answer_overhead: u32,
-    source: Source,
+    source: Draws,
     /// When the next request starts; a load without gaps takes no time.
     at_ms: i64,
     n_turns: u64,
 }
 
-impl Writer {
+impl ScriptedTurns {
     /// Begins a timeline with the scenario's name and its stable prefix.
-    fn new(spec: &ScenarioFile, draws: Draws) -> Self {
-        let source = Source::new(draws, spec.seed);
+    fn new(spec: &ScenarioFile, draws: PatternRandom) -> Self {
+        let source = Draws::new(draws, spec.seed);
         Self {
             builder: begin(spec),
             overhead: spec.call_overhead_tokens,
@@ -102,7 +104,7 @@ impl Writer {
     }
 
     /// Appends a turn by its place in its pattern; it refers back at most `reach` turns.
-    fn push(&mut self, spec: &Turn, turn: u64, reach: u64) {
+    fn push(&mut self, spec: &TurnSpec, turn: u64, reach: u64) {
         self.source.begin_turn(self.n_turns);
         self.n_turns += 1;
         let user = narrow(self.value(&spec.user_tokens, turn, 0));
@@ -110,7 +112,7 @@ impl Writer {
         self.plant(&spec.plants);
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
-        let made: Vec<&Call> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
+        let made: Vec<&ScriptedCall> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
         let rounds = self.value(&spec.rounds, turn, 0);
         if !made.is_empty() {
             let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
@@ -135,7 +137,7 @@ impl Writer {
     }
 
     /// Appends one call, by its pattern's turn and its place in it.
-    fn call(&mut self, turn: &Turn, spec: &Call, at: (u64, u64)) {
+    fn call(&mut self, turn: &TurnSpec, spec: &ScriptedCall, at: (u64, u64)) {
         let text = narrow(self.value(&spec.text_tokens, at.0, at.1));
         let said = [&spec.purpose_tokens, &spec.args_tokens].map(|it| self.value(it, at.0, at.1));
         let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
@@ -146,9 +148,9 @@ impl Writer {
         self.builder.step(self.at_ms, output, &reply[usize::from(text == 0)..], &[result]);
         self.wait([&turn.response_ms, &spec.gap_ms], at);
         for (fact, place) in spec.told() {
-            self.builder.plant(&fact, Form::Explicit, 0);
+            self.builder.plant(&fact, FactForm::Explicit, 0);
             if let Some((behind, of)) = place {
-                self.builder.placed(Share { behind, of });
+                self.builder.placed(ItemShare { behind, of });
             }
         }
     }
@@ -162,11 +164,11 @@ impl Writer {
 
     /// Records that the last item states facts.
     fn plant(&mut self, facts: &[String]) {
-        facts.iter().for_each(|it| self.builder.plant(it, Form::Explicit, 0));
+        facts.iter().for_each(|it| self.builder.plant(it, FactForm::Explicit, 0));
     }
 
     /// Adds the open turn's needs for earlier turns.
-    fn revisits(&mut self, spec: &Turn, reach: u64) {
+    fn revisits(&mut self, spec: &TurnSpec, reach: u64) {
         let own = self.builder.turn_ix();
         for revisit in spec.revisits.iter().filter(|it| it.turns_back <= reach) {
             let Some(source) = turns_back(own, revisit.turns_back) else { continue };
@@ -203,11 +205,11 @@ pub fn begin(spec: &ScenarioFile) -> TimelineBuilder {
 }
 
 /// Returns the sizes of a result with all defaults filled in.
-fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> Sizes {
+fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> ItemSizes {
     let raw = at(&spec.raw);
     let excerpt = spec.excerpt.as_ref().map(&mut at);
     let summary = spec.summary.as_ref().map_or(raw.min(SUMMARY_TOKENS_MAX), &mut at);
-    Sizes {
+    ItemSizes {
         raw: narrow(raw),
         excerpt: narrow(excerpt.unwrap_or(summary)),
         summary: narrow(summary),
@@ -216,13 +218,13 @@ fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> Sizes {
 }
 
 /// Returns the sizes of a result of which only its own size is given.
-pub(crate) fn sizes_of(raw: u32) -> Sizes {
+pub(crate) fn sizes_of(raw: u32) -> ItemSizes {
     let summary = raw.min(narrow(SUMMARY_TOKENS_MAX));
-    Sizes { raw, excerpt: summary, summary, handle: summary.min(narrow(HANDLE_TOKENS_MAX)) }
+    ItemSizes { raw, excerpt: summary, summary, handle: summary.min(narrow(HANDLE_TOKENS_MAX)) }
 }
 
 /// Returns the tokens needed to fetch a result again.
-fn recover(spec: &Call) -> Recover {
+fn recover(spec: &ScriptedCall) -> Recover {
     let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));
     Recover {
         handle: tokens(Level::ContinuationHandle),

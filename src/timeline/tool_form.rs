@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::input::text::decode::{Format, decode};
 
-pub use answer::Answer;
+pub use answer::AnswerForm;
 
 /// The tables by file, each named after its format of recordings.
 const TABLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tool_tables.rs"));
@@ -118,7 +118,7 @@ pub struct ToolForm {
     pub capability: Capability,
     /// By meaning: the tool's own names of the argument.
     #[serde(default)]
-    arguments: IndexMap<Argument, Names>,
+    arguments: IndexMap<Argument, ToolNames>,
     /// Whether its result contains the files that its command names.
     #[serde(default)]
     pub names_files: bool,
@@ -130,12 +130,12 @@ pub struct ToolForm {
 /// One name, or several of which any may be used.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-enum Names {
+enum ToolNames {
     One(String),
     Any(Vec<String>),
 }
 
-impl Names {
+impl ToolNames {
     fn iter(&self) -> impl Iterator<Item = &String> {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -166,7 +166,7 @@ struct ResultForm {
 /// The tools of one harness.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct ToolTable {
     /// Its source.
     #[cfg_attr(not(test), expect(dead_code, reason = "for people"))]
     sources: Vec<String>,
@@ -178,7 +178,7 @@ struct Table {
 
 /// Returns a harness's tool, as far as its table describes it.
 pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
-    static READ: OnceLock<IndexMap<&'static str, Table>> = OnceLock::new();
+    static READ: OnceLock<IndexMap<&'static str, ToolTable>> = OnceLock::new();
     let tables = READ.get_or_init(|| {
         TABLES
             .iter()
@@ -229,8 +229,8 @@ impl ToolForm {
     }
 
     /// Returns a result's content and what surrounds it.
-    pub fn answer<'o>(&self, output: &'o str, asked: &[(Argument, Value)]) -> Answer<'o> {
-        Answer::read(&self.result, output, asked)
+    pub fn answer<'o>(&self, output: &'o str, asked: &[(Argument, Value)]) -> AnswerForm<'o> {
+        AnswerForm::read(&self.result, output, asked)
     }
 }
 
@@ -240,7 +240,7 @@ fn fields(input: &str) -> Map<String, Value> {
 }
 
 /// Returns the first of some arguments that says anything.
-fn value<'f>(fields: &'f Map<String, Value>, names: &Names) -> Option<&'f Value> {
+fn value<'f>(fields: &'f Map<String, Value>, names: &ToolNames) -> Option<&'f Value> {
     names.iter().find_map(|it| fields.get(it)).filter(|value| !value.is_null())
 }
 
@@ -262,7 +262,7 @@ mod tests {
     fn every_table_is_read_and_names_its_sources() {
         let names: Vec<&str> = TABLES.iter().map(|(file, _)| format_of(file)).collect();
         for (name, text) in TABLES {
-            let table: Table = decode(text, Format::Toml).unwrap();
+            let table: ToolTable = decode(text, Format::Toml).unwrap();
             assert!(!table.tools.is_empty() && !table.sources.is_empty(), "{name}");
             assert!(table.also.iter().all(|it| names.contains(&it.as_str())), "{name}");
             assert!(crate::timeline::import::formats().iter().any(|it| it.name == format_of(name)), "{name}");

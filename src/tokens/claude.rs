@@ -46,62 +46,62 @@ pub(super) fn count(text: &str) -> Option<Tokens> {
 
 /// What a run of characters is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Word,
     Digits,
     Signs,
     Blank,
 }
 
-fn class(character: u8) -> Class {
+fn class(character: u8) -> CharClass {
     match character {
-        b'a'..=b'z' | b'A'..=b'Z' => Class::Word,
-        b'0'..=b'9' => Class::Digits,
-        b' ' | b'\t' | b'\n' => Class::Blank,
-        _ => Class::Signs,
+        b'a'..=b'z' | b'A'..=b'Z' => CharClass::Word,
+        b'0'..=b'9' => CharClass::Digits,
+        b' ' | b'\t' | b'\n' => CharClass::Blank,
+        _ => CharClass::Signs,
     }
 }
 
 /// Splits a text into the longest runs of one class.
-fn runs(text: &[u8]) -> Vec<(Class, &[u8])> {
+fn runs(text: &[u8]) -> Vec<(CharClass, &[u8])> {
     text.chunk_by(|one, next| class(*one) == class(*next)).map(|it| (class(it[0]), it)).collect()
 }
 
 /// Returns whether a run is an apostrophe that opens the word after it.
-fn opens_word(runs: &[(Class, &[u8])], at: usize) -> bool {
-    runs[at].1 == b"'" && runs.get(at + 1).is_some_and(|it| it.0 == Class::Word)
+fn opens_word(runs: &[(CharClass, &[u8])], at: usize) -> bool {
+    runs[at].1 == b"'" && runs.get(at + 1).is_some_and(|it| it.0 == CharClass::Word)
 }
 
 /// Returns whether a space is on the left of a run: the message before the first one ends in one.
-fn follows_space(runs: &[(Class, &[u8])], at: usize) -> bool {
+fn follows_space(runs: &[(CharClass, &[u8])], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|it| runs[it].1.last() == Some(&b' '))
 }
 
 /// Returns whether one space and no other is on the right of a run.
-fn precedes_space(runs: &[(Class, &[u8])], at: usize) -> bool {
+fn precedes_space(runs: &[(CharClass, &[u8])], at: usize) -> bool {
     runs.get(at + 1).is_some_and(|it| it.1.starts_with(b" ") && !it.1.starts_with(b"  "))
 }
 
 /// Writes runs with their markers.
-fn stream(runs: &[(Class, &[u8])]) -> Vec<u8> {
+fn stream(runs: &[(CharClass, &[u8])]) -> Vec<u8> {
     let mut stream = Vec::new();
     let Some((first, body)) = runs.first() else { return vec![BEGINS] };
     let begins_itself = match first {
-        Class::Word => true,
-        Class::Signs => !opens_word(runs, 0),
-        Class::Blank => body.starts_with(b" "),
-        Class::Digits => false,
+        CharClass::Word => true,
+        CharClass::Signs => !opens_word(runs, 0),
+        CharClass::Blank => body.starts_with(b" "),
+        CharClass::Digits => false,
     };
     if !begins_itself {
-        stream.push(if *first == Class::Signs { b' ' } else { BEGINS });
+        stream.push(if *first == CharClass::Signs { b' ' } else { BEGINS });
     }
     for (at, (class, body)) in runs.iter().enumerate() {
         match class {
-            Class::Word => {
+            CharClass::Word => {
                 let is_joined = at > 0 && runs[at - 1].1 == b"'" && CONTRACTIONS.contains(body);
                 push_word(&mut stream, body, is_joined);
             }
-            Class::Signs => {
+            CharClass::Signs => {
                 if follows_space(runs, at) && !opens_word(runs, at) {
                     begin(&mut stream, &[]);
                 }
@@ -110,7 +110,7 @@ fn stream(runs: &[(Class, &[u8])]) -> Vec<u8> {
                     stream.push(ENDS);
                 }
             }
-            Class::Digits | Class::Blank => stream.extend_from_slice(body),
+            CharClass::Digits | CharClass::Blank => stream.extend_from_slice(body),
         }
     }
     stream

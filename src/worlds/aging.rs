@@ -20,11 +20,11 @@ mod told;
 mod trace;
 mod world;
 
-pub use assumed::{MODELS, Model, Numbers, check};
-pub use attribution::{Attribution, Ladder, Stage};
-pub use play::{Answer, Asked, Log, Oracle, Player, SessionLog};
-pub use question::Question;
-pub use rules::Rules;
-pub use stream::{Aging, Stream};
-pub use summary::{LAGS, NAMES, Numbered, Observed, Played, Scores, Summary};
+pub use assumed::{AgingNumbers, MODELS, Model, check};
+pub use attribution::{Attribution, Ladder, PipelineStage};
+pub use play::{AgingLog, AgingPlayer, Answer, AnsweredQuestion, Oracle, SessionLog};
+pub use question::AgingQuestion;
+pub use rules::MemoryRules;
+pub use stream::{Aging, AgingStream};
+pub use summary::{AgingObserved, AgingSummary, LAGS, NAMES, Numbered, Scores, StreamResult};
 pub(super) use world::WORLD;

@@ -17,15 +17,16 @@ mod users;
 mod world;
 mod writing;
 
-pub use assumed::{Numbers, Rules, ServiceSpec, check, check_policy};
+pub use assumed::{ChatNumbers, RunnerRules, ServiceSpec, check, check_policy};
 pub use load::ChatScenario;
-pub use log::{Answered, Event, Log, ModelRole, Phase, Storage, What};
+pub use log::{Answered, ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 pub use orderings::{Ordering, Wins, orderings, swept};
-pub use run::{ContextOnly, Desk, Entries, Player, SessionRunner};
-pub use service::{Entry, Service, Shard};
-pub use summary::{Latency, Lost, ModelCalls, Observed, Summary};
+pub use run::{ChatPlayer, ContextOnly, Desk, EntriesRunner, SessionRunner};
+pub use service::{DocumentVersion, Service, ServiceEntry};
+pub use summary::{ChatObserved, ChatSummary, Latency, LostAnswers, ModelCalls};
 pub use users::{
-    Chats, Draft, Question, QuestionKind, Said, Session, Source, StatementKind, User, Versions, long_mem_eval,
+    ChatOrigin, ChatSession, Chats, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User,
+    UserDraft, long_mem_eval,
 };
 pub(super) use world::WORLD;
 pub use writing::Writing;

@@ -13,16 +13,13 @@ pub type FactIx = u32;
 /// A record's index in its graph.
 pub type RecordIx = u32;
 
-/// One version of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
+pub struct FactVersion {
     /// The session that says it.
     pub session: u32,
     /// Its domain, by its place among those of the graph.
     pub domain: u16,
-    /// The record that it is in.
     pub record: RecordIx,
-    /// What it says.
     pub says: Says,
     /// Which version it is, from 1.
     pub version: u16,
@@ -49,16 +46,14 @@ pub enum Says {
 
 /// Something said in one piece: a decision, a report, a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// The session.
+pub struct FactRecord {
     pub session: u32,
-    /// Its domain.
     pub domain: u16,
 }
 
 /// How a question combines several facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum FactRelation {
     /// Sets one against another.
     Compare,
     /// Follows one from an earlier version to the current one.
@@ -75,8 +70,7 @@ pub struct Edge {
     /// When it is asked.
     pub session: u32,
     /// What it does with the facts.
-    pub relation: Relation,
-    /// The facts.
+    pub relation: FactRelation,
     pub facts: Vec<FactIx>,
     /// The longest chain of versions among them.
     pub chain_depth: u16,
@@ -87,15 +81,14 @@ pub struct Edge {
 pub struct Accumulator {
     /// What it begins with, in the first session.
     pub initial: i64,
-    /// Its domain.
     pub domain: u16,
     /// Its changes, in order.
-    pub deltas: Vec<Delta>,
+    pub deltas: Vec<TotalChange>,
 }
 
 /// A change of a running total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delta {
+pub struct TotalChange {
     /// The session that says it.
     pub session: u32,
     /// By how much.
@@ -110,9 +103,9 @@ pub struct Graph {
     /// What facts are about.
     pub domains: Vec<String>,
     /// The records, by session.
-    pub records: Vec<Record>,
+    pub records: Vec<FactRecord>,
     /// The facts, by session.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<FactVersion>,
     /// What questions depend on.
     pub edges: Vec<Edge>,
     /// Pairs of facts that could be confused.
@@ -132,14 +125,14 @@ impl Graph {
             let help = format!("the graph has {} domains, counted from 0", self.domains.len());
             return Err(Box::new(Diagnostic::at(Code::DomainUnknown, "records", message).help(help)));
         }
-        self.records.push(Record { session, domain });
+        self.records.push(FactRecord { session, domain });
         Ok(ix(self.records.len() - 1))
     }
 
     /// Says something new in a record.
     pub fn say(&mut self, record: RecordIx, says: Says, is_tracked: bool) -> FactIx {
-        let Record { session, domain } = self.records[record as usize];
-        self.push(Fact {
+        let FactRecord { session, domain } = self.records[record as usize];
+        self.push(FactVersion {
             session,
             domain,
             record,
@@ -176,7 +169,7 @@ impl Graph {
         let session = self.records[record as usize].session;
         let version = fact.version.saturating_add(1);
         let says = Says::Value(value);
-        let new = self.push(Fact { session, record, says, version, replaces: Some(old), ..fact });
+        let new = self.push(FactVersion { session, record, says, version, replaces: Some(old), ..fact });
         self.facts[old as usize].replaced_by = Some(new);
         Ok(new)
     }
@@ -194,14 +187,14 @@ impl Graph {
     }
 
     /// Notes what a question depends on, as it is now.
-    pub fn depend(&mut self, session: u32, relation: Relation, facts: Vec<FactIx>) -> u32 {
+    pub fn depend(&mut self, session: u32, relation: FactRelation, facts: Vec<FactIx>) -> u32 {
         let depth = |it: &FactIx| ix(self.chain(*it).count());
         let chain_depth = facts.iter().map(depth).max().unwrap_or(0);
         self.edges.push(Edge { session, relation, facts, chain_depth });
         ix(self.edges.len() - 1)
     }
 
-    fn push(&mut self, fact: Fact) -> FactIx {
+    fn push(&mut self, fact: FactVersion) -> FactIx {
         self.facts.push(fact);
         ix(self.facts.len() - 1)
     }

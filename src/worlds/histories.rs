@@ -13,9 +13,9 @@ mod summary;
 mod tables;
 mod world;
 
-pub use assumed::Numbers;
-pub use session::Session;
-pub use stream::Stream;
-pub use summary::Summary;
-pub use world::History;
+pub use assumed::HistoryNumbers;
+pub use session::ProjectSession;
+pub use stream::ProjectStream;
+pub use summary::FetchSummary;
+pub use world::ProjectHistory;
 pub(super) use world::WORLD;

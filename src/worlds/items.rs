@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Registered;
-use crate::take::{Kind, Plays, World};
+use crate::take::{LoadKind, Plays, World};
 use crate::timeline::Timeline;
 
 /// A timeline in which no facts are planted.
@@ -11,10 +11,10 @@ use crate::timeline::Timeline;
 pub struct Items(pub Arc<Timeline>);
 
 /// What items read of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     prompt: true,
     words: ["reads `stages`, `code` or `process`", "clear_tool_results"],
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 /// Items without planted facts.
@@ -28,7 +28,7 @@ impl World for Items {
         &self.0.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 

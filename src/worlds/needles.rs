@@ -11,6 +11,6 @@ pub mod trial;
 pub mod window;
 mod world;
 
-pub use conversation::Conversation;
+pub use conversation::ConversationLoad;
 pub use retention::Retention;
 pub(super) use world::WORLD;

@@ -7,11 +7,10 @@ use crate::measure::{Beside, Remembered, Tally};
 use crate::memory::requests::Replayed;
 use crate::price::{Models, PriceRows};
 use crate::quantity::Cost;
-use crate::take::{Folded, Keys, Load, Unpriced, in_order};
+use crate::take::{FoldedLedger, Keys, Load, Unpriced, in_order};
 
 /// What a memory requested over the first trial.
 pub(super) struct Replay {
-    /// Its requests.
     pub(super) requests: Replayed,
     /// What its calls to a service cost, if its service has prices of its own.
     pub(super) service: Option<Cost>,
@@ -29,7 +28,7 @@ impl Replay {
     }
 
     /// Plays the requests and folds them to what prices ask for.
-    fn folded(&self, policy: &Policy, limits: &Limits, cache: &CacheRules, is_flat: bool) -> Folded {
+    fn folded(&self, policy: &Policy, limits: &Limits, cache: &CacheRules, is_flat: bool) -> FoldedLedger {
         let mut sink: (Sums, PriceRows) = Default::default();
         let play = Simulation::new(&self.requests.timeline, policy, limits, cache);
         let outcome = play.with_memory(self.requests.memory()).run(&mut sink);

@@ -1,10 +1,10 @@
 //! Plays a file: listed prompts go straight to a cache, traces go through the engine.
 
-use ctxsim::cache::breakpoints::{Cache, Times};
-use ctxsim::cache::marks::Mark;
+use ctxsim::cache::breakpoints::{BreakpointCache, Times};
+use ctxsim::cache::marks::CacheMark;
 use ctxsim::cache::{RequestView, cache};
 use ctxsim::engine::Simulation;
-use ctxsim::input::{self, CacheRules, Layout, Limits};
+use ctxsim::input::{self, CacheRules, LayoutSpec, Limits};
 use ctxsim::ledger::{CacheUse, Rows};
 use ctxsim::projection::chain::Chain;
 use serde::Serialize;
@@ -191,15 +191,15 @@ fn of_requests(
 
 /// Divides listed prompts by their listed marks; the last ones count when there are too many.
 fn by_marks(rule: &Rule, rules: input::Breakpoints, requests: &[Request]) -> Result<Vec<CacheUse>, String> {
-    let mut cache = Cache::new(rules);
+    let mut cache = BreakpointCache::new(rules);
     let uses = requests.iter().map(|request| {
         let links = prompts::links_at_positions(request)?;
         let marks = request.marks.iter().map(|(segment, ttl)| {
             let link =
                 links.get(*segment).ok_or_else(|| format!("there is no segment {segment} to be marked"))?;
-            Ok(Mark { link: *segment, tokens: link.tokens, ttl: rule.class(ttl) })
+            Ok(CacheMark { link: *segment, tokens: link.tokens, ttl: rule.class(ttl) })
         });
-        let mut marks: Vec<Mark> = marks.collect::<Result<_, String>>()?;
+        let mut marks: Vec<CacheMark> = marks.collect::<Result<_, String>>()?;
         marks.sort_by_key(|it| it.link);
         let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
         marks.drain(..surplus);
@@ -222,7 +222,7 @@ fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Vec<CacheUse> {
         cache.submit(&RequestView {
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            ..RequestView::of(it.prompt(), &Chain::of(links), Layout::silent(), it.t_ms)
+            ..RequestView::of(it.prompt(), &Chain::of(links), LayoutSpec::silent(), it.t_ms)
         })
     });
     uses.collect()

@@ -6,15 +6,15 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::advise::agents::{Agent, Form};
+use ctxsim::compare::advise::agents::{Agent, SettingsForm};
 use ctxsim::compare::advise::files::{pastes, values};
-use ctxsim::compare::advise::{Asked, advise};
+use ctxsim::compare::advise::{AdviceRequest, advise};
 use ctxsim::compare::{Comparison, forecast, realised};
 use ctxsim::input::Policy;
 use ctxsim::input::policy::matches_any;
-use ctxsim::report::advise::saved::{Bills, Kind, Saved};
+use ctxsim::report::advise::saved::{Bills, Saved, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
-use ctxsim::report::realised::{Answer, Later, Realised};
+use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
 use ctxsim::rng::Seed;
 
 use crate::sweep::{ctxsim, out};
@@ -33,7 +33,7 @@ fn sessions(folder: &Path) -> Comparison {
 
 fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Saved>) {
     let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
-    let asked = Asked { settings, min_evidence: 0.9, agent: None };
+    let asked = AdviceRequest { settings, min_evidence: 0.9, agent: None };
     let (mut advice, saved): (Advice, _) =
         advise(&Catalog::bundled(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
     (advice.agents.remove(0), saved)
@@ -63,7 +63,7 @@ fn check_agent(name: &str) {
             "{}",
             setting.key
         );
-        assert_eq!(setting.form == Form::Code, setting.write.is_some(), "{}", setting.key);
+        assert_eq!(setting.form == SettingsForm::Code, setting.write.is_some(), "{}", setting.key);
         for value in &setting.values {
             let part = setting.policy(value).unwrap();
             let Some(base) = part.base.clone() else {
@@ -272,10 +272,10 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
 #[test]
 fn a_right_forecast_is_confirmed_a_wrong_one_refuted_and_with_few_sessions_nothing_is_told() {
     let [right, wrong, few] = became(7, [(1.0, 60), (2.0, 60), (1.0, 8)]).unwrap();
-    assert_eq!(right.answer, Answer::AsForecast, "{right:?}");
+    assert_eq!(right.answer, ForecastOutcome::AsForecast, "{right:?}");
     assert!(right.is_by_cost && right.sessions == 60);
-    assert_eq!(wrong.answer, Answer::Less, "{wrong:?}");
-    assert_eq!(few.answer, Answer::CannotTell, "{few:?}");
+    assert_eq!(wrong.answer, ForecastOutcome::Less, "{wrong:?}");
+    assert_eq!(few.answer, ForecastOutcome::CannotTell, "{few:?}");
     assert!(few.more_sessions.unwrap() >= 5, "{few:?}");
 }
 
@@ -294,7 +294,7 @@ fn drawn(seed: u64, part: u64, n: usize, factor: f64) -> Vec<(f64, f64)> {
 /// Holds a forecast of −8% against later bills that changed by another share.
 fn held(seed: u64, n_later: usize, change: f64) -> Realised {
     let bills = Bills::new(&drawn(seed, 0, 2_000, 1.0));
-    let kind = Kind { name: "main".to_owned(), bills, change: -0.08 };
+    let kind = SessionKind { name: "main".to_owned(), bills, change: -0.08 };
     let saved = Saved {
         schema: String::new(),
         agent: "an agent".to_owned(),
@@ -313,7 +313,7 @@ fn held(seed: u64, n_later: usize, change: f64) -> Realised {
 
 #[test]
 fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_nothing_is_told() {
-    let count = |n_later: usize, change: f64, answer: Answer| {
+    let count = |n_later: usize, change: f64, answer: ForecastOutcome| {
         (0..50).filter(|seed| held(*seed, n_later, change).answer == answer).count()
     };
     // As many as the answer asks for, and some more for its own error.
@@ -321,18 +321,26 @@ fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_not
     assert!((200..1_000).contains(&more), "{more}");
     let enough = (more as usize + 30) * 5 / 4;
     assert!(
-        count(enough, -0.08, Answer::AsForecast) >= 45,
+        count(enough, -0.08, ForecastOutcome::AsForecast) >= 45,
         "right: {}",
-        count(enough, -0.08, Answer::AsForecast)
+        count(enough, -0.08, ForecastOutcome::AsForecast)
     );
     assert!(
-        count(enough, -0.04, Answer::Less) >= 45,
+        count(enough, -0.04, ForecastOutcome::Less) >= 45,
         "wrong by half: {}",
-        count(enough, -0.04, Answer::Less)
+        count(enough, -0.04, ForecastOutcome::Less)
     );
-    assert!(count(enough, -0.12, Answer::More) >= 45, "too little: {}", count(enough, -0.12, Answer::More));
+    assert!(
+        count(enough, -0.12, ForecastOutcome::More) >= 45,
+        "too little: {}",
+        count(enough, -0.12, ForecastOutcome::More)
+    );
     let few = enough / 4;
-    assert!(count(few, -0.08, Answer::CannotTell) >= 45, "few: {}", count(few, -0.08, Answer::CannotTell));
+    assert!(
+        count(few, -0.08, ForecastOutcome::CannotTell) >= 45,
+        "few: {}",
+        count(few, -0.08, ForecastOutcome::CannotTell)
+    );
 }
 
 #[test]
@@ -344,7 +352,7 @@ fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
     for seed in &seeds {
         let Some(all) = became(*seed, [(1.0, 120), (2.0, 120), (1.0, 8)]) else { continue };
         told.push(all.each_ref().map(|it| (it.answer, it.more_sessions)));
-        let right = [Answer::AsForecast, Answer::Less, Answer::CannotTell];
+        let right = [ForecastOutcome::AsForecast, ForecastOutcome::Less, ForecastOutcome::CannotTell];
         all.iter().zip(right).zip(&mut n).for_each(|((it, right), n)| *n += usize::from(it.answer == right));
     }
     assert!(n.iter().all(|it| *it >= 45), "confirmed, refuted, not told: {n:?} of 50: {told:?}");

@@ -14,15 +14,18 @@ use std::sync::Arc;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::memory::SessionMemory as Spec;
-use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, Load};
+use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, LoadSpec};
 use ctxsim::rng::Seed;
 use ctxsim::worlds::aging::generate;
-use ctxsim::worlds::aging::{Log, Model, Numbers, Observed, Played, Player, Rules, Stream, Summary};
+use ctxsim::worlds::aging::{
+    AgingLog, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model,
+    StreamResult,
+};
 
 /// Returns the load of a bundled scenario.
 pub(crate) fn load(name: &str) -> AgingLoad {
     let scenario = Catalog::bundled().scenario(&format!("aging/{name}")).unwrap();
-    let Load::Aging(load) = scenario.spec.load else { panic!("{name} has no sessions") };
+    let LoadSpec::Aging(load) = scenario.spec.load else { panic!("{name} has no sessions") };
     *load
 }
 
@@ -33,8 +36,8 @@ pub(crate) fn memory(name: &str) -> Spec {
 }
 
 /// Returns a stream of a load.
-pub(crate) fn stream(load: &AgingLoad, trial: u64) -> Stream {
-    generate::stream(load, Seed(42).child("aging stream", trial), Numbers::declared())
+pub(crate) fn stream(load: &AgingLoad, trial: u64) -> AgingStream {
+    generate::stream(load, Seed(42).child("aging stream", trial), AgingNumbers::declared())
 }
 
 /// Returns a model.
@@ -43,22 +46,23 @@ pub(crate) fn model(name: &str) -> Arc<Model> {
 }
 
 /// Plays a memory over a stream.
-pub(crate) fn play(stream: &Stream, events: &[AgingEvent], spec: &Spec) -> Log {
-    Player::of(stream, Numbers::declared(), events, false).play(Rules::new(Some(spec), model("mid")))
+pub(crate) fn play(stream: &AgingStream, events: &[AgingEvent], spec: &Spec) -> AgingLog {
+    AgingPlayer::of(stream, AgingNumbers::declared(), events, false)
+        .play(MemoryRules::new(Some(spec), model("mid")))
 }
 
 /// Plays a memory over several streams of a load and sums up.
-pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: Arc<Model>) -> Summary {
-    let mut all = Observed::default();
+pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: Arc<Model>) -> AgingSummary {
+    let mut all = AgingObserved::default();
     for trial in 0..trials {
         let stream = stream(load, trial);
-        let player = |events| Player::of(&stream, Numbers::declared(), events, false);
-        let log = player(&load.events).play(Rules::new(Some(spec), Arc::clone(&by)));
-        let control = player(&[]).play(Rules::new(Some(spec), Arc::clone(&by)));
+        let player = |events| AgingPlayer::of(&stream, AgingNumbers::declared(), events, false);
+        let log = player(&load.events).play(MemoryRules::new(Some(spec), Arc::clone(&by)));
+        let control = player(&[]).play(MemoryRules::new(Some(spec), Arc::clone(&by)));
         let event = load.events.first().map(|it| u32::try_from(it.session).unwrap());
         let control = Some(&control);
-        let numbers = Numbers::declared();
-        all.add(Observed::new(Played { stream: &stream, numbers, log: &log, control, event }));
+        let numbers = AgingNumbers::declared();
+        all.add(AgingObserved::new(StreamResult { stream: &stream, numbers, log: &log, control, event }));
     }
     all.summary(!matches!(spec.read, ctxsim::input::policy::memory::SessionRead::All))
 }

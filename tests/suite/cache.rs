@@ -19,8 +19,8 @@ mod qwen;
 mod self_hosted;
 mod settings;
 
-use ctxsim::cache::breakpoints::{Cache, Times};
-use ctxsim::cache::marks::Mark;
+use ctxsim::cache::breakpoints::{BreakpointCache, Times};
+use ctxsim::cache::marks::CacheMark;
 use ctxsim::input::profile::cache::Readable;
 use ctxsim::input::{Breakpoints, TtlClass};
 use ctxsim::ledger::CacheUse;
@@ -62,11 +62,11 @@ impl Blocks {
 }
 
 /// Sends blocks with marks behind the n-th of them, counted from 1; the response starts a millisecond later.
-fn send(cache: &mut Cache, blocks: &Blocks, marks: &[(usize, TtlClass)], at_ms: i64) -> CacheUse {
+fn send(cache: &mut BreakpointCache, blocks: &Blocks, marks: &[(usize, TtlClass)], at_ms: i64) -> CacheUse {
     let links = blocks.links();
-    let marks: Vec<Mark> = marks
+    let marks: Vec<CacheMark> = marks
         .iter()
-        .map(|(nth, ttl)| Mark { link: nth - 1, tokens: links[nth - 1].tokens, ttl: *ttl })
+        .map(|(nth, ttl)| CacheMark { link: nth - 1, tokens: links[nth - 1].tokens, ttl: *ttl })
         .collect();
     let prompt = links.last().map_or(0, |it| it.tokens);
     cache.divide(&links, &marks, prompt, Times { request_ms: at_ms, response_ms: at_ms + 1 })

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use harness::Log;
 
-use ctxsim::calibrate::{Calibration, Class, together};
+use ctxsim::calibrate::{Calibration, ReadClass, together};
 use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::{Assume, SideRequest};
+use ctxsim::input::scenario::{Assume, HiddenRequest};
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::import::import_all;
@@ -23,7 +23,7 @@ const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.tom
 const HEADER: &str = "file,session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars,asst_thinking_chars,asst_tool_use_chars";
 const IDENTITY: &str = include_str!("../../policies/identity.ron");
 
-fn timelines(text: &str, side_request: SideRequest) -> Vec<Timeline> {
+fn timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
     let assume = Assume { side_request: Some(side_request), ..Assume::default() };
     import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.timeline).collect()
 }
@@ -43,12 +43,12 @@ fn profile() -> Profile {
 }
 
 /// Compares every session of some texts.
-fn calibrated(texts: &[String], side_request: SideRequest) -> Calibration {
+fn calibrated(texts: &[String], side_request: HiddenRequest) -> Calibration {
     calibrated_under(&profile(), texts, side_request)
 }
 
 /// Compares every session of some texts under a model.
-fn calibrated_under(profile: &Profile, texts: &[String], side_request: SideRequest) -> Calibration {
+fn calibrated_under(profile: &Profile, texts: &[String], side_request: HiddenRequest) -> Calibration {
     let timelines = texts.iter().flat_map(|it| timelines(it, side_request));
     let all: Vec<Calibration> =
         timelines.map(|it| Calibration::new(&it, &rows(&it, profile), &profile.prices)).collect();
@@ -58,13 +58,13 @@ fn calibrated_under(profile: &Profile, texts: &[String], side_request: SideReque
 /// Returns the shares of exact and of close reads, in percent.
 fn shares(calibration: &Calibration) -> (f64, f64) {
     let n = calibration.pairs.len() as f64 / 100.0;
-    let exact = calibration.count(Class::Exact) as f64;
-    (exact / n, (exact + calibration.count(Class::Within) as f64) / n)
+    let exact = calibration.count(ReadClass::Exact) as f64;
+    (exact / n, (exact + calibration.count(ReadClass::Within) as f64) / n)
 }
 
 #[test]
 fn the_bundled_session_is_predicted_as_it_was_billed() {
-    let calibration = calibrated(&[FIXTURE.to_owned()], SideRequest::None);
+    let calibration = calibrated(&[FIXTURE.to_owned()], HiddenRequest::None);
 
     assert!(shares(&calibration).0 >= 97.0, "{:?}", calibration.reasons());
     let (predicted, billed) = (calibration.predicted_cost.usd(), calibration.billed_cost.usd());
@@ -98,7 +98,7 @@ fn moved(text: &str, to_write: bool) -> String {
 #[test]
 fn tokens_moved_between_read_and_written_change_no_prediction() {
     let profile = profile();
-    for side_request in [SideRequest::None, SideRequest::Usual] {
+    for side_request in [HiddenRequest::None, HiddenRequest::Usual] {
         let predicted = |text: &str| rows(&timelines(text, side_request)[0], &profile).requests;
         let as_billed = predicted(FIXTURE);
         for to_write in [false, true] {
@@ -120,7 +120,7 @@ fn turns(reads: &[u64]) -> String {
 
 #[test]
 fn side_requests_are_expected_after_turns_where_the_turns_before_had_them() {
-    let quiet = |reads: &[u64]| timelines(&turns(reads), SideRequest::Inferred)[0].quiet_turns.clone();
+    let quiet = |reads: &[u64]| timelines(&turns(reads), HiddenRequest::Inferred)[0].quiet_turns.clone();
 
     let always = [29_000, 30_500, 31_500, 32_500, 33_500];
     let never = [29_000, 30_000, 31_000, 32_000, 33_000];
@@ -132,7 +132,7 @@ fn side_requests_are_expected_after_turns_where_the_turns_before_had_them() {
 
 #[test]
 fn what_tells_nothing_of_side_requests_changes_no_inference() {
-    let quiet = |text: &str| timelines(text, SideRequest::Inferred)[0].quiet_turns.clone();
+    let quiet = |text: &str| timelines(text, HiddenRequest::Inferred)[0].quiet_turns.clone();
 
     let missed = turns(&[29_000, 30_000, 9_000, 32_000]);
     let soon =
@@ -144,7 +144,7 @@ fn what_tells_nothing_of_side_requests_changes_no_inference() {
 #[test]
 fn an_inferred_side_request_asks_the_bills_of_earlier_turns_alone() {
     let profile = profile();
-    let predicted = |reads: &[u64]| rows(&timelines(&turns(reads), SideRequest::Inferred)[0], &profile);
+    let predicted = |reads: &[u64]| rows(&timelines(&turns(reads), HiddenRequest::Inferred)[0], &profile);
     let billed = [29_000, 30_000, 31_000, 32_000, 33_000, 34_000];
     let as_billed = predicted(&billed).requests;
     for turn in 1..billed.len() {
@@ -164,7 +164,7 @@ fn a_model_reads_nothing_of_what_another_has_cached() {
     let lines = turns.lines().zip(["model", "opus", "sonnet", "opus"]);
     let text = lines.map(|(line, model)| format!("{line},{model}")).collect::<Vec<_>>().join("\n");
 
-    let timeline = &timelines(&text, SideRequest::None)[0];
+    let timeline = &timelines(&text, HiddenRequest::None)[0];
 
     let reads: Vec<u64> = rows(timeline, &profile()).requests.iter().map(|it| it.usage.read).collect();
     assert_eq!(reads, [0, 0, 30_000], "and what a model has cached it reads when its turn comes again");
@@ -188,9 +188,9 @@ fn reference(folders: &[&str]) -> Option<Vec<String>> {
 fn the_reference_sessions_are_predicted_as_they_were_billed() {
     let Some(texts) = reference(&["claude-code"]) else { return };
 
-    let recorded = calibrated(&texts, SideRequest::None);
-    let inferred = calibrated(&texts, SideRequest::Inferred);
-    let usual = calibrated(&texts, SideRequest::Usual);
+    let recorded = calibrated(&texts, HiddenRequest::None);
+    let inferred = calibrated(&texts, HiddenRequest::Inferred);
+    let usual = calibrated(&texts, HiddenRequest::Usual);
 
     assert_eq!(recorded.pairs.len(), 423);
     assert!(shares(&recorded).0 >= 97.0, "{:?} {:?}", shares(&recorded), recorded.reasons());
@@ -203,7 +203,7 @@ fn the_reference_sessions_are_predicted_as_they_were_billed() {
 fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_bounds() {
     let Some(texts) = reference(&["claude-code", "claude-code-2"]) else { return };
 
-    let all = calibrated(&texts, SideRequest::Inferred);
+    let all = calibrated(&texts, HiddenRequest::Inferred);
 
     assert_eq!(all.pairs.len(), 1_662, "requests before a session was cleared, too");
     assert!(shares(&all).0 >= 96.5, "{:?} {:?}", shares(&all), all.reasons());
@@ -215,7 +215,7 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
     // Neither half carries the other.
     for first in [0, 1] {
         let half: Vec<String> = texts.iter().skip(first).step_by(2).cloned().collect();
-        let half = calibrated(&half, SideRequest::Inferred);
+        let half = calibrated(&half, HiddenRequest::Inferred);
         assert!(shares(&half).0 >= 95.5, "{:?} {:?}", shares(&half), half.reasons());
         assert!(shares(&half).1 >= 98.4, "{:?} {:?}", shares(&half), half.reasons());
         assert!(half.token_error() <= 0.005, "{}", half.token_error());
@@ -228,7 +228,7 @@ fn codex_rollouts_are_read_on_the_grid_of_their_model() {
     let Some(texts) = reference(&["codex"]) else { return };
     let profile = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
 
-    let all = calibrated_under(&profile, &texts, SideRequest::Inferred);
+    let all = calibrated_under(&profile, &texts, HiddenRequest::Inferred);
 
     assert_eq!(all.pairs.len(), 496);
     assert!(shares(&all).0 >= 88.0, "{:?} {:?}", shares(&all), all.reasons());
@@ -239,14 +239,14 @@ fn the_reference_usage_table_is_predicted_as_it_was_billed() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let text = std::fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
 
-    let recorded = calibrated(std::slice::from_ref(&text), SideRequest::None);
-    for (side_request, close) in [(SideRequest::Usual, 97.5), (SideRequest::Inferred, 98.0)] {
+    let recorded = calibrated(std::slice::from_ref(&text), HiddenRequest::None);
+    for (side_request, close) in [(HiddenRequest::Usual, 97.5), (HiddenRequest::Inferred, 98.0)] {
         let predicted = calibrated(std::slice::from_ref(&text), side_request);
 
         assert_eq!(predicted.pairs.len(), 4_083);
         assert!(shares(&predicted).1 >= close, "{:?} {:?}", shares(&predicted), predicted.reasons());
         assert!(predicted.token_error() <= 0.007, "{}", predicted.token_error());
-        assert!(predicted.count(Class::Exact) >= recorded.count(Class::Exact).max(3_805));
+        assert!(predicted.count(ReadClass::Exact) >= recorded.count(ReadClass::Exact).max(3_805));
     }
 }
 
@@ -266,7 +266,7 @@ fn a_prompt_that_shrinks_is_a_reset_and_the_prompts_are_the_recorded_ones_still(
         row(6, 160, 9_000, 11_000, 0, 300),
     ];
 
-    let timeline = &timelines(&lines.join("\n"), SideRequest::None)[0];
+    let timeline = &timelines(&lines.join("\n"), HiddenRequest::None)[0];
     let rows = rows(timeline, &profile());
 
     let prompts: Vec<u64> = rows.requests.iter().map(|it| it.prompt).collect();

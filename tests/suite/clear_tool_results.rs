@@ -7,7 +7,7 @@ use std::path::Path;
 use ctxsim::engine::Simulation;
 use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
 use ctxsim::ledger::Rows;
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, TimelineBuilder};
 
 /// The prompts of a run of requests, each with a result of so many tokens, behind a system prompt.
 fn prompts(system: u32, results: &[u32]) -> Vec<u64> {
@@ -18,7 +18,7 @@ fn prompts(system: u32, results: &[u32]) -> Vec<u64> {
     timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
     for tokens in results {
         let result =
-            NewItem::result("bash", 0, Sizes::whole(*tokens), Preserve::Reference, Default::default());
+            NewItem::result("bash", 0, ItemSizes::whole(*tokens), Preserve::Reference, Default::default());
         timeline.step(0, 0, &[NewItem::call("bash", 0)], &[result]);
     }
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);

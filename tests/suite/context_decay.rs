@@ -12,8 +12,8 @@ use ctxsim::error::Error;
 use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
 use ctxsim::take::{Load, Progress};
-use ctxsim::worlds::needles::Conversation;
-use ctxsim::worlds::needles::trial::{LOSSES, QUARTILES, STATES, Trial};
+use ctxsim::worlds::needles::ConversationLoad;
+use ctxsim::worlds::needles::trial::{LOSSES, LoadTrial, QUARTILES, STATES};
 use serde_json::Value;
 
 /// Returns a file below the tests' data.
@@ -39,10 +39,10 @@ fn quietly(plan: &Plan, threads: usize) -> Report {
 }
 
 /// Returns the trials of a plan, each with its policy.
-fn trials(plan: &Plan, threads: usize) -> Vec<(String, Trial)> {
-    let of = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().trials_of(load, it);
+fn trials(plan: &Plan, threads: usize) -> Vec<(String, LoadTrial)> {
+    let of = |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().trials_of(load, it);
     let runs = plan.each(Some(threads), &|_, _| {}, of).unwrap().concat();
-    let named = |(cell, trials): (ctxsim::take::Cell, Vec<Trial>)| {
+    let named = |(cell, trials): (ctxsim::take::Cell, Vec<LoadTrial>)| {
         let policy = plan.policies[cell.policy].clone();
         trials.into_iter().map(move |it| (policy.clone(), it))
     };
@@ -62,7 +62,7 @@ fn every_row_of_the_published_script_is_reproduced() {
 
     assert_eq!((rows.len(), ours.len()), (100, 100));
     for row in rows {
-        let is_row = |policy: &str, it: &Trial| {
+        let is_row = |policy: &str, it: &LoadTrial| {
             row["policy"] == policy && row["conv_length"] == it.length && row["trial"] == it.trial
         };
         let (_, own) = ours.iter().find(|(policy, it)| is_row(policy, it)).unwrap();
@@ -188,9 +188,11 @@ fn who_drops_nothing_and_may_keep_all_knows_all() {
 #[test]
 fn probes_add_up_to_their_trials() {
     let plan = plan(&["scenario.load.conversation.trials=2"]);
-    let trials = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().trials_of(load, it);
+    let trials =
+        |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().trials_of(load, it);
     let trials = plan.each(Some(1), &|_, _| {}, trials).unwrap().concat();
-    let probes = |load: &Load, it: Progress<'_>| load.world::<Conversation>().unwrap().probes_of(load, it);
+    let probes =
+        |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().probes_of(load, it);
     let probes = plan.each(Some(2), &|_, _| {}, probes).unwrap().concat();
 
     assert_eq!((probes.len(), probes[0].1.len()), (4, 370));
@@ -201,7 +203,7 @@ fn probes_add_up_to_their_trials() {
                 .iter()
                 .filter(|it| (it.conv_length, it.trial) == (trial.length, trial.trial))
                 .collect();
-            let count = |holds: &dyn Fn(&ctxsim::worlds::needles::probe::Probe) -> bool| {
+            let count = |holds: &dyn Fn(&ctxsim::worlds::needles::probe::NeedleProbe) -> bool| {
                 u32::try_from(of.iter().filter(|it| holds(it)).count()).unwrap()
             };
             assert_eq!(count(&|it| it.found && it.implicit), trial.implicit.found);

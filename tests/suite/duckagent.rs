@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::report::{ALL, Report, Totals};
+use ctxsim::report::{ALL, Report, RunTotals};
 use serde_json::Value;
 
 /// Names a policy or a profile of the reference.
@@ -23,15 +23,15 @@ fn run(comparison: &Comparison) -> Report {
 }
 
 /// Returns what a run of ours came to, whether it stands among the runs or among their sums.
-fn totals<'r>(report: &'r Report, scenario: &str, policy: &str) -> Option<(&'r str, Totals)> {
+fn totals<'r>(report: &'r Report, scenario: &str, policy: &str) -> Option<(&'r str, RunTotals)> {
     let runs = report.sums.iter().chain(&report.runs);
     let mut found = runs
         .filter(|it| it.policy == full(policy) && (it.scenario == scenario || it.scenario == full(scenario)));
-    found.next().map(|it| (it.scenario.as_str(), Totals::new(&it.tally)))
+    found.next().map(|it| (it.scenario.as_str(), RunTotals::new(&it.tally)))
 }
 
 /// Returns our number for a column of the reference, and how far it may be off.
-fn ours(column: &str, totals: &Totals) -> Option<(f64, f64)> {
+fn ours(column: &str, totals: &RunTotals) -> Option<(f64, f64)> {
     let (place, tolerance) = match column {
         "requested_user_turn_count" => ("turns_requested", 0.0),
         "user_turn_count" => ("turns_started", 0.0),
@@ -73,12 +73,15 @@ fn ours(column: &str, totals: &Totals) -> Option<(f64, f64)> {
 }
 
 /// Returns a number that every run has.
-fn number(totals: &Totals, place: &str) -> f64 {
+fn number(totals: &RunTotals, place: &str) -> f64 {
     totals.number(place).unwrap()
 }
 
 /// Compares one row of the reference; returns what differs, and how many fields were compared.
-fn differences<'v>(totals: &Totals, row: impl Iterator<Item = (&'v str, &'v Value)>) -> (Vec<String>, usize) {
+fn differences<'v>(
+    totals: &RunTotals,
+    row: impl Iterator<Item = (&'v str, &'v Value)>,
+) -> (Vec<String>, usize) {
     let mut n = 0;
     let mut found = Vec::new();
     for (column, theirs) in row {
@@ -150,7 +153,7 @@ fn the_seven_published_costs_are_reproduced() {
     let ours = published.map(|(profile, _)| {
         let mut sums = report.sums.iter().filter(|it| it.profile == full(profile));
         let row = sums.find(|it| it.policy.ends_with("guarded_mid_one_shot")).unwrap();
-        let totals = Totals::new(&row.tally);
+        let totals = RunTotals::new(&row.tally);
         assert_eq!(number(&totals, "turns_completed"), 1_188.0);
         (profile, format!("{:.6}", number(&totals, "cost_usd.total")))
     });
@@ -201,7 +204,7 @@ fn every_number_of_the_whole_reference_is_reproduced() {
 }
 
 /// The suite that the reference's own tests use: a long run under one profile.
-fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<Totals> {
+fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<RunTotals> {
     let report = run(&Comparison {
         suite: Some("duckagent-matrix".to_owned()),
         policies: policies.iter().map(|it| full(it)).collect(),
@@ -209,7 +212,7 @@ fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<Totals> {
         set: vec![format!("scenario.load.generate.turns={turns}")],
         ..Comparison::default()
     });
-    report.runs.iter().map(|it| Totals::new(&it.tally)).collect()
+    report.runs.iter().map(|it| RunTotals::new(&it.tally)).collect()
 }
 
 #[test]
@@ -290,7 +293,7 @@ fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
     };
     let mut costs: indexmap::IndexMap<&str, [f64; 3]> = indexmap::IndexMap::new();
     for row in runs {
-        let totals = Totals::new(&row.tally);
+        let totals = RunTotals::new(&row.tally);
         let sum = costs.entry(row.policy.as_str()).or_default();
         sum[0] += number(&totals, "cost_usd.total");
         sum[1] += number(&totals, "cache_read_tokens");

@@ -12,10 +12,12 @@ use ctxsim::ledger::{Role, Rows};
 use ctxsim::price;
 use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
-use ctxsim::report::rows::Context;
+use ctxsim::report::rows::RowContext;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{Due, Kind, Level, Need, NewItem, Preserve, Sizes, Texts, Timeline, TimelineBuilder};
+use ctxsim::timeline::{
+    Due, ItemSizes, Kind, Level, Need, NewItem, Preserve, Texts, Timeline, TimelineBuilder,
+};
 use proptest::prelude::*;
 
 use crate::laws::hold;
@@ -59,7 +61,7 @@ fn two_turns() -> Timeline {
     for (start_ms, user) in [(0, 200), (430_000, 90)] {
         timeline.begin_turn(&[NewItem::plain(Kind::User, user)]);
         for step in 0..3 {
-            let sizes = Sizes { raw: 900 + 10 * step, excerpt: 300, summary: 120, handle: 20 };
+            let sizes = ItemSizes { raw: 900 + 10 * step, excerpt: 300, summary: 120, handle: 20 };
             let recover = Recover { handle: 20, local: 100, exact: 400 };
             let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, recover);
             let at_ms = start_ms + 10_000 * i64::from(step);
@@ -79,7 +81,7 @@ fn two_turns() -> Timeline {
 /// Explains a request as a terminal of a hundred columns shows it; returns the words.
 fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n: usize) -> String {
     let it = explain(timeline, policy, profile, n).unwrap();
-    let context = Context {
+    let context = RowContext {
         policy,
         scenario: &timeline.name,
         sessions: &[],
@@ -87,7 +89,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
         profile,
         names_run: false,
     };
-    let style = table::Style { width: Some(100), ..table::Style::default() };
+    let style = table::ExplainStyle { width: Some(100), ..table::ExplainStyle::default() };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
     let mut settings = insta::Settings::clone_current();
@@ -217,7 +219,7 @@ fn what_held_for_one_request_is_told_as_taken_back() {
 fn an_explanation_for_programs_has_the_row_and_every_item() {
     let (timeline, policy, profile) = (two_turns(), policy(MASK), profile(BREAKPOINTS));
     let it = explain(&timeline, &policy, &profile, 8).unwrap();
-    let context = Context {
+    let context = RowContext {
         policy: &policy,
         scenario: "s",
         sessions: &[],

@@ -15,7 +15,7 @@ use ctxsim::input::Profile;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::ledger::{Role, Rows, TokenUse};
 use ctxsim::price;
-use ctxsim::recovery::{Bound, Explores};
+use ctxsim::recovery::{End, Explores};
 
 /// The requests that are looked at on either side of a compaction.
 const WINDOW: u32 = 20;
@@ -24,7 +24,7 @@ fn reference() -> Option<PathBuf> {
     std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)
 }
 
-fn declared(end: Bound) -> Explores {
+fn declared(end: End) -> Explores {
     Refetch::default().explored().terms(end).explores.unwrap()
 }
 
@@ -72,7 +72,7 @@ fn measured() -> Vec<Measured> {
         };
         let stable = Some(number(compaction, "S")).filter(|it| *it > 0.0).unwrap_or(usual);
         let removed = (number(compaction, "prompt_before") - number(compaction, "prompt_after")).max(0.0);
-        let window = f64::from(declared(Bound::Value).fades_in_requests);
+        let window = f64::from(declared(End::Value).fades_in_requests);
         let missing = after.iter().map(|it| {
             let faded = removed * (1.0 - (number(it, "offset") - 1.0) / window).max(0.0);
             let stands = (number(it, "prompt") - stable).max(0.0);
@@ -100,7 +100,7 @@ fn the_declared_rate_is_what_the_rows_around_real_compactions_give_and_each_half
         return;
     }
     let all = measured();
-    let [value, low, high] = Bound::ALL.map(|it| declared(it).calls_per_request);
+    let [value, low, high] = End::ALL.map(|it| declared(it).calls_per_request);
 
     let found = new_calls(all.iter());
     let halves = [0, 1].map(|half| new_calls(all.iter().filter(|it| it.session % 2 == half)));
@@ -114,9 +114,9 @@ fn the_declared_rate_is_what_the_rows_around_real_compactions_give_and_each_half
 
 #[test]
 fn sizes_of_what_is_looked_up_have_the_published_mean_median_and_tail() {
-    let sizes = declared(Bound::Value).fetched_tokens;
+    let sizes = declared(End::Value).fetched_tokens;
 
-    assert_eq!(declared(Bound::Value).moments()[0], 4_555.0);
+    assert_eq!(declared(End::Value).moments()[0], 4_555.0);
     assert_eq!((sizes[4] + sizes[5]) / 2, 1_558);
     assert_eq!((sizes[8] + sizes[9]) / 2, 15_456);
     assert_eq!(sizes.iter().filter(|it| **it > 4_000).count(), 3, "29% are above 4,000");
@@ -124,14 +124,14 @@ fn sizes_of_what_is_looked_up_have_the_published_mean_median_and_tail() {
 
 #[test]
 fn exploration_grows_from_nothing_to_the_measured_rate_with_the_share_that_is_missing() {
-    for end in Bound::ALL {
+    for end in End::ALL {
         let it = declared(end);
         let at = |percent: u32| it.calls(f64::from(percent), f64::from(100 - percent));
         assert_eq!((at(0), at(100)), (0.0, it.calls_per_request));
         let steps: Vec<f64> = (0..=100).map(at).collect();
         assert!(steps.windows(2).all(|it| it[0] <= it[1]), "{end:?} {steps:?}");
     }
-    let halves = Bound::ALL.map(|it| declared(it).calls(50.0, 50.0) / declared(it).calls_per_request);
+    let halves = End::ALL.map(|it| declared(it).calls(50.0, 50.0) / declared(it).calls_per_request);
     let is_near = |(found, at): (f64, f64)| (found - at).abs() < 1e-9;
     assert!(
         halves.into_iter().zip([0.5, 0.25, 0.75]).all(is_near),

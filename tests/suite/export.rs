@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use ctxsim::catalog::Catalog;
 use ctxsim::engine::Simulation;
 use ctxsim::input::profile::{Blocks, Touch};
-use ctxsim::input::scenario::{Assume, SideRequest};
+use ctxsim::input::scenario::{Assume, HiddenRequest};
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::Timeline;
@@ -33,7 +33,7 @@ fn profile() -> Profile {
 }
 
 fn timeline(text: &str) -> Timeline {
-    let assume = Assume { side_request: Some(SideRequest::None), ..Assume::default() };
+    let assume = Assume { side_request: Some(HiddenRequest::None), ..Assume::default() };
     import(text, "test", &assume, &[]).unwrap().timeline
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::measure::missed::Cause;
+use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
 use tempfile::TempDir;
 
@@ -86,10 +86,10 @@ fn each_miss_has_its_tokens_its_cause_and_what_it_cost_beyond_a_read() {
         assert_eq!((miss.request, miss.cause, miss.tokens), (request, cause, tokens));
         assert!((miss.usd - tokens as f64 * (1.25 - 0.1) * INPUT).abs() < 1e-9, "{miss:?}");
     };
-    assert_eq!((began.request, began.cause), (1, Cause::Began));
-    of(paused, 3, Cause::Paused, 21_200);
-    of(untold, 4, Cause::Untold, 21_500 - 5_000);
-    of(long, 5, Cause::Paused, 21_600 - 15_000);
+    assert_eq!((began.request, began.cause), (1, MissCause::Began));
+    of(paused, 3, MissCause::Paused, 21_200);
+    of(untold, 4, MissCause::Untold, 21_500 - 5_000);
+    of(long, 5, MissCause::Paused, 21_600 - 15_000);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn firings_stand_in_every_format() {
     let report = report("(name: \"compact\", when: prompt(above: tokens(180_000)), apply: drop)");
 
     for text in [
-        table::report(&report, table::Layout::default()),
+        table::report(&report, table::TableLayout::default()),
         markdown::report(&report, Detail::Groups),
         // A page sets what stands in backticks as code.
         html::report(&report, Detail::Groups, &html::Traces::default())

@@ -10,7 +10,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::quantity::Cost;
 use ctxsim::take::Run;
-use ctxsim::worlds::histories::Summary;
+use ctxsim::worlds::histories::FetchSummary;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -75,8 +75,8 @@ fn run(alike: Alike, layout: &str, memory: &str, set: &[&str]) -> [Run; 2] {
     report.runs.try_into().unwrap()
 }
 
-fn found(run: &Run) -> &Summary {
-    run.found::<Summary>().unwrap()
+fn found(run: &Run) -> &FetchSummary {
+    run.found::<FetchSummary>().unwrap()
 }
 
 /// Returns an amount of US dollars to the picodollar.

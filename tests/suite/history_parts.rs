@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::parts::{Making, Shard};
+use ctxsim::compare::parts::{Making, PlanShard};
 use ctxsim::compare::{Comparison, Plan, never_stops};
 use ctxsim::counts::counted;
 use ctxsim::report::part::HistoryPart;
@@ -331,7 +331,7 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
         ..Comparison::default()
     };
     let plan = Plan::new(&catalog, &comparison).unwrap();
-    let read = |shard: Shard, is_there: bool| {
+    let read = |shard: PlanShard, is_there: bool| {
         let made: Mutex<Vec<String>> = Mutex::default();
         let take = |part: HistoryPart| {
             made.lock().unwrap().push(part.name);
@@ -348,7 +348,7 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
     };
 
     let [cli, web] = ["mine/Users/ann/cli", "mine/Users/ann/web"];
-    let share = |name: &str, of| (1..=of).find(|part| Shard { part: *part, of }.has(name)).unwrap();
+    let share = |name: &str, of| (1..=of).find(|part| PlanShard { part: *part, of }.has(name)).unwrap();
     let of = (2..99).find(|of| share(cli, *of) != share(web, *of)).unwrap();
     for part in 1..=of {
         let expected = match part {
@@ -356,10 +356,10 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
             it if it == share(web, of) => (vec![web.to_owned()], 1),
             _ => (Vec::new(), 0),
         };
-        assert_eq!(read(Shard { part, of }, false), expected);
+        assert_eq!(read(PlanShard { part, of }, false), expected);
     }
-    assert_eq!(read(Shard::WHOLE, false).1, 4);
-    assert_eq!(read(Shard::WHOLE, true), (Vec::new(), 0));
+    assert_eq!(read(PlanShard::WHOLE, false).1, 4);
+    assert_eq!(read(PlanShard::WHOLE, true), (Vec::new(), 0));
 }
 
 /// The shared sessions, where they are.

@@ -12,14 +12,14 @@ use ctxsim::ledger::{CacheUse, Outcome, Rows, RunFault, Sums};
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
-use ctxsim::projection::prompt::Shown;
+use ctxsim::projection::prompt::ShownAs;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{Ambient, Editor, Projector};
-use ctxsim::projection::{SlotIx, Text};
+use ctxsim::projection::{PromptText, SlotIx};
 use ctxsim::quantity::Cost;
 use ctxsim::recovery::CompiledRecovery;
 use ctxsim::timeline::import::import;
-use ctxsim::timeline::{EventKind, Kind, NewItem, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{EventKind, ItemSizes, Kind, NewItem, Timeline, TimelineBuilder};
 use indexmap::IndexMap;
 
 /// How a policy says its view.
@@ -72,7 +72,7 @@ impl<'t> Teller<'t> {
     fn tell(&mut self, turn: usize, edit: &mut Editor<'_, '_>) {
         let items = edit.prompt().history().turns()[turn].items.clone();
         let words = format!("Turn {turn} had {} parts.", items.len());
-        let text = Text::of(&words, self.timeline);
+        let text = PromptText::of(&words, self.timeline);
         self.words.insert(items.start, words);
         match self.how {
             How::RewritesAndDrops => {
@@ -106,8 +106,8 @@ fn sonnet() -> Profile {
 }
 
 /// Puts other words into an item's place.
-fn rewrite(edit: &mut Editor<'_, '_>, slot: SlotIx, text: Text) -> bool {
-    edit.resize(slot, Rendered::sized(Shown::Summary, text.tokens, false).saying(text))
+fn rewrite(edit: &mut Editor<'_, '_>, slot: SlotIx, text: PromptText) -> bool {
+    edit.resize(slot, Rendered::sized(ShownAs::Summary, text.tokens, false).saying(text))
 }
 
 fn identity() -> Policy {
@@ -186,7 +186,7 @@ fn small() -> Timeline {
     timeline.stable(Kind::System, 1_000);
     for _ in 0..2 {
         timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
-        let sizes = Sizes { raw: 500, excerpt: 100, summary: 50, handle: 5 };
+        let sizes = ItemSizes { raw: 500, excerpt: 100, summary: 50, handle: 5 };
         let result = NewItem::result("read", 0, sizes, Default::default(), Default::default());
         timeline.step(0, 10, &[NewItem::call("read", 10)], &[result]);
         timeline.step(1_000, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
@@ -225,17 +225,17 @@ fn words_are_known_by_themselves_and_by_nothing_else() {
 
     let played = play_small(3, |edit| {
         let as_it_came = digest(edit);
-        rewrite(edit, 3, Text::sized(500, 7));
+        rewrite(edit, 3, PromptText::sized(500, 7));
         let first = digest(edit);
-        rewrite(edit, 3, Text::sized(500, 8));
+        rewrite(edit, 3, PromptText::sized(500, 8));
         let of_equal_size = digest(edit);
-        rewrite(edit, 3, Text::sized(500, 7));
+        rewrite(edit, 3, PromptText::sized(500, 7));
         let again = digest(edit);
         let item = edit.prompt().item(3);
-        let own = Text::sized(item.raw, item.digest);
+        let own = PromptText::sized(item.raw, item.digest);
         rewrite(edit, 3, own);
         let own_words = digest(edit);
-        edit.resize(3, Rendered::sized(Shown::Raw, 500, false));
+        edit.resize(3, Rendered::sized(ShownAs::Raw, 500, false));
 
         assert_eq!([first, as_it_came, as_it_came], [again, own_words, digest(edit)]);
         assert!(first != of_equal_size && first != as_it_came);

@@ -26,7 +26,7 @@ mod wires;
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::input::scenario::{Assume, Load, ScenarioFile};
+use ctxsim::input::scenario::{Assume, LoadSpec, ScenarioFile};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, SuiteFile, decode};
 use ctxsim::timeline::import::{Imported, detect, import};
 use ctxsim::timeline::{Kind, NO_ITEM, Preserve, Timeline};
@@ -39,7 +39,7 @@ const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml")
 fn bundled_assumptions() -> (Assume, Vec<String>) {
     let scenario: ScenarioFile = decode::decode(SCENARIO, Format::Toml).unwrap();
     match scenario.load {
-        Load::Recorded { assume, .. } => (*assume, scenario.file_tools),
+        LoadSpec::Recorded { assume, .. } => (*assume, scenario.file_tools),
         _ => panic!("the bundled scenario is a recording"),
     }
 }

@@ -83,7 +83,7 @@ fn every_scenario_that_is_not_recorded_makes_a_trace() {
 
     for (name, spec) in &scenarios {
         assert_eq!(*name, spec.name);
-        if !matches!(spec.load, ctxsim::input::scenario::Load::Recorded { .. }) {
+        if !matches!(spec.load, ctxsim::input::scenario::LoadSpec::Recorded { .. }) {
             assert_eq!(bundled(&scenarios, name).name, *name);
         }
     }

@@ -1,16 +1,16 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
 use ctxsim::engine::{CompiledPolicy, Simulation};
-use ctxsim::input::policy::{Action, Recovery, Size};
-use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, Units};
-use ctxsim::input::scenario::refetch::{Assumed, Exploration, Refetch};
+use ctxsim::input::policy::{Action, RecoverySpec, Size};
+use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, UnitRules};
+use ctxsim::input::scenario::refetch::{AssumedNumber, Exploration, Refetch};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
 use ctxsim::ledger::{Outcome, Role, Rows};
 use ctxsim::quantity::{Decimal, UNLIMITED};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -136,8 +136,8 @@ fn the_engine_agrees_with_a_naive_simulator() {
 fn refetch() -> impl Strategy<Value = Refetch> {
     let share = prop::sample::select(vec!["0", "0.5", "1"]).prop_map(|it| Decimal::parse(it).unwrap());
     (share, 0_u32..100, 1_u32..4_000).prop_map(|(share, call_tokens, most)| Refetch {
-        own_request: Some(Assumed { value: share, low: share, high: share }),
-        fetched_tokens_max: Some(Assumed { value: most, low: most, high: most }),
+        own_request: Some(AssumedNumber { value: share, low: share, high: share }),
+        fetched_tokens_max: Some(AssumedNumber { value: most, low: most, high: most }),
         call_tokens: Some(call_tokens),
         ..Refetch::default()
     })
@@ -148,16 +148,16 @@ fn explores() -> impl Strategy<Value = Option<Exploration>> {
     let calls = prop::sample::select(vec!["0", "0.3", "1.7"]).prop_map(|it| Decimal::parse(it).unwrap());
     let some = (calls, 1_u32..6, -1.0_f64..=1.0, 0_u32..3_000);
     prop::option::of(some.prop_map(|(calls, fades, bend, most)| Exploration {
-        calls_per_request: Some(Assumed { value: calls, low: calls, high: calls }),
+        calls_per_request: Some(AssumedNumber { value: calls, low: calls, high: calls }),
         fades_in_requests: Some(fades),
-        bend: Some(Assumed { value: bend, low: bend, high: bend }),
+        bend: Some(AssumedNumber { value: bend, low: bend, high: bend }),
         fetched_tokens: Some(std::array::from_fn(|nth| most / (nth as u32 + 1))),
     }))
 }
 
 #[test]
 fn the_engine_agrees_with_a_naive_simulator_where_needs_are_drawn() {
-    let rereads = Recovery::NaiveReread { limit: 2, fits: Some(Size::Tokens(0)) };
+    let rereads = RecoverySpec::NaiveReread { limit: 2, fits: Some(Size::Tokens(0)) };
     let recovery = prop::option::of(Just(rereads));
     let policy = (policy(), layout(), recovery).prop_map(|(spec, layout, recovery)| PolicyFile {
         layout,
@@ -241,7 +241,7 @@ fn rules_that_keep() -> impl Strategy<Value = CacheRules> {
     let stored = ExplicitCache { min_tokens: 1_024, ttl_ms: 1 << 40, renews: false };
     prop_oneof![
         steps().prop_map(|steps| CacheRules::PrefixInterval { steps, ttl_ms: None }),
-        units().prop_map(|rules| CacheRules::Units(Units { ttl_ms: None, ..rules })),
+        units().prop_map(|rules| CacheRules::Units(UnitRules { ttl_ms: None, ..rules })),
         breakpoints().prop_map(move |rules| CacheRules::Breakpoints(seen(rules))),
         (1_u64..600, any::<bool>()).prop_map(|(block_tokens, is_head_first)| {
             let touch = if is_head_first { Touch::HeadFirst } else { Touch::TailFirst };
@@ -327,7 +327,7 @@ fn uniform(n_turns: i64) -> Timeline {
     for turn_ix in 0..n_turns {
         timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
         for step in 0..3 {
-            let sizes = Sizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
+            let sizes = ItemSizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
             let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, Recover::default());
             timeline.step(turn_ix * 40_000 + step * 10_000, 60, &[NewItem::call("read", 40)], &[result]);
         }

@@ -10,7 +10,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
-use ctxsim::input::scenario::{Amount, Load, Range, Turn};
+use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};
 use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
@@ -101,28 +101,28 @@ fn scenario(own: &ScenarioFile, cell: &Cell, output_tokens: Option<f64>, seed: u
     const OF_CALLS: f64 = 6.0 * 18.0;
     const OF_FIRST: f64 = 700.0;
     let mut spec = ScenarioFile { seed, ..own.clone() };
-    let Load::Generate(load) = &mut spec.load else { panic!("{} is no pattern", own.name) };
+    let LoadSpec::Generate(load) = &mut spec.load else { panic!("{} is no pattern", own.name) };
     let others = cell.turns as f64 - 2.0;
     let mean = output_tokens.map(|it| ((it - OF_CALLS - 2.0 * OF_FIRST) / others).max(0.0));
     for turn in load.patterns.iter_mut().skip(2) {
         let mean = mean.unwrap_or_else(|| turn.answer_tokens.most() as f64);
-        turn.answer_tokens = Amount::Range(Range { first: 0, last: (2.0 * mean).round() as u64 });
+        turn.answer_tokens = Amount::Range(NumberRange { first: 0, last: (2.0 * mean).round() as u64 });
     }
     spec
 }
 
 /// The same with one more question at its end.
 fn asking(mut spec: ScenarioFile) -> ScenarioFile {
-    let Load::Generate(load) = &mut spec.load else { panic!("no pattern") };
+    let LoadSpec::Generate(load) = &mut spec.load else { panic!("no pattern") };
     let filler = load.patterns.iter().find(|it| it.name == "filler").unwrap();
-    let question = Turn { times: 1, user_tokens: Amount::Fixed(93), ..filler.clone() };
+    let question = TurnSpec { times: 1, user_tokens: Amount::Fixed(93), ..filler.clone() };
     load.patterns.push(question);
     spec
 }
 
 /// The same with replies that say again what results told.
 fn repeating(mut spec: ScenarioFile) -> ScenarioFile {
-    let Load::Generate(load) = &mut spec.load else { panic!("no pattern") };
+    let LoadSpec::Generate(load) = &mut spec.load else { panic!("no pattern") };
     load.patterns.iter_mut().for_each(|it| it.repeats = true);
     spec
 }

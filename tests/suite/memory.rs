@@ -12,10 +12,10 @@ use ctxsim::ledger::{
     Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums,
 };
 use ctxsim::measure::Tally;
-use ctxsim::memory::{Call, Memory, Recalled, View};
+use ctxsim::memory::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled};
 use ctxsim::quantity::{Cost, Decimal};
-use ctxsim::timeline::facts::{Form, Plant};
-use ctxsim::timeline::{Kind, Lifecycle, NewItem, Sizes, Timeline, TimelineBuilder, TurnIx};
+use ctxsim::timeline::facts::{FactForm, Plant};
+use ctxsim::timeline::{ItemSizes, Kind, Lifecycle, NewItem, Timeline, TimelineBuilder, TurnIx};
 
 /// The rows and what else a run tells.
 #[derive(Default)]
@@ -76,12 +76,13 @@ fn nine_sessions(before_last: Option<Lifecycle>) -> Timeline {
         }
         timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
         match session {
-            1 | 5 => timeline.plant("port", Form::Explicit, 0),
+            1 | 5 => timeline.plant("port", FactForm::Explicit, 0),
             9 => timeline.ask("port"),
             _ => {}
         }
         let at_ms = session * 60_000;
-        let result = NewItem { kind: Kind::ToolResult, sizes: Sizes::whole(200), ..NewItem::call("ls", 0) };
+        let result =
+            NewItem { kind: Kind::ToolResult, sizes: ItemSizes::whole(200), ..NewItem::call("ls", 0) };
         timeline.step(at_ms, 10, &[NewItem::call("ls", 10)], &[result]);
         timeline.step(at_ms + 10_000, 20, &[NewItem::plain(Kind::Assistant, 20)], &[]);
     }
@@ -222,18 +223,18 @@ fn calls_to_a_service_have_their_price_and_their_time_after_the_ledger() {
 struct Diary {
     n_pages: u32,
     n_seen: u32,
-    calls: Vec<Call>,
+    calls: Vec<MemoryServiceCall>,
     /// What it was told of, in order.
     heard: Rc<RefCell<Vec<String>>>,
 }
 
-impl Memory for Diary {
+impl PolicyMemory for Diary {
     fn recall(&mut self) -> Option<Recalled> {
         let tokens = 50 * self.n_pages;
         (tokens > 0).then_some(Recalled { tokens, digest: tokens.into() })
     }
 
-    fn observe(&mut self, view: &dyn View) {
+    fn observe(&mut self, view: &dyn MemoryView) {
         self.n_seen = view.n_items();
     }
 
@@ -245,7 +246,7 @@ impl Memory for Diary {
         self.heard.borrow_mut().push(format!("session {session} of {} items", self.n_seen));
         self.n_pages += 1;
         let service = "diary".to_owned();
-        self.calls.push(Call { kind: MemoryKind::Write, service, calls: 1, tokens: 50 });
+        self.calls.push(MemoryServiceCall { kind: MemoryKind::Write, service, calls: 1, tokens: 50 });
     }
 
     fn event(&mut self, event: Lifecycle) {
@@ -257,7 +258,7 @@ impl Memory for Diary {
         if self.n_pages > 0 { (State::Summarised, None) } else { (State::Lost, Some(Loss::Store)) }
     }
 
-    fn take_calls(&mut self) -> Vec<Call> {
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
         std::mem::take(&mut self.calls)
     }
 }

@@ -12,10 +12,10 @@ use std::process::Command;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::memory::ServiceMemory;
-use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, Load, QuestionCounts};
+use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
 use ctxsim::input::{Scenario, ScenarioFile};
 use ctxsim::report::Report;
-use ctxsim::worlds::chats::{ChatScenario, Log, Numbers, Player};
+use ctxsim::worlds::chats::{ChatLog, ChatNumbers, ChatPlayer, ChatScenario};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(crate) fn chats(made: GeneratedChats, numbers: &[(&str, f64)]) -> ChatScenar
     let from = ChatSource::Generated(made);
     let load = ChatLoad { trials: 1, conversation_time: false, session_seconds: 0, numbers, from };
     let file = ScenarioFile {
-        load: Load::Chats(Box::new(load.clone())),
+        load: LoadSpec::Chats(Box::new(load.clone())),
         ..Catalog::bundled().scenario("memory_runners/spec").unwrap().spec
     };
     ChatScenario::new(&Scenario::new(&file).unwrap(), &load, None)
@@ -45,9 +45,9 @@ pub(crate) fn few(sessions: u64, messages: u64) -> GeneratedChats {
 }
 
 /// Plays a runner over the first trial of some chats.
-pub(crate) fn play(load: &ChatScenario, runner: &ServiceMemory) -> Log {
+pub(crate) fn play(load: &ChatScenario, runner: &ServiceMemory) -> ChatLog {
     let chats = load.chats(0);
-    Player { chats: &chats, numbers: &load.numbers }.play(Some(runner))
+    ChatPlayer { chats: &chats, numbers: &load.numbers }.play(Some(runner))
 }
 
 /// Numbers under which nothing is lost.
@@ -91,6 +91,6 @@ pub(crate) fn report(scenario: &str, policies: &[&str], set: &[&str]) -> Report 
 
 #[test]
 fn the_declared_numbers_are_those_of_the_file() {
-    assert_eq!(Numbers::declared().get("search.entry_margin"), Some(2.5));
-    assert!(Numbers::declared().with(&IndexMap::new()).unwrap() == *Numbers::declared());
+    assert_eq!(ChatNumbers::declared().get("search.entry_margin"), Some(2.5));
+    assert!(ChatNumbers::declared().with(&IndexMap::new()).unwrap() == *ChatNumbers::declared());
 }

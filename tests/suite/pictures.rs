@@ -7,9 +7,9 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
-use ctxsim::report::chart::requests::Trace;
+use ctxsim::report::chart::requests::RunRequests;
 use ctxsim::report::chart::{
-    Figure, KINDS, Source, curves, distribution, frontier, requests, stacked, tornado,
+    ChartData, KINDS, PageChart, curves, distribution, frontier, requests, stacked, tornado,
 };
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
@@ -34,7 +34,7 @@ impl Ran {
         let of_loads = plan.each(Some(threads), &|_, _| {}, |load, progress| {
             let trace = |(cell, rows): (Cell, Arc<Rows>)| {
                 let profile = &load.profiles[cell.profile].name;
-                Trace::new(&load.policies[cell.policy], &load.name, profile, &rows)
+                RunRequests::new(&load.policies[cell.policy], &load.name, profile, &rows)
             };
             load.rows(progress).into_iter().map(trace).collect::<Vec<_>>()
         });
@@ -78,11 +78,11 @@ impl Ran {
         Self::new(&comparison, threads)
     }
 
-    fn source(&self) -> Source<'_> {
-        Source::new(&self.report, Detail::Groups, &self.traces.runs)
+    fn source(&self) -> ChartData<'_> {
+        ChartData::new(&self.report, Detail::Groups, &self.traces.runs)
     }
 
-    fn figures(&self) -> Vec<Figure> {
+    fn figures(&self) -> Vec<PageChart> {
         self.source().figures()
     }
 

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile, profile::written::Assumptions};
+use ctxsim::input::{Profile, ProfileFile, profile::written::AssumptionsSpec};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
 use ctxsim::measure::Tally;
 use ctxsim::price::{Bill, Costs, PriceIndex, PriceRows, request, storage};
 use ctxsim::quantity::{Cost, Decimal};
-use ctxsim::report::Totals;
+use ctxsim::report::RunTotals;
 use proptest::prelude::*;
 
 /// Makes a profile of prices in TOML, with more for `[assumptions]`.
@@ -271,7 +271,7 @@ fn a_price_that_is_absent_is_not_a_price_of_zero() {
     let mut sums = Sums::default();
     sums.request(&row([0, 0, 1, 0, 0]));
     let tally = Tally::new(&sums, None, &Outcome::default(), false, &only_minutes);
-    let json = serde_json::to_value(Totals::new(&tally)).unwrap();
+    let json = serde_json::to_value(RunTotals::new(&tally)).unwrap();
     assert!(json["cost_usd"]["total"].is_null() && json["cost_usd"]["cache_write"].is_null(), "{json}");
 }
 
@@ -305,7 +305,7 @@ fn wrong_prices_are_told_where_they_stand() {
     assert_eq!(with("[prices.services.batch]\n"), ["service-form"]);
     assert_eq!(with("[[prices]]\ninput = 2.0\n"), ["price-date-duplicate"]);
     assert_eq!(with("[[prices]]\nfrom = \"soon\"\ninput = 2.0\n")[0], "date-format");
-    assert_eq!(Assumptions::default().services.len(), 0);
+    assert_eq!(AssumptionsSpec::default().services.len(), 0);
 }
 
 /// Prices some requests one by one.

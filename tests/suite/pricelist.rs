@@ -14,11 +14,11 @@ use std::process::{Command, Output};
 use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::input::profile::cache::LookbackUnit;
 use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{CacheRules, Price, Profile, ProfileFile};
+use ctxsim::input::{CacheRules, PriceSpec, Profile, ProfileFile};
 use ctxsim::ledger::TokenUse;
 use ctxsim::price::Bill;
-use ctxsim::pricelist::place::{Placed, place};
-use ctxsim::pricelist::{Entry, Found, PriceFile, read};
+use ctxsim::pricelist::place::{PlacedProfile, place};
+use ctxsim::pricelist::{ListContents, ListEntry, PriceFile, read};
 use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 }
 
 /// Reads one list from text.
-fn list(path: &str, text: &str) -> Found {
+fn list(path: &str, text: &str) -> ListContents {
     read(&[PriceFile { path: path.to_owned(), text: text.to_owned() }]).unwrap().remove(0)
 }
 
@@ -37,7 +37,7 @@ fn file(path: &Path) -> PriceFile {
     PriceFile { path: path.display().to_string(), text: std::fs::read_to_string(path).unwrap() }
 }
 
-fn placed<'a>(all: &'a [Placed], name: &str) -> &'a Profile {
+fn placed<'a>(all: &'a [PlacedProfile], name: &str) -> &'a Profile {
     &all.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}")).profile
 }
 
@@ -125,8 +125,8 @@ fn every_key_of_a_price_is_read_exactly() {
         "cache_creation_input_token_cost_above_1hr": 2e-06, "input_cost_per_token_above_128k_tokens": 4e-06,
         "cache_creation_input_token_cost_above_1hr_above_128k_tokens": 8e-06, "input_cost_per_token_batches": 5e-07,
         "output_cost_per_token_batches": 1.25e-06}}"#;
-    let entry: Entry = list("l.json", text).entries.remove(0);
-    let price: &Price = &entry.prices[0];
+    let entry: ListEntry = list("l.json", text).entries.remove(0);
+    let price: &PriceSpec = &entry.prices[0];
     let decimal = |text| Decimal::parse(text).unwrap();
 
     assert_eq!((price.input, price.output), (decimal("1"), Some(decimal("2.5"))));
@@ -292,7 +292,7 @@ fn expected_usd(text: &str) -> Option<u64> {
 }
 
 /// Prices an entry as of the day of the list.
-fn bill(entry: &Entry, consumed: &TokenUse) -> Result<Bill, String> {
+fn bill(entry: &ListEntry, consumed: &TokenUse) -> Result<Bill, String> {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-08-21\"\nsources = [\"s\"]\nprices = []\ncache = \"none\"\n";
     let spec: ProfileFile = decode(text, Format::Toml).unwrap();
     let spec = ProfileFile { prices: entry.prices.clone(), ..spec };

@@ -4,10 +4,10 @@ mod conditions;
 
 use ctxsim::input::PolicyFile;
 use ctxsim::input::policy::{
-    Action, Budget, Cond, Count, Counter, Counts, Duration, Extent, Fold, FoldedResults, Keep, Kept, Kind,
-    Lasts, Moment, Order, Part, Pause, Prefix, Preserve, Recovery, Rendition, Restore, Scope, SecondCall,
-    SecondReads, Shown, Size, StageFile, Step, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
-    Supersedes, TableRow, Unit,
+    Action, Budget, BudgetCounts, Cond, Count, Duration, EditsLast, Extent, Fold, FoldedResults,
+    HarnessCounter, Keep, KeptItems, Kind, Moment, Order, Pause, PrefixRule, Preserve, PromptPart,
+    RecoverySpec, Rendition, Restore, Scope, SecondCall, SecondReads, ShownAs, Size, StageFile, StageStep,
+    Summarise, SummaryPer, SummaryPrompt, SummaryWords, Supersedes, TableRow, Unit,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -39,8 +39,8 @@ fn preserve() -> BoxedStrategy<Vec<Preserve>> {
     prop_oneof![4 => Just(Vec::new()), 1 => subsequence(all, 1..=2)].boxed()
 }
 
-fn shown() -> BoxedStrategy<Vec<Shown>> {
-    use Shown::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
+fn shown() -> BoxedStrategy<Vec<ShownAs>> {
+    use ShownAs::{Exact, Gist, Handle, Marker, Offload, Preview, Raw, Summary, Truncate};
     some_of(vec![Raw, Exact, Summary, Gist, Preview, Handle, Marker, Truncate, Offload]).boxed()
 }
 
@@ -66,7 +66,7 @@ fn by() -> BoxedStrategy<Option<Extent>> {
 }
 
 fn scope(order: Order) -> BoxedStrategy<Scope> {
-    let part = select(vec![Part::History, Part::Active, Part::Completed]);
+    let part = select(vec![PromptPart::History, PromptPart::Active, PromptPart::Completed]);
     let larger = prop::option::weighted(0.2, plain_small());
     let few = || prop::option::weighted(0.25, extent());
     let filters = (kinds(), tools(), tools(), preserve(), shown(), larger, superseded_by());
@@ -144,7 +144,7 @@ fn row() -> BoxedStrategy<TableRow> {
 
 fn budget() -> BoxedStrategy<Budget> {
     let per = select(vec![Extent::All, Extent::Turns(Count::Fixed(1))]);
-    let counts = select(vec![Counts::Shown, Counts::Visited]);
+    let counts = select(vec![BudgetCounts::Shown, BudgetCounts::Visited]);
     (0_u64..9_000, per, counts)
         .prop_map(|(tokens, per, counts)| Budget { tokens: Size::Tokens(tokens), per, counts })
         .boxed()
@@ -200,13 +200,13 @@ fn summarise() -> BoxedStrategy<Action> {
 }
 
 /// What may go with a summary: a cap on what is read, what is kept, a second request, files that come back.
-type Beside = (Option<Size>, Option<Kept>, Option<SecondCall>, Option<Restore>);
+type Beside = (Option<Size>, Option<KeptItems>, Option<SecondCall>, Option<Restore>);
 
 fn beside() -> BoxedStrategy<Beside> {
     let some = |most: u64| prop::option::weighted(0.5, (0..most).prop_map(Size::Tokens));
     let kinds = subsequence(vec![Kind::User, Kind::Assistant, Kind::ToolResult, Kind::Reasoning], 1..=2);
     let keeps =
-        (kinds, 0_u64..3_000).prop_map(|(kinds, tokens)| Kept { kinds, tokens: Size::Tokens(tokens) });
+        (kinds, 0_u64..3_000).prop_map(|(kinds, tokens)| KeptItems { kinds, tokens: Size::Tokens(tokens) });
     let reads = select(vec![SecondReads::History, SecondReads::Summary]);
     let again = (reads, some(500), some(900)).prop_map(|(reads, overhead, output)| SecondCall {
         reads,
@@ -299,28 +299,28 @@ fn does() -> impl Strategy<Value = Does> {
     prop_oneof![8 => show, 2 => Just(Does::Drop), 3 => Just(Does::Summarise), 4 => Just(Does::Fold)]
 }
 
-fn step() -> BoxedStrategy<Step> {
+fn step() -> BoxedStrategy<StageStep> {
     does()
         .prop_flat_map(|does| {
             let until = until(does == Does::Summarise, is_foreseen(does), false);
             let own = prop::option::weighted(0.5, when(false));
             (own, scope_of(does), action(does), prop::option::weighted(0.5, until))
-                .prop_map(|(when, scope, apply, until)| Step { when, scope: Some(scope), apply, until })
+                .prop_map(|(when, scope, apply, until)| StageStep { when, scope: Some(scope), apply, until })
         })
         .boxed()
 }
 
-fn lasts() -> impl Strategy<Value = Lasts> {
-    prop_oneof![4 => Just(Lasts::History), 1 => Just(Lasts::Request), 1 => Just(Lasts::TurnEnd)]
+fn lasts() -> impl Strategy<Value = EditsLast> {
+    prop_oneof![4 => Just(EditsLast::History), 1 => Just(EditsLast::Request), 1 => Just(EditsLast::TurnEnd)]
 }
 
 /// Edits that stay only from a turn's end on are made there.
-fn possible(lasts: Lasts, at: &[Moment]) -> Lasts {
-    if lasts == Lasts::TurnEnd && !at.contains(&Moment::TurnEnd) { Lasts::History } else { lasts }
+fn possible(lasts: EditsLast, at: &[Moment]) -> EditsLast {
+    if lasts == EditsLast::TurnEnd && !at.contains(&Moment::TurnEnd) { EditsLast::History } else { lasts }
 }
 
-fn prefix() -> impl Strategy<Value = Prefix> {
-    prop_oneof![4 => Just(Prefix::Breaks), 1 => Just(Prefix::Keeps)]
+fn prefix() -> impl Strategy<Value = PrefixRule> {
+    prop_oneof![4 => Just(PrefixRule::Breaks), 1 => Just(PrefixRule::Keeps)]
 }
 
 fn late_stage() -> BoxedStrategy<StageFile> {
@@ -360,7 +360,7 @@ fn late_stage() -> BoxedStrategy<StageFile> {
 fn entry_stage() -> BoxedStrategy<StageFile> {
     let scope = (tools(), preserve(), prop::option::weighted(0.3, plain_small())).prop_map(
         |(tools, preserve, larger_than)| Scope {
-            part: Part::Entering,
+            part: PromptPart::Entering,
             tools,
             preserve,
             larger_than,
@@ -398,16 +398,17 @@ fn idle_stage() -> BoxedStrategy<StageFile> {
         .prop_map(|(pause, stage)| StageFile {
             at: Some(vec![Moment::Idle]),
             pause: Some(pause),
-            lasts: stage.lasts.filter(|it| *it == Lasts::Request),
+            lasts: stage.lasts.filter(|it| *it == EditsLast::Request),
             ..stage
         })
         .boxed()
 }
 
-fn recovery() -> BoxedStrategy<Option<Recovery>> {
+fn recovery() -> BoxedStrategy<Option<RecoverySpec>> {
     let reread = (1_u64..4, prop::option::of(plain_size()))
-        .prop_map(|(limit, fits)| Some(Recovery::NaiveReread { limit, fits }));
-    prop_oneof![Just(None), Just(Some(Recovery::OneShot)), Just(Some(Recovery::Pinned)), reread].boxed()
+        .prop_map(|(limit, fits)| Some(RecoverySpec::NaiveReread { limit, fits }));
+    prop_oneof![Just(None), Just(Some(RecoverySpec::OneShot)), Just(Some(RecoverySpec::Pinned)), reread]
+        .boxed()
 }
 
 /// A policy of up to four stages, of which `Policy::new` has nothing to complain.
@@ -417,7 +418,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
     let table = || prop::collection::vec(row(), 1..=3);
     let kinds = vec![Kind::User, Kind::Assistant, Kind::ToolCall, Kind::ToolResult, Kind::Summary];
     let adds = prop::collection::vec((select(kinds), (0_u64..200).prop_map(Size::Tokens)), 0..4);
-    let counter = prop::option::of(adds.prop_map(|it| Counter { adds: it.into_iter().collect() }));
+    let counter = prop::option::of(adds.prop_map(|it| HarnessCounter { adds: it.into_iter().collect() }));
     (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery(), counter)
         .prop_map(|(mut stages, first, second, a, n, recovery, counter)| {
             for (index, stage) in stages.iter_mut().enumerate() {

@@ -1,11 +1,11 @@
 //! Random cache rules of every kind, and random layouts.
 
 use ctxsim::input::CacheRules;
-use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, Layout, MemoryPlace};
-use ctxsim::input::policy::{Duration, LevelEnd, Place};
+use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, LayoutSpec, MemoryPlace};
+use ctxsim::input::policy::{Duration, LevelEnd, PromptPlace};
 use ctxsim::input::profile::cache::{
     Automatic, Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, LookbackUnit, Lookup, Qualified,
-    Readable, Steps, Touch, Units,
+    Readable, Steps, Touch, UnitRules,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -29,11 +29,11 @@ fn readable() -> impl Strategy<Value = (Readable, u64)> {
     (select(at), select(vec![0, 0, 4_000, 60_000]))
 }
 
-pub(crate) fn units() -> impl Strategy<Value = Units> {
+pub(crate) fn units() -> impl Strategy<Value = UnitRules> {
     let interval = prop_oneof![2 => Just(None), 1 => (1_u64..2_000).prop_map(Some)];
     let ends = (any::<bool>(), any::<bool>(), any::<bool>());
     (steps(), ends, interval, ttl(), readable()).prop_map(
-        |(steps, ends, interval_tokens, ttl_ms, readable)| Units {
+        |(steps, ends, interval_tokens, ttl_ms, readable)| UnitRules {
             steps,
             at_input_end: ends.0,
             at_output_end: ends.1,
@@ -124,13 +124,13 @@ pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
 }
 
 /// A policy's layout, or none.
-pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
+pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
     let at = prop_oneof![
-        Just(Place::EndOf(LevelEnd::Tools)),
-        Just(Place::EndOf(LevelEnd::System)),
-        (1_u8..5, 0_u8..3).prop_map(|(n, offset)| Place::LastMessages { n, offset }),
-        Just(Place::Automatic),
-        (0_u8..3).prop_map(Place::BeforeTurn),
+        Just(PromptPlace::EndOf(LevelEnd::Tools)),
+        Just(PromptPlace::EndOf(LevelEnd::System)),
+        (1_u8..5, 0_u8..3).prop_map(|(n, offset)| PromptPlace::LastMessages { n, offset }),
+        Just(PromptPlace::Automatic),
+        (0_u8..3).prop_map(PromptPlace::BeforeTurn),
     ];
     let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
     let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
@@ -145,7 +145,7 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<Layout>> {
         changes: if at == DynamicPlace::Tail { Changes::default() } else { changes },
     });
     let dynamic = prop_oneof![3 => Just(Vec::new()), 2 => prop::collection::vec(dynamic, 1..4)];
-    let layout = (breakpoints, memory, dynamic).prop_map(|(breakpoints, memory, dynamic)| Layout {
+    let layout = (breakpoints, memory, dynamic).prop_map(|(breakpoints, memory, dynamic)| LayoutSpec {
         breakpoints,
         memory,
         dynamic,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ctxsim::quantity::Decimal;
-use ctxsim::timeline::build::{NewItem, Sizes, TimelineBuilder};
+use ctxsim::timeline::build::{ItemSizes, NewItem, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::facts::Form;
+use ctxsim::timeline::facts::FactForm;
 use ctxsim::timeline::shared::Chance;
 use ctxsim::timeline::{
     Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Shared, Timeline, tool_form,
@@ -39,12 +39,12 @@ struct BesidePlan {
     session: Option<Vec<u32>>,
     lifecycle: Option<Lifecycle>,
     /// What the user's message says.
-    told: Option<(usize, Form)>,
+    told: Option<(usize, FactForm)>,
     asked: Option<usize>,
     /// What the harness takes out of the session so far; the places are taken modulo what there is.
     reset: Option<(u32, u32)>,
     /// What the turn's last item says.
-    found: Option<(usize, Form)>,
+    found: Option<(usize, FactForm)>,
 }
 
 /// The names of facts.
@@ -79,7 +79,7 @@ struct StepPlan {
 struct CallPlan {
     tool: usize,
     call: u32,
-    sizes: Sizes,
+    sizes: ItemSizes,
     preserve: Preserve,
     recover: Recover,
     digest: Option<u64>,
@@ -104,7 +104,7 @@ fn tokens() -> impl Strategy<Value = u32> {
 
 fn call() -> BoxedStrategy<CallPlan> {
     let sizes = (tokens(), 0..=100_u32, 0..=60_u32, prop_oneof![2 => Just(0_u32), 5 => 1_u32..50]);
-    let sizes = sizes.prop_map(|(raw, excerpt, summary, handle)| Sizes {
+    let sizes = sizes.prop_map(|(raw, excerpt, summary, handle)| ItemSizes {
         raw,
         excerpt: raw * excerpt / 100,
         summary: raw * summary / 100,
@@ -211,7 +211,7 @@ pub(crate) fn eventful_trace() -> BoxedStrategy<TimelinePlan> {
         Lifecycle::Budget { entries: 0 },
     ]);
     let fact = || {
-        let form = prop::sample::select(vec![Form::Explicit, Form::Implicit]);
+        let form = prop::sample::select(vec![FactForm::Explicit, FactForm::Implicit]);
         prop::option::weighted(0.5, (0..FACTS.len(), form))
     };
     let asked = prop::option::weighted(0.4, 0..FACTS.len());

@@ -4,7 +4,7 @@ use ctxsim::engine::Simulation;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
 use ctxsim::ledger::{FailureKind, Outcome, RequestRow, Role, Rows};
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder, tool_form};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder, tool_form};
 
 use crate::oracle;
 
@@ -28,7 +28,7 @@ fn parallel(turns: &[Vec<&[u32]>]) -> Timeline {
         for results in steps {
             let calls: Vec<_> = results.iter().map(|_| NewItem::call("read", 10)).collect();
             let result = |(n, raw): (usize, &u32)| {
-                let sizes = Sizes { raw: *raw, excerpt: raw / 2, summary: raw / 10, handle: 5 };
+                let sizes = ItemSizes { raw: *raw, excerpt: raw / 2, summary: raw / 10, handle: 5 };
                 NewItem::result("read", n, sizes, Preserve::WorkingEvidence, Default::default())
             };
             let results: Vec<_> = results.iter().enumerate().map(result).collect();
@@ -98,7 +98,7 @@ fn a_failing_tool_request_is_numbered_among_tool_requests() {
     let mut timeline = TimelineBuilder::new("case", &[]);
     timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
-    let result = NewItem::result("read", 0, Sizes::whole(10), Preserve::None, Default::default());
+    let result = NewItem::result("read", 0, ItemSizes::whole(10), Preserve::None, Default::default());
     timeline.step(0, 5_000, &[NewItem::call("read", 10)], &[result]);
     let limits = Limits { output: 1_000, ..Limits::NONE };
 
@@ -457,7 +457,7 @@ fn a_result_is_superseded_once_its_call_or_its_file_has_come_again() {
         let form = tool_form::of("claude-code", "Read");
         let call = NewItem { digest: Some(digest), text: Some(&input), form, ..NewItem::call(tool, 10) };
         let result =
-            NewItem::result(tool, 0, Sizes::whole(tokens), Preserve::WorkingEvidence, Default::default());
+            NewItem::result(tool, 0, ItemSizes::whole(tokens), Preserve::WorkingEvidence, Default::default());
         timeline.step(0, 10, &[call], &[result]);
     };
     read("read_file", "a.rs", 1, 1_000);

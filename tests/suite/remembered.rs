@@ -8,9 +8,9 @@ use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, PolicyFile, Profile};
 use ctxsim::ledger::Rows;
-use ctxsim::memory::requests::Writer;
+use ctxsim::memory::requests::RequestWriter;
 use ctxsim::report::Report;
-use ctxsim::report::rows::{Context, requests};
+use ctxsim::report::rows::{RowContext, requests};
 use serde_json::Value;
 
 const PROFILE: &str = "anthropic/claude-haiku-4.5";
@@ -159,7 +159,7 @@ fn price_lists_charge_memories_what_a_run_charges_them() {
 
 #[test]
 fn rows_name_the_session_of_their_turn() {
-    let mut writer = Writer::new("three", 100, false);
+    let mut writer = RequestWriter::new("three", 100, false);
     (0..3).for_each(|_| writer.request(50, 10, None));
     let timeline = writer.finish().timeline;
     let policy = Policy::new(&PolicyFile::named("identity")).unwrap();
@@ -168,7 +168,7 @@ fn rows_name_the_session_of_their_turn() {
     Simulation::new(&timeline, &policy, &profile.limits, &profile.cache).run(&mut rows);
 
     let sessions = &timeline.spine.sessions;
-    let context = Context {
+    let context = RowContext {
         policy: &policy,
         scenario: "s",
         sessions,

@@ -7,7 +7,7 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::sections::Detail;
-use ctxsim::report::table::Layout;
+use ctxsim::report::table::TableLayout;
 use ctxsim::report::{Report, Skipped, json, markdown, table};
 
 fn report() -> Report {
@@ -43,7 +43,7 @@ fn a_report_is_written_as_markdown() {
 #[test]
 fn a_table_fits_its_terminal() {
     for width in [72, 80, 100, 120, 200] {
-        let text = table::report(&report(), Layout { width: Some(width), detail: Detail::Scenarios });
+        let text = table::report(&report(), TableLayout { width: Some(width), detail: Detail::Scenarios });
 
         let widest = text.lines().map(|it| it.chars().count()).max();
         assert!(widest <= Some(width), "{widest:?} columns in {width}:\n{text}");

@@ -13,7 +13,7 @@ use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::quantity::UNLIMITED;
 use ctxsim::timeline::import::import;
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 
 /// What stands in one place of a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,7 @@ fn of_kind(parts: &[Part], kind: Kind) -> Vec<u32> {
 fn sized(timeline: &mut TimelineBuilder, results: &[(&str, u32)]) {
     timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
     for (tool, raw) in results {
-        let sizes = Sizes { raw: *raw, excerpt: *raw, summary: 100.min(*raw), handle: 5 };
+        let sizes = ItemSizes { raw: *raw, excerpt: *raw, summary: 100.min(*raw), handle: 5 };
         let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
         timeline.step(0, 10, &[NewItem::call(tool, 10)], &[result]);
     }
@@ -244,7 +244,7 @@ fn told(turns: &[&[Said<'_>]]) -> Timeline {
         timeline.begin_turn(&[NewItem { text: Some(&text), ..NewItem::plain(Kind::User, tokens) }]);
         for (tool, input, output) in *said {
             let ((input, asks), (output, says)) = (counted(input), counted(output));
-            let sizes = Sizes::whole(says);
+            let sizes = ItemSizes::whole(says);
             let call = NewItem { text: Some(&input), ..NewItem::call(tool, asks) };
             let result = NewItem::result(tool, 0, sizes, Preserve::None, Default::default());
             timeline.step(0, 10, &[call], &[NewItem { text: Some(&output), ..result }]);
@@ -468,7 +468,7 @@ impl Projector for Last {
 /// What caches know the last request by, of a turn that is folded and whose result says these words.
 fn known_by(words: &str, digest: u64) -> u128 {
     let text: Arc<str> = words.into();
-    let sizes = Sizes { raw: 1_000, excerpt: 1_000, summary: 100, handle: 5 };
+    let sizes = ItemSizes { raw: 1_000, excerpt: 1_000, summary: 100, handle: 5 };
     let mut result = NewItem::result("bash", 0, sizes, Preserve::None, Default::default());
     (result.text, result.digest) = (Some(&text), Some(digest));
     let mut timeline = TimelineBuilder::new("folded", &[]);

@@ -14,7 +14,7 @@ use ctxsim::row;
 use ctxsim::take;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{
-    Due, Inferred, Kind, Level, Need, NewItem, Preserve, Sizes, Timeline, TimelineBuilder,
+    Due, Inferred, ItemSizes, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder,
 };
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn load() -> Timeline {
                 let inferred = Inferred { rule: "test", step, item: 3 + 2 * (step % 3), names: None };
                 timeline.item_need(inferred, Level::ExactEvidence, 0.3, &[]);
             }
-            let sizes = Sizes { raw, excerpt: 300, summary: 120, handle: 20 };
+            let sizes = ItemSizes { raw, excerpt: 300, summary: 120, handle: 20 };
             let recover = Recover { handle: 30, local: 60, exact: 300 };
             let result = NewItem::result(tool, 0, sizes, Preserve::WorkingEvidence, recover);
             timeline.step(i64::from(step) * 5_000, 60, &[NewItem::call(tool, 40)], &[result]);
@@ -207,7 +207,7 @@ fn what_rides_along_is_in_the_history_without_a_request_of_its_own() {
 fn a_fetched_result_serves_the_needs_that_follow() {
     let mut timeline = TimelineBuilder::new("twice", &[]);
     timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
-    let sizes = Sizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
+    let sizes = ItemSizes { raw: 1_200, excerpt: 300, summary: 120, handle: 20 };
     for step in 0..6_u32 {
         if step > 2 {
             let inferred = Inferred { rule: "test", step, item: 2, names: None };

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::input::profile::price::Part;
+use ctxsim::input::profile::price::VariedRate;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::measure::Sensitivity;
@@ -118,7 +118,7 @@ fn the_nearest_flip_is_the_smallest_change_of_one_rate() {
     assert_eq!(nearest[0], None);
     for (index, policy, factor) in [(1, 2, 1.15), (2, 1, 0.115)] {
         let it = nearest[index].unwrap();
-        assert!(it.part == Part::Input && it.policy == policy && is_near(it.factor, factor), "{it:?}");
+        assert!(it.part == VariedRate::Input && it.policy == policy && is_near(it.factor, factor), "{it:?}");
     }
     for (price, cheapest) in [("11.49", "prune"), ("11.51", "cut")] {
         let plan = plan(&[&format!("profile.prices.0.input={price}")]);
@@ -134,15 +134,15 @@ fn elasticities_are_the_shares_that_are_paid_at_a_rate() {
     let found = three();
     let cell = &found.grids[0].rows[1].cells[0];
 
-    let shares = Part::ALL.map(|it| cell.elasticity(it).unwrap());
+    let shares = VariedRate::ALL.map(|it| cell.elasticity(it).unwrap());
     let by_hand = [96_000.0 / 135_700.0, 20_000.0 / 135_700.0, 19_700.0 / 135_700.0, 0.0, 0.0];
     assert!(shares.iter().zip(by_hand).all(|(left, right)| is_near(*left, right)), "{shares:?}");
-    let [less, more] = cell.cost_at(Part::Input).map(Option::unwrap);
+    let [less, more] = cell.cost_at(VariedRate::Input).map(Option::unwrap);
     assert!(is_near(less, 0.1261) && is_near(more, 0.1453), "{less} {more}");
     // A rate that the list leaves out is that of input: 29,300 tokens are sent, and 293,000 of 313,000 paid for them.
     let uncached = &found.grids[0].rows[0].cells[0];
-    assert!(is_near(uncached.elasticity(Part::Input).unwrap(), 293_000.0 / 313_000.0));
-    assert_eq!(uncached.elasticity(Part::CacheRead), Some(0.0));
+    assert!(is_near(uncached.elasticity(VariedRate::Input).unwrap(), 293_000.0 / 313_000.0));
+    assert_eq!(uncached.elasticity(VariedRate::CacheRead), Some(0.0));
 }
 
 /// `cached`: i 10, r 1, and writes cost what input does; minimum 1,000; five minutes. `cheap_reads`: r 0.1, w 12.5 and 20.
@@ -276,7 +276,7 @@ fn conversations_pay_long_prompt_prices() {
     let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
     assert!(is_near(found.grids[0].rows[2].cells[0].cost().unwrap(), peak));
     assert!(is_near(
-        found.grids[0].rows[1].cells[0].cost_at(Part::Input)[1].unwrap(),
+        found.grids[0].rows[1].cells[0].cost_at(VariedRate::Input)[1].unwrap(),
         long + 0.1 * {
             let cell = &found.grids[0].rows[1].cells[0];
             cell.tally.costs.main.uncached.usd()
@@ -297,14 +297,17 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     };
 
     assert_eq!(
-        rates(Part::Input, 9),
+        rates(VariedRate::Input, 9),
         [(84_375, 60_000_000, 120_000_000), (189_000_000, 60_000_000, 120_000_000)]
     );
     assert_eq!(
-        rates(Part::CacheWriteLong, 11),
+        rates(VariedRate::CacheWriteLong, 11),
         [(93_750, 60_000_000, 132_000_000), (210_000_000, 60_000_000, 132_000_000)]
     );
-    assert_eq!(profile.prices.in_tenths(Part::CacheRead, 9), profile.prices.in_tenths(Part::CacheRead, 10));
+    assert_eq!(
+        profile.prices.in_tenths(VariedRate::CacheRead, 9),
+        profile.prices.in_tenths(VariedRate::CacheRead, 10)
+    );
 }
 
 /// Locks what a person reads.

@@ -8,9 +8,9 @@ use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure::carried::carried;
-use ctxsim::report::carried::Carried;
+use ctxsim::report::carried::PromptFill;
 use ctxsim::report::sections::Detail;
-use ctxsim::report::table::{self, Layout};
+use ctxsim::report::table::{self, TableLayout};
 use ctxsim::report::{Report, json, runs};
 use tempfile::TempDir;
 
@@ -230,7 +230,7 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
     let of_suite = report(&of_suite, 2);
 
     let totals = |it: &Report| {
-        let text = table::report(it, Layout { width: Some(100), detail: Detail::Groups });
+        let text = table::report(it, TableLayout { width: Some(100), detail: Detail::Groups });
         text[text.find("24 sessions (").unwrap()..].to_owned()
     };
     assert_eq!(json::document(&of_folder).unwrap(), json::document(&on_one_thread).unwrap());
@@ -363,7 +363,7 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     let folder = projects();
     let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
 
-    let text = table::report(&report, Layout { width: Some(100), detail: Detail::Groups });
+    let text = table::report(&report, TableLayout { width: Some(100), detail: Detail::Groups });
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 6 skipped:"), "{text}");
@@ -526,7 +526,7 @@ fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
     });
     let all: f64 = items.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     assert!((all / billed - 1.0).abs() < 0.01, "{all} of {billed}");
-    let told = Carried::new(&load.name, &profile.name, timeline, &items);
+    let told = PromptFill::new(&load.name, &profile.name, timeline, &items);
     assert_eq!(told.items.len(), 10);
     assert!(told.items.windows(2).all(|it| it[0].carried_usd >= it[1].carried_usd));
     let read = told.by_tool.iter().find(|it| it.what == "read_file").unwrap();

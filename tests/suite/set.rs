@@ -9,7 +9,7 @@ use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
 use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::text::set::Setting;
+use ctxsim::input::text::set::Override;
 use ctxsim::input::{PolicyFile, ProfileFile};
 
 fn catalog() -> Catalog {
@@ -52,7 +52,7 @@ const POLICY: &str = r#"(
 /// Applies an override to the policy above.
 fn set(text: &str) -> Result<PolicyFile, String> {
     let mut specs = [decode::<PolicyFile>(POLICY, Format::Ron).unwrap()];
-    let setting = Setting::parse(text).map_err(|it| it.to_string())?;
+    let setting = Override::parse(text).map_err(|it| it.to_string())?;
     let passes = |it: &PolicyFile| ctxsim::input::Policy::new(it).is_ok();
     setting.apply(&mut specs, passes).map_err(|it| it.to_string())?;
     let [spec] = specs;
@@ -65,7 +65,7 @@ fn an_override_leaves_the_largest_numbers_of_a_file_as_they_are() {
     let text = POLICY.replace("tokens(100)", &format!("tokens({large})"));
     let mut specs = [decode::<PolicyFile>(&text, Format::Ron).unwrap()];
 
-    let setting = Setting::parse(&format!("stages.history.when.prompt.above.tokens={large}")).unwrap();
+    let setting = Override::parse(&format!("stages.history.when.prompt.above.tokens={large}")).unwrap();
     setting.apply(&mut specs, |_| true).unwrap();
 
     assert_eq!(format!("{specs:?}").matches(&large).count(), 2);
@@ -341,7 +341,7 @@ fn a_value_may_be_written_as_in_a_policy_in_ron() {
 fn rules(text: &str) -> Result<Cache, String> {
     let profile = "(name: \"p\", about: \"a\", as_of: \"2026-01-01\", sources: [], cache: prefix_cap(min_tokens: 5), prices: [])";
     let mut files = [decode::<ProfileFile>(profile, Format::Ron).unwrap()];
-    Setting::parse(text).unwrap().apply(&mut files, |_| true).map_err(|it| it.to_string())?;
+    Override::parse(text).unwrap().apply(&mut files, |_| true).map_err(|it| it.to_string())?;
     Ok(files[0].cache.clone())
 }
 

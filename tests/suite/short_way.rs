@@ -1,11 +1,11 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
 use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::Load;
+use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
 use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
-use ctxsim::worlds::needles::Conversation;
+use ctxsim::worlds::needles::ConversationLoad;
 use ctxsim::worlds::needles::window;
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ impl Sink for Told {
     }
 }
 
-fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64) -> Conversation {
+fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64) -> ConversationLoad {
     let stable =
         if stable == 0 { String::new() } else { format!("{{ kind = \"system\", tokens = {stable} }}") };
     let text = format!(
@@ -61,8 +61,8 @@ fn conversation(random: &str, length: u64, density: f64, stable: u64, seed: u64)
         "#
     );
     let spec: ScenarioFile = decode(&text, Format::Toml).unwrap();
-    let Load::Conversation(load) = &spec.load else { panic!("it is a conversation") };
-    Conversation::new(&Scenario::new(&spec).unwrap(), load)
+    let LoadSpec::Conversation(load) = &spec.load else { panic!("it is a conversation") };
+    ConversationLoad::new(&Scenario::new(&spec).unwrap(), load)
 }
 
 fn policy(stages: &str, memory: &str) -> Policy {

@@ -4,7 +4,7 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::input::scenario::summaries::Fact;
+use ctxsim::input::scenario::summaries::FactKind;
 use ctxsim::ledger::NeedRow;
 use ctxsim::take::Sinks;
 
@@ -34,10 +34,10 @@ fn what_summaries_may_still_say_is_each_need_s_weight_at_the_rate_of_what_it_nam
     // Each was named by the call, and is counted at its own rate.
     let timeline = load.timeline().unwrap();
     let rate = |row: &NeedRow| match row.told.unwrap() {
-        Fact::Path => 0.098,
-        Fact::Number => 0.019,
+        FactKind::Path => 0.098,
+        FactKind::Number => 0.019,
     };
-    for row in told.iter().filter(|it| it.told == Some(Fact::Path)) {
+    for row in told.iter().filter(|it| it.told == Some(FactKind::Path)) {
         assert!(timeline.texts.of(row.inferred.unwrap().item).unwrap().contains('/'));
     }
     let more: f64 = told.iter().map(|it| it.weight * (1.0 - it.met) * rate(it)).sum();

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use ctxsim::catalog::Catalog;
-use ctxsim::compare::grid::Grid;
+use ctxsim::compare::grid::OverrideGrid;
 use ctxsim::compare::{self, Comparison};
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
         scenarios,
         ..Comparison::default()
     };
-    let grid = Grid::parse(&["params.trigger.tokens=20000..84500:500".to_owned()]).unwrap();
+    let grid = OverrideGrid::parse(&["params.trigger.tokens=20000..84500:500".to_owned()]).unwrap();
     let indices: Vec<usize> = (0..grid.len()).collect();
     let told = Mutex::new(Vec::new());
 

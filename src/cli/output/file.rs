@@ -9,7 +9,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use crate::error::Error;
 use tempfile::NamedTempFile;
 
-use super::Kept;
+use super::KeptFile;
 
 /// The temporary file being written; an interrupt removes it.
 static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -26,8 +26,8 @@ const LINKS_MAX: usize = 40;
 /// Its folder does not exist, it is a folder, or it may not be written.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let checked = place(path).and_then(|place| match place {
-        Place::Other | Place::File(..) => Ok(()),
-        Place::New(target) => fs::metadata(folder(&target)).map(|_| ()),
+        PathTarget::Other | PathTarget::File(..) => Ok(()),
+        PathTarget::New(target) => fs::metadata(folder(&target)).map(|_| ()),
     });
     checked.map_err(|source| Error::Write { path: path.to_owned(), source })
 }
@@ -35,20 +35,20 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 /// Writes text, unless that would replace something that must be kept.
 ///
 /// # Errors
-/// As [`check`] and [`Kept::check`], or the disk is full.
-pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: Kept<'_>) -> Result<(), Error> {
+/// As [`check`] and [`KeptFile::check`], or the disk is full.
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: KeptFile<'_>) -> Result<(), Error> {
     let text = text.as_ref();
     kept.check(path, Some(text))?;
     let written = place(path).and_then(|place| match place {
-        Place::Other => through(path, text),
-        Place::File(target, permissions) => replace(&target, Some(permissions), text),
-        Place::New(target) => replace(&target, None, text),
+        PathTarget::Other => through(path, text),
+        PathTarget::File(target, permissions) => replace(&target, Some(permissions), text),
+        PathTarget::New(target) => replace(&target, None, text),
     });
     written.map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
 /// What a path points to.
-enum Place {
+enum PathTarget {
     /// A device, a pipe, a socket.
     Other,
     /// A regular file, behind all links, with its permissions.
@@ -58,16 +58,16 @@ enum Place {
 }
 
 /// Returns what a path points to.
-fn place(path: &Path) -> io::Result<Place> {
+fn place(path: &Path) -> io::Result<PathTarget> {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(it) if it.is_file() => {
             // A rename would replace a file that is protected from writing.
             OpenOptions::new().write(true).open(path)?;
-            Ok(Place::File(fs::canonicalize(path)?, it.permissions()))
+            Ok(PathTarget::File(fs::canonicalize(path)?, it.permissions()))
         }
-        Ok(_) => Ok(Place::Other),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place::New(behind_links(path))),
+        Ok(_) => Ok(PathTarget::Other),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PathTarget::New(behind_links(path))),
         Err(error) => Err(error),
     }
 }

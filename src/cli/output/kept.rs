@@ -44,14 +44,14 @@ const HEAD_BYTES: u64 = 4 << 10;
 
 /// What a command must keep.
 #[derive(Clone, Copy)]
-pub(crate) struct Kept<'a> {
+pub(crate) struct KeptFile<'a> {
     /// Its inputs, which are always kept.
     pub(crate) inputs: &'a Files,
     /// Whether it may replace files that ctxsim did not write.
     pub(crate) force: bool,
 }
 
-impl Kept<'_> {
+impl KeptFile<'_> {
     /// Checks that writing to a path loses nothing; a file with the text that is to be written loses nothing either.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::catalog::Catalog;
 use crate::compare::Comparison;
-use crate::compare::advise::{Asked, advise as advised};
+use crate::compare::advise::{AdviceRequest, advise as advised};
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report::advise::page::page;
@@ -72,7 +72,7 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
     let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_text(it)?));
-    let asked = Asked {
+    let asked = AdviceRequest {
         agent: args.agent.clone(),
         settings: args.settings.as_ref().map(settings).transpose()?,
         min_evidence: args.evidence.min_evidence,

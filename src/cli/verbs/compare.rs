@@ -57,10 +57,10 @@ pub(crate) struct CompareArgs {
 }
 
 /// A base and a candidate.
-type Pair = [String; 2];
+type ComparedPair = [String; 2];
 
 /// Pairs, and the suite that supplies what the arguments omit.
-type OfSuite = (Option<String>, Vec<Pair>);
+type OfSuite = (Option<String>, Vec<ComparedPair>);
 
 /// Compares and writes.
 pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
@@ -102,7 +102,7 @@ fn compared(
     catalog: &Catalog,
     args: &CompareArgs,
     comparison: Comparison,
-    pairs: &[Pair],
+    pairs: &[ComparedPair],
 ) -> Result<Vec<Contrast>, Error> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
@@ -114,7 +114,7 @@ fn compared(
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Pair>, Error> {
+fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<ComparedPair>, Error> {
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
@@ -133,12 +133,16 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Pai
 
 /// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
 /// must have a base.
-fn known(pairs: Vec<Pair>, found: &Revisions, args: &CompareArgs) -> Result<(Vec<Pair>, Vec<String>), Error> {
+fn known(
+    pairs: Vec<ComparedPair>,
+    found: &Revisions,
+    args: &CompareArgs,
+) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
     if !args.candidates.is_empty() && !found.lacking.is_empty() {
         return Err(found.lacking.iter().map(|it| it.1.clone()).collect::<Vec<_>>().into());
     }
-    let is_new = |pair: &Pair| found.lacking.iter().any(|it| it.0 == pair[0]);
-    let (new, known): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(is_new);
+    let is_new = |pair: &ComparedPair| found.lacking.iter().any(|it| it.0 == pair[0]);
+    let (new, known): (Vec<ComparedPair>, Vec<ComparedPair>) = pairs.into_iter().partition(is_new);
     Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
 }
 
@@ -151,7 +155,7 @@ fn newness(new: &[String], base: &str) -> String {
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
 /// are always compared.
-fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
+fn changed(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
     let mut read = catalog.policies();
     let mut kept = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -165,7 +169,7 @@ fn changed(catalog: &Catalog, pairs: Vec<Pair>) -> Result<Vec<Pair>, Error> {
 
 /// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
 /// a suite or scenarios are named; else the default suite.
-fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<Pair>) -> Result<Vec<OfSuite>, Error> {
+fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<ComparedPair>) -> Result<Vec<OfSuite>, Error> {
     if asked.suite.is_some() || !asked.scenarios.is_empty() {
         return Ok(vec![(asked.suite.clone(), pairs)]);
     }
@@ -179,11 +183,11 @@ fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<Pair>) -> Result<V
                 catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
             });
         let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).collect();
-        let is_listed = |pair: &Pair| {
+        let is_listed = |pair: &ComparedPair| {
             catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
         };
         rest.retain(|it| !is_listed(it));
-        let of_suite: Vec<Pair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
+        let of_suite: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
         groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
     }
     groups.extend((!rest.is_empty()).then_some((None, rest)));

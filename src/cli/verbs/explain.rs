@@ -6,7 +6,7 @@ use crate::diag::Code;
 use crate::error::Error;
 use crate::explain::explain as explained;
 use crate::report::explain::{json, rendered, table};
-use crate::report::rows::Context;
+use crate::report::rows::RowContext;
 use crate::take::{Cell, Load};
 use clap::Args;
 
@@ -88,13 +88,13 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     let (policy, profile) = (&load.policies[0], &profile);
     let n = saturated(args.request);
     let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
-    let context = Context::alone(policy, &load.name, timeline, profile);
+    let context = RowContext::alone(policy, &load.name, timeline, profile);
     let text = match format {
         FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,
         _ if args.render => rendered(&explanation),
         _ => {
             let is_terminal = args.shown.output.file().is_none();
-            let style = table::Style {
+            let style = table::ExplainStyle {
                 width: args.shown.given_width(),
                 is_coloured: is_terminal && output::is_coloured(),
                 lists_all: args.details,

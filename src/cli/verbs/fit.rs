@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::grid::{Grid, numbers, terminal};
 use crate::input::Format;
 use crate::input::text::source::read_text;
-use crate::worlds::aging::probes::Fitted;
+use crate::worlds::aging::probes::FittedMemory;
 use clap::Args;
 
 use crate::cli::output::{self, ForceArgs, Remark};
@@ -69,7 +69,7 @@ pub(crate) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
 }
 
 /// Returns the numbers as a table.
-fn table(found: &Fitted, width: usize) -> String {
+fn table(found: &FittedMemory, width: usize) -> String {
     let rows = found.estimates.iter().map(|it| {
         let [low, high] = it.ci95.map(|it| format!("{it:.2}"));
         let known = if it.is_known { "yes" } else { "hardly" };

@@ -6,7 +6,7 @@ use crate::compare::{self, Compacting, Comparison, Plan};
 use crate::error::Error;
 use crate::grid::numbers::thousands;
 use crate::measure;
-use crate::report::carried::Carried;
+use crate::report::carried::PromptFill;
 use crate::report::recording;
 use crate::report::{self, Skipped, calibration};
 use clap::Args;
@@ -94,10 +94,10 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
         plan.each_counted(None, it, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let items = measure::carried::carried(timeline, &profile.prices);
-            Some(Carried::new(&load.name, &profile.name, timeline, &items))
+            Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
         })
     })?;
-    let sessions: Vec<Carried> = sessions.into_iter().flatten().collect();
+    let sessions: Vec<PromptFill> = sessions.into_iter().flatten().collect();
     if as_json {
         return report::carried::json(&sessions, &skipped).map_err(unwritable);
     }

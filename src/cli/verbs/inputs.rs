@@ -50,7 +50,7 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
 fn list_formats(filter: &str) -> Result<(), Error> {
     let wanted = filter.to_lowercase();
-    let has = |it: &&&import::Format| {
+    let has = |it: &&&import::LogFormat| {
         let said = [it.name, it.looks_like, it.place, it.reads, it.omits].join(" ").to_lowercase();
         said.contains(&wanted)
     };
@@ -175,10 +175,10 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Error {
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
-    let mut take = |result: Result<Checked, Error>| {
+    let mut take = |result: Result<CheckedInput, Error>| {
         n_checked += 1;
         match result {
-            Ok(Checked { not_run, warnings: more }) => {
+            Ok(CheckedInput { not_run, warnings: more }) => {
                 n_programs += not_run;
                 warnings.extend(more);
             }
@@ -241,7 +241,7 @@ fn check_all(
     catalog: &Catalog,
     folder: Option<&Path>,
     starts: bool,
-    take: &mut impl FnMut(Result<Checked, Error>),
+    take: &mut impl FnMut(Result<CheckedInput, Error>),
 ) {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
@@ -254,23 +254,26 @@ fn check_all(
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<Checked, Error> {
+fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<CheckedInput, Error> {
     let kind = kind_of(path)?;
     check_one(catalog, kind, &path.to_string_lossy(), starts)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<Checked, Error> {
+fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<CheckedInput, Error> {
     check::check(catalog, kind, name)?;
     if starts {
         check::try_out(catalog, kind, name)?;
     }
     let has_program = kind == Kind::Policy && catalog.policy(name)?.spec.process.is_some();
-    Ok(Checked { not_run: usize::from(has_program && !starts), warnings: check::lints(catalog, kind, name)? })
+    Ok(CheckedInput {
+        not_run: usize::from(has_program && !starts),
+        warnings: check::lints(catalog, kind, name)?,
+    })
 }
 
 /// What is known of a valid input: how many programs did not run, and what is wrong with it by construction.
-struct Checked {
+struct CheckedInput {
     not_run: usize,
     warnings: Vec<Diagnostic>,
 }

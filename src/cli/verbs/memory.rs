@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::catalog::{Catalog, Files, Kind};
 use crate::compare::parts::histories::whole;
 use crate::error::Error;
-use crate::input::scenario::{HistoryLoad, HistorySource, HistoryUnit, Load};
+use crate::input::scenario::{HistoryLoad, HistorySource, HistoryUnit, LoadSpec};
 use crate::input::text::decode::encode;
 use crate::input::{Format, ScenarioFile};
 use clap::Args;
@@ -13,9 +13,9 @@ use clap::Args;
 use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs, said};
 use crate::cli::output::{self, Remark};
 use crate::cli::shown::PagedArgs;
-use crate::cli::verbs::parts::{self, Job, PartsArgs};
-use crate::cli::verbs::run::{self, Shown, Totals, written};
-use crate::cli::what::{PoliciesArgs, SelectArgs, SuiteArgs, Under, What};
+use crate::cli::verbs::parts::{self, PartJob, PartsArgs};
+use crate::cli::verbs::run::{self, ReportView, TotalsView, written};
+use crate::cli::what::{PlayedUnder, PoliciesArgs, SelectArgs, SuiteArgs, What};
 use crate::report::html;
 use crate::report::sections::Detail;
 use crate::report::tracer::Tracer;
@@ -57,7 +57,7 @@ pub(crate) struct MemoryArgs {
     #[command(flatten)]
     policies: PoliciesArgs,
     #[command(flatten)]
-    under: Under,
+    under: PlayedUnder,
     /// One row per project, policy and profile, or one per fetch
     #[arg(long, value_enum, default_value_t)]
     rows: MemoryRowsArg,
@@ -98,7 +98,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
         UnitArg::User => HistoryUnit::User,
     };
     let from = HistorySource::Recorded(args.sessions.clone());
-    let load = Load::History(Box::new(HistoryLoad { by, numbers: indexmap::IndexMap::new(), from }));
+    let load = LoadSpec::History(Box::new(HistoryLoad { by, numbers: indexmap::IndexMap::new(), from }));
     let about = "Recorded sessions in the order of time.".to_owned();
     // A file is called what it is named.
     let file =
@@ -136,17 +136,17 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let names = histories.names();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (digest, head) = (histories.job(MIN_EVIDENCE), histories.head(MIN_EVIDENCE));
-    let job = Job { digest: &digest, head: &head, names: &names, threads };
+    let job = PartJob { digest: &digest, head: &head, names: &names, threads };
     args.parts.make(folder, &job, |told, making| histories.parts(told, making))?;
     Ok(true)
 }
 
 /// Writes what parts in folders and files come to, as one process would have written it.
-pub(crate) fn merge(paths: &[PathBuf], put: &Totals<'_>, inputs: &Files) -> Result<(), Error> {
+pub(crate) fn merge(paths: &[PathBuf], put: &TotalsView<'_>, inputs: &Files) -> Result<(), Error> {
     let report = parts::merged(paths, |order, read| whole(order, read))?;
     let traces = Tracer::of_none(report.runs.len());
     let detail = Detail::Groups;
-    let shown = Shown { width: put.to.shown.width(), detail, chart: None };
+    let shown = ReportView { width: put.to.shown.width(), detail, chart: None };
     let text = written(&report, &traces, &shown, put.format)?;
     put.to.put(inputs, put.format, text, || html::report(&report, detail, &traces))
 }

@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::compare::parts::{Making, Shard};
-use crate::compare::{Told, never_stops};
+use crate::compare::parts::{Making, PlanShard};
+use crate::compare::{PlanWatch, never_stops};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::report::part::{Common, Head, PartOf, Whole};
+use crate::report::part::{Common, PartHead, PartOf, PartSet};
 use clap::Args;
 
 use crate::cli::output;
@@ -29,7 +29,7 @@ pub(crate) struct PartsArgs {
 }
 
 /// A job that comes to parts.
-pub(crate) struct Job<'a, H: Common> {
+pub(crate) struct PartJob<'a, H: Common> {
     /// The digest of what it is.
     pub(crate) digest: &'a str,
     /// What its parts have in common.
@@ -49,13 +49,13 @@ impl PartsArgs {
     pub(crate) fn make<H: Common>(
         &self,
         folder: &Path,
-        job: &Job<'_, H>,
-        play: impl FnOnce(Told<'_>, &Making<'_, H>) -> Result<(), Error>,
+        job: &PartJob<'_, H>,
+        play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let [part, of] = self.shard.unwrap_or([1, 1]);
-        let shard = Shard { part, of };
-        let &Job { digest, head, names, threads } = job;
-        let store = Store::open::<H>(folder, digest, names, shard)?;
+        let shard = PlanShard { part, of };
+        let &PartJob { digest, head, names, threads } = job;
+        let store = PartFolder::open::<H>(folder, digest, names, shard)?;
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
         let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
         with_progress(|progress| play(&never_stops(progress), &making))?;
@@ -71,7 +71,7 @@ pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
 }
 
 /// The parts of a job in a folder, and the file to which the missing ones of a share are written.
-struct Store {
+struct PartFolder {
     folder: PathBuf,
     own: PathBuf,
     /// By place, whether its part is there.
@@ -82,16 +82,16 @@ struct Store {
     file: Mutex<(File, usize)>,
 }
 
-impl Store {
+impl PartFolder {
     /// Looks at what is there; parts of another job are refused.
-    fn open<H: Common>(folder: &Path, job: &str, names: &[&str], shard: Shard) -> Result<Self, Error> {
+    fn open<H: Common>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
         output::make_folder(folder)?;
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
         for path in files(folder)? {
             // What a process that was stopped left behind is another process's unless it is this one's own.
             let is_own = path == own;
-            let lines = Lines::of(&path)?;
+            let lines = PartLines::of(&path)?;
             for at in &lines.places {
                 let part = lines.part::<H>(*at)?;
                 if part.job != job {
@@ -158,28 +158,28 @@ pub(crate) fn schema(paths: &[PathBuf]) -> Result<Option<String>, Error> {
     let is_folder = paths.iter().any(|it| it.is_dir());
     let found = all.iter().find_map(begin);
     // An empty folder has no parts, which is told as such.
-    Ok(found.or_else(|| is_folder.then(|| Head::SCHEMA.to_owned())))
+    Ok(found.or_else(|| is_folder.then(|| PartHead::SCHEMA.to_owned())))
 }
 
 /// The first bytes of a file of parts, which tell its schema.
 const HEAD: u64 = 48;
 
 /// What reads a part by its number.
-pub(crate) type Reads<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
 
 /// Folds all parts of folders and files, which are read in the order of their plan.
 pub(crate) fn merged<H: Common, R>(
     paths: &[PathBuf],
-    fold: impl FnOnce(&[usize], Reads<'_, H>) -> Result<R, Error>,
+    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let mut all: Vec<Lines> = Vec::new();
+    let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
         let found = if path.is_dir() { files(path)? } else { vec![path.clone()] };
-        all.extend(found.iter().map(|it| Lines::of(it)).collect::<Result<Vec<_>, _>>()?);
+        all.extend(found.iter().map(|it| PartLines::of(it)).collect::<Result<Vec<_>, _>>()?);
     }
-    let mut whole = Whole::default();
+    let mut whole = PartSet::default();
     let mut problems = Vec::new();
-    let mut places: Vec<(usize, Place)> = Vec::new();
+    let mut places: Vec<(usize, LinePlace)> = Vec::new();
     for (nth, lines) in all.iter().enumerate() {
         for at in lines.places.iter().chain(&lines.cut) {
             let noted = lines.text(*at).and_then(|text| {
@@ -220,7 +220,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Where a line is in its file.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePlace {
     /// Its number, from 1.
     line: usize,
     at: u64,
@@ -228,15 +228,15 @@ struct Place {
 }
 
 /// A file of parts, which stay on disk.
-struct Lines {
+struct PartLines {
     path: PathBuf,
     file: Mutex<File>,
-    places: Vec<Place>,
+    places: Vec<LinePlace>,
     /// What is behind the last end of a line: a process was stopped while it wrote.
-    cut: Option<Place>,
+    cut: Option<LinePlace>,
 }
 
-impl Lines {
+impl PartLines {
     /// Finds the lines of a file.
     fn of(path: &Path) -> Result<Self, Error> {
         let unread = |source| Error::Read { path: path.to_owned(), source };
@@ -248,7 +248,7 @@ impl Lines {
             if bytes == 0 {
                 break;
             }
-            let place = Place { line: places.len() + 1, at, bytes };
+            let place = LinePlace { line: places.len() + 1, at, bytes };
             at += bytes as u64;
             if line.last() == Some(&b'\n') { places.push(place) } else { cut = Some(place) }
         }
@@ -256,7 +256,7 @@ impl Lines {
     }
 
     /// Returns a line.
-    fn text(&self, place: Place) -> Result<String, Error> {
+    fn text(&self, place: LinePlace) -> Result<String, Error> {
         let mut bytes = vec![0; place.bytes];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(&mut bytes));
@@ -265,7 +265,7 @@ impl Lines {
     }
 
     /// Returns a part.
-    fn part<H: Common>(&self, place: Place) -> Result<PartOf<H>, Error> {
+    fn part<H: Common>(&self, place: LinePlace) -> Result<PartOf<H>, Error> {
         PartOf::read(&self.text(place)?).map_err(|it| self.blame(place, *it))
     }
 
@@ -278,7 +278,7 @@ impl Lines {
     }
 
     /// Lays a problem at a line.
-    fn blame(&self, place: Place, mut problem: Diagnostic) -> Error {
+    fn blame(&self, place: LinePlace, mut problem: Diagnostic) -> Error {
         problem.place.line_column = Some((place.line, 1));
         in_file(&self.path, problem)
     }

@@ -11,14 +11,14 @@ use crate::input::Format;
 use crate::input::profile::calendar;
 use crate::input::text::source::read_text;
 use crate::pricelist::compare::{Disagreement, compare};
-use crate::pricelist::place::{Placed, Placing, place};
-use crate::pricelist::{self, Found, PriceFile, Unplaced};
+use crate::pricelist::place::{PlacedProfile, Placing, place};
+use crate::pricelist::{self, ListContents, PriceFile, Unplaced};
 use crate::quantity::Decimal;
 use clap::{Args, Subcommand};
 use indexmap::map::Entry as Slot;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::cli::output::{self, ForceArgs, Kept, Remark};
+use crate::cli::output::{self, ForceArgs, KeptFile, Remark};
 use crate::cli::{wrong, wrong_at};
 
 /// Shown below the options.
@@ -43,7 +43,7 @@ pub(crate) enum PricesCommand {
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
     /// Show every price on which lists disagree
-    Compare(CompareArgs),
+    Compare(ComparePricesArgs),
 }
 
 /// The arguments of `prices import`.
@@ -67,7 +67,7 @@ pub(crate) struct PriceImportArgs {
 
 /// The arguments of `prices compare`.
 #[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
+pub(crate) struct ComparePricesArgs {
     /// Price list files, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
@@ -91,7 +91,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
     let lists = read(&args.paths, &inputs)?;
     let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
     let mut text = String::new();
-    let mut profiles: IndexMap<String, Placed> = IndexMap::new();
+    let mut profiles: IndexMap<String, PlacedProfile> = IndexMap::new();
     let mut first_unplaced = None;
     for found in &lists {
         let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
@@ -142,7 +142,7 @@ struct Lacks {
 }
 
 impl Lacks {
-    fn add(&mut self, profile: &Placed) {
+    fn add(&mut self, profile: &PlacedProfile) {
         profile.left_out.iter().for_each(|it| *self.left_out.entry(it.clone()).or_default() += 1);
         profile.unpriced.iter().for_each(|it| *self.unpriced.entry(it.clone()).or_default() += 1);
     }
@@ -197,14 +197,18 @@ fn below_profiles(folder: &Path) -> String {
 }
 
 /// Writes profiles below a folder.
-fn write<'p>(folder: &Path, profiles: impl Iterator<Item = &'p Placed>, kept: Kept<'_>) -> Result<(), Error> {
+fn write<'p>(
+    folder: &Path,
+    profiles: impl Iterator<Item = &'p PlacedProfile>,
+    kept: KeptFile<'_>,
+) -> Result<(), Error> {
     let remark = Remark::of_input(Format::Toml);
     let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
     output::write_all(&files.collect::<Vec<_>>(), kept)
 }
 
 /// Prints every price on which lists disagree.
-fn disagreements(args: &CompareArgs) -> Result<(), Error> {
+fn disagreements(args: &ComparePricesArgs) -> Result<(), Error> {
     args.as_of.as_deref().map_or(Ok(()), check_day)?;
     let lists = read(&args.paths, &Files::default())?;
     if lists.len() < 2 {
@@ -247,7 +251,7 @@ fn disagreement(row: &Disagreement, text: &mut String) {
 }
 
 /// Reads the lists in files and folders.
-fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<Found>, Error> {
+fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<ListContents>, Error> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };

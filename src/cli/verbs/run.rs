@@ -14,10 +14,10 @@ use crate::grid::shell::quoted_all;
 use crate::report::checkup::github;
 use crate::report::html::Traces;
 use crate::report::sections::Detail;
-use crate::report::sections::columns::Column;
-use crate::report::table::Layout;
+use crate::report::sections::columns::TableColumn;
+use crate::report::table::TableLayout;
 use crate::report::tracer::Tracer;
-use crate::report::{Next, Report, Session, html, json, markdown, rows, runs, table};
+use crate::report::{Next, Report, SessionReport, html, json, markdown, rows, runs, table};
 use crate::row::Rows;
 use crate::take::{Cell, Load, RowsOf};
 use clap::{Arg, ValueEnum as _};
@@ -27,7 +27,7 @@ use crate::cli::args::{RowsArg, RunArgs};
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
 use crate::cli::shown::PagedArgs;
-use crate::cli::verbs::parts::Job;
+use crate::cli::verbs::parts::PartJob;
 use crate::cli::{output, pictures, wrong};
 
 /// Work shorter than this shows no progress.
@@ -84,7 +84,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             let page = || html::report(&report, detail(args), &traces);
             args.shown.page.put(catalog.files(), output.force(), page)?;
             let width = args.shown.shown.width();
-            let shown = Shown { width, detail: detail(args), chart: args.chart.as_deref() };
+            let shown = ReportView { width, detail: detail(args), chart: args.chart.as_deref() };
             written(&report, &traces, &shown, format)?
         }
         RowsArg::Cards => {
@@ -129,14 +129,14 @@ fn in_parts(
         plan.check_parts()?;
         let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
         let (digest, head) = (plan.job(min_evidence), plan.head(min_evidence));
-        let job = Job { digest: &digest, head: &head, names: &names, threads };
+        let job = PartJob { digest: &digest, head: &head, names: &names, threads };
         args.parts.make(folder, &job, |told, making| plan.parts(told, making))?;
         return Ok(Some(true));
     }
     if !args.totals {
         return Ok(None);
     }
-    let put = Totals { to: &args.shown, format };
+    let put = TotalsView { to: &args.shown, format };
     put.check(catalog.files())?;
     let report = with_progress(|it| plan.folded(threads, &never_stops(it), min_evidence))?;
     put.put(&report, catalog.files())?;
@@ -152,12 +152,12 @@ pub(crate) fn passed(report: &Report) -> bool {
 }
 
 /// How totals are written.
-pub(crate) struct Totals<'a> {
+pub(crate) struct TotalsView<'a> {
     pub(crate) to: &'a PagedArgs,
     pub(crate) format: FormatArg,
 }
 
-impl Totals<'_> {
+impl TotalsView<'_> {
     /// Checks before any work that they may be written.
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
@@ -175,7 +175,7 @@ impl Totals<'_> {
             FormatArg::HTML => page().map_err(unwritable)?,
             _ => {
                 let width = Some(self.to.shown.width());
-                table::report(report, Layout { width, detail: Detail::Groups })
+                table::report(report, TableLayout { width, detail: Detail::Groups })
             }
         };
         self.to.put(inputs, self.format, text, page)
@@ -183,14 +183,14 @@ impl Totals<'_> {
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
-fn next(args: &RunArgs, sessions: &[Session]) -> Option<Next> {
+fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
     let RunArgs { what, select, .. } = args;
     let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().collect();
     let is_first = args.policies.policies.is_empty()
         && what.under.profiles.is_empty()
         && args.suite.suite.is_none()
         && !named.is_empty();
-    let is_known = |it: &Session| knows(it.format, it.model.as_deref().unwrap_or_default());
+    let is_known = |it: &SessionReport| knows(it.format, it.model.as_deref().unwrap_or_default());
     let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
     let options = [
         option("--since", select.since.clone()),
@@ -236,7 +236,7 @@ fn detail(args: &RunArgs) -> Detail {
 }
 
 /// How a report is shown.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ReportView<'a> {
     pub(crate) width: usize,
     pub(crate) detail: Detail,
     /// The chart that is asked for.
@@ -247,11 +247,11 @@ pub(crate) struct Shown<'a> {
 pub(crate) fn written(
     report: &Report,
     traces: &Traces,
-    &Shown { width, detail, chart }: &Shown<'_>,
+    &ReportView { width, detail, chart }: &ReportView<'_>,
     format: FormatArg,
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => table::report(report, Layout { width: Some(width), detail }),
+        FormatArg::TABLE => table::report(report, TableLayout { width: Some(width), detail }),
         FormatArg::MARKDOWN => markdown::report(report, detail),
         FormatArg::GITHUB => markdown::summary(report),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
@@ -272,14 +272,14 @@ fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
 }
 
 /// Returns the columns that are asked for, which only tables have.
-fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<Column>, Error> {
+fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
         return Err(wrong(Code::Usage, "`--columns` chooses the columns of tables", help));
     }
-    Ok(Column::parse(asked)?)
+    Ok(TableColumn::parse(asked)?)
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
@@ -357,12 +357,12 @@ fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
 }
 
 /// Returns what the rows of a run are read with.
-fn context(load: &Load, cell: Cell, names_run: bool) -> rows::Context<'_> {
+fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
     // What was fetched takes the place of the first request of a step.
     let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
     let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
-    rows::Context { policy, scenario: &load.name, sessions, recorded, profile, names_run }
+    rows::RowContext { policy, scenario: &load.name, sessions, recorded, profile, names_run }
 }
 
 /// Reports that a value cannot be written.

@@ -14,7 +14,7 @@ use crate::input::text::source::read_text;
 use crate::memory::export::{Export, INDEX_FILE, Index};
 use clap::{Args, Subcommand};
 
-use crate::cli::output::{self, ForceArgs, Kept};
+use crate::cli::output::{self, ForceArgs, KeptFile};
 use crate::cli::what::{ConversationArgs, ProcessArgs};
 use crate::cli::wrong_at;
 
@@ -123,7 +123,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
     others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
     remove_stale(&export, &earlier, &args.output)?;
-    output::write_all(&replaced, Kept { force: true, ..kept })?;
+    output::write_all(&replaced, KeptFile { force: true, ..kept })?;
     output::write_all(&others, kept)?;
     output::print(format!("{} to {}\n", said(&export), args.output.display()))
 }

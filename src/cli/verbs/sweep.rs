@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::catalog::{Catalog, Files, Kind};
-use crate::compare::grid::Grid;
+use crate::compare::grid::OverrideGrid;
 use crate::compare::parts::fold;
 use crate::compare::tune::{self, TuneHead};
 use crate::compare::{self, Comparison};
@@ -11,7 +11,7 @@ use crate::diag::Code;
 use crate::error::Error;
 use crate::input::text::source::read_text;
 use crate::report;
-use crate::report::part::{Common, Head, HistoryHead};
+use crate::report::part::{Common, HistoryHead, PartHead};
 use crate::report::sweep::{Objective, Sweep, SweepHead, json, page, table};
 use crate::report::tune::Tuned;
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::shard;
-use crate::cli::verbs::run::{Totals, unwritable, with_progress};
+use crate::cli::verbs::run::{TotalsView, unwritable, with_progress};
 use crate::cli::verbs::{memory, parts};
 use crate::cli::what::{SuiteArgs, What};
 use crate::cli::{git, output, wrong};
@@ -97,8 +97,8 @@ impl GridArgs {
     }
 
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
-    pub(crate) fn grid(&self) -> Result<Grid, Error> {
-        Ok(Grid::parse(&self.vary).map_err(|mut problems| {
+    pub(crate) fn grid(&self) -> Result<OverrideGrid, Error> {
+        Ok(OverrideGrid::parse(&self.vary).map_err(|mut problems| {
             problems.iter_mut().for_each(|it| "--vary".clone_into(&mut it.place.file));
             problems
         })?)
@@ -113,7 +113,7 @@ pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
 }
 
 /// Returns a description of a grid that two machines share.
-fn head(grid: &Grid, played: &Comparison, objectives: &[ObjectiveArg]) -> SweepHead {
+fn head(grid: &OverrideGrid, played: &Comparison, objectives: &[ObjectiveArg]) -> SweepHead {
     let seed = played.seed.map(|it| format!("seed {it}"));
     let trials = played.trials.map(|it| format!("{it} trials"));
     let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
@@ -208,8 +208,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
     let schema = parts::schema(&args.files)?;
-    if schema.as_deref() == Some(Head::SCHEMA) {
-        let put = Totals { to, format };
+    if schema.as_deref() == Some(PartHead::SCHEMA) {
+        let put = TotalsView { to, format };
         put.check(&inputs)?;
         return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
     }
@@ -219,7 +219,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
         return tuned(&found.tuned, format, &args.shown, &inputs);
     }
     if schema.as_deref() == Some(HistoryHead::SCHEMA) {
-        return memory::merge(&args.files, &Totals { to, format }, &inputs);
+        return memory::merge(&args.files, &TotalsView { to, format }, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;

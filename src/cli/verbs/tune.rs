@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::catalog::Catalog;
 use crate::compare::Comparison;
-use crate::compare::tune::{Found, Search, Tuning, tuned_policy};
+use crate::compare::tune::{ParamSearch, SearchResult, Tuning, tuned_policy};
 use crate::diag::Code;
 use crate::error::Error;
 use crate::input::Format;
@@ -15,7 +15,7 @@ use clap::Args;
 use crate::cli::args::{EvidenceArgs, said};
 use crate::cli::output::{self, ForceArgs, PageArgs, Remark};
 use crate::cli::shown::WidthArgs;
-use crate::cli::verbs::parts::{Job, PartsArgs};
+use crate::cli::verbs::parts::{PartJob, PartsArgs};
 use crate::cli::verbs::run::with_progress;
 use crate::cli::verbs::sweep::{GridArgs, note};
 use crate::cli::wrong_at;
@@ -94,15 +94,15 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     }
     args.page.check(catalog.files(), args.force)?;
     let search = if args.grid.vary.is_empty() {
-        with_progress(|it| Search::by_default(catalog, &comparison, threads, it))?
+        with_progress(|it| ParamSearch::by_default(catalog, &comparison, threads, it))?
     } else {
-        Search::of(&args.grid.grid()?)?
+        ParamSearch::of(&args.grid.grid()?)?
     };
     let tuning = Tuning::new(catalog, &comparison, search, args.evidence.min_evidence, seed)?;
     if let Some(folder) = args.parts.folder() {
         tuning.check_parts()?;
         let (digest, names) = (tuning.job()?, tuning.scenarios());
-        let job = Job { digest: &digest, head: tuning.head(), names: &names, threads };
+        let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
         return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
     }
     let found = with_progress(|it| tuning.tuned(threads, it))?;
@@ -112,7 +112,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
             output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
         }
     }
-    let Found { tuned, .. } = &found;
+    let SearchResult { tuned, .. } = &found;
     args.page.put(catalog.files(), args.force, || page::page(tuned))?;
     let text = if args.json {
         output::json(tuned)?

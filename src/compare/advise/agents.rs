@@ -37,10 +37,10 @@ pub struct Agent {
     #[serde(default)]
     pub needs_model: String,
     /// The settings.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<AgentSetting>,
     /// Settings that are not varied.
     #[serde(default)]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<FixedSetting>,
     /// What only its maintainers can change.
     #[serde(default)]
     pub wishes: Vec<Wish>,
@@ -49,7 +49,7 @@ pub struct Agent {
 /// One setting.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Setting {
+pub struct AgentSetting {
     /// Its key; dots part the levels of a file.
     pub key: String,
     /// What it decides.
@@ -59,7 +59,7 @@ pub struct Setting {
     /// The file of one project, if there is one.
     pub project: Option<String>,
     /// The form of that place.
-    pub form: Form,
+    pub form: SettingsForm,
     /// Whether its value is written as a text.
     #[serde(default)]
     pub is_text: bool,
@@ -98,7 +98,7 @@ pub struct Setting {
 /// The form of a place of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum SettingsForm {
     /// A JSON object.
     Json,
     /// A TOML table.
@@ -124,7 +124,7 @@ pub enum ShownBy {
 /// A setting that is not varied.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LeftOut {
+pub struct FixedSetting {
     /// Its key.
     pub key: String,
     /// Why.
@@ -165,12 +165,12 @@ impl Agent {
     }
 
     /// Returns the setting of a key.
-    pub fn setting(&self, key: &str) -> Option<&Setting> {
+    pub fn setting(&self, key: &str) -> Option<&AgentSetting> {
         self.settings.iter().find(|it| it.key == key)
     }
 }
 
-impl Setting {
+impl AgentSetting {
     /// Returns the policy of a value, without what its base says.
     ///
     /// # Errors

@@ -3,14 +3,14 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::agents::{Agent, Form, Setting};
+use super::agents::{Agent, AgentSetting, SettingsForm};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::{self, Source};
 use crate::report::advise::Paste;
 
 /// A value of a setting.
-pub type Chosen<'a> = (&'a Setting, &'a str);
+pub type Chosen<'a> = (&'a AgentSetting, &'a str);
 
 /// Returns what to paste, place by place.
 pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
@@ -30,15 +30,15 @@ pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
 
 /// Writes settings of one place.
 fn text(chosen: &[Chosen<'_>]) -> String {
-    let form = chosen.first().map_or(Form::Code, |it| it.0.form);
+    let form = chosen.first().map_or(SettingsForm::Code, |it| it.0.form);
     let line = |(setting, value): &Chosen<'_>| match form {
-        Form::Toml if setting.is_text => format!("{} = \"{value}\"", setting.key),
-        Form::Toml => format!("{} = {value}", setting.key),
-        Form::Env => format!("export {}={value}", setting.key),
-        Form::Code | Form::Json => setting.code(value).unwrap_or_default(),
+        SettingsForm::Toml if setting.is_text => format!("{} = \"{value}\"", setting.key),
+        SettingsForm::Toml => format!("{} = {value}", setting.key),
+        SettingsForm::Env => format!("export {}={value}", setting.key),
+        SettingsForm::Code | SettingsForm::Json => setting.code(value).unwrap_or_default(),
     };
     match form {
-        Form::Json => json(chosen),
+        SettingsForm::Json => json(chosen),
         _ => chosen.iter().map(line).collect::<Vec<_>>().join("\n"),
     }
 }
@@ -70,16 +70,19 @@ fn json(chosen: &[Chosen<'_>]) -> String {
 /// The text is not of the form of the agent's places, or it sets nothing that the agent is known to have.
 pub fn values(agent: &Agent, file: &str, text: &str) -> Result<IndexMap<String, String>, Error> {
     let is_json = text.trim_start().starts_with('{');
-    let document: Option<Value> = match is_json && agent.settings.iter().any(|it| it.form == Form::Json) {
-        true => Some(serde_json::from_str(text).map_err(|it| broken(file, &it))?),
-        false => None,
-    };
+    let document: Option<Value> =
+        match is_json && agent.settings.iter().any(|it| it.form == SettingsForm::Json) {
+            true => Some(serde_json::from_str(text).map_err(|it| broken(file, &it))?),
+            false => None,
+        };
     let toml = Source::new(file, input::Format::Toml, text);
-    let value = |setting: &Setting| match setting.form {
-        Form::Json => plain(document.as_ref()?.pointer(&format!("/{}", setting.key.replace('.', "/")))?),
-        Form::Toml => text.get(toml.find(&setting.key)?).map(|it| it.replace('_', "")),
-        Form::Env => variable(text, &setting.key),
-        Form::Code => within(text, setting.write.as_ref()?),
+    let value = |setting: &AgentSetting| match setting.form {
+        SettingsForm::Json => {
+            plain(document.as_ref()?.pointer(&format!("/{}", setting.key.replace('.', "/")))?)
+        }
+        SettingsForm::Toml => text.get(toml.find(&setting.key)?).map(|it| it.replace('_', "")),
+        SettingsForm::Env => variable(text, &setting.key),
+        SettingsForm::Code => within(text, setting.write.as_ref()?),
     };
     let bare = |it: String| it.trim_matches('"').to_owned();
     let found = agent.settings.iter().filter_map(|it| Some((it.key.clone(), bare(value(it)?))));

@@ -2,53 +2,55 @@
 
 use std::cmp::Ordering;
 
-use super::agents::{Agent, Setting, ShownBy, is_older};
-use super::play::Seen;
-use super::states::State;
+use super::agents::{Agent, AgentSetting, ShownBy, is_older};
+use super::play::SeenLog;
+use super::states::SettingValues;
 use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
-use crate::report::advise::{From, InForce, LeftOut};
+use crate::report::advise::{From, InForce, UntriedSetting};
 
 /// What is known of the settings in force in some sessions of an agent.
 pub(super) struct Force<'a> {
     pub(super) agent: &'a Agent,
-    pub(super) seen: Vec<&'a Seen>,
+    pub(super) seen: Vec<&'a SeenLog>,
     /// What the settings file says.
-    pub(super) file: State,
+    pub(super) file: SettingValues,
 }
 
 impl Force<'_> {
     /// Returns the value of a setting, if the file says it, or if all sessions show the same.
-    pub(super) fn value(&self, setting: &Setting) -> Option<String> {
+    pub(super) fn value(&self, setting: &AgentSetting) -> Option<String> {
         self.file.get(&setting.key).cloned().or_else(|| self.shown(setting))
     }
 
     /// Returns what a setting needs that is not in force: without it, it does nothing.
-    pub(super) fn unmet<'s>(&self, setting: &'s Setting) -> Option<(&'s String, &'s String)> {
+    pub(super) fn unmet<'s>(&self, setting: &'s AgentSetting) -> Option<(&'s String, &'s String)> {
         let in_force = |key: &String| self.value(self.agent.setting(key)?);
         setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
     }
 
     /// Returns the settings that can do something in some session.
-    pub(super) fn effective(&self) -> impl Iterator<Item = &Setting> {
-        let is_lane = |it: &&Setting| self.seen.iter().any(|seen| it.lane.include(seen.is_of_agent));
+    pub(super) fn effective(&self) -> impl Iterator<Item = &AgentSetting> {
+        let is_lane = |it: &&AgentSetting| self.seen.iter().any(|seen| it.lane.include(seen.is_of_agent));
         self.agent.settings.iter().filter(is_lane).filter(|it| self.unmet(it).is_none())
     }
 
     /// Returns the settings that are not tried, with the reasons.
-    pub(super) fn left_out(&self) -> Vec<LeftOut> {
+    pub(super) fn left_out(&self) -> Vec<UntriedSetting> {
         let unmet = self.agent.settings.iter().filter_map(|it| {
             let (key, value) = self.unmet(it)?;
             let reason = format!("it needs `{key}={value}`, which is not in force in all sessions");
-            Some(LeftOut { key: it.key.clone(), reason })
+            Some(UntriedSetting { key: it.key.clone(), reason })
         });
         let known = self.agent.left_out.iter();
-        unmet.chain(known.map(|it| LeftOut { key: it.key.clone(), reason: it.reason.clone() })).collect()
+        unmet
+            .chain(known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }))
+            .collect()
     }
 
     /// Returns all settings with what is in force, and who says so.
     pub(super) fn all(&self) -> Vec<InForce> {
-        let one = |setting: &Setting| {
+        let one = |setting: &AgentSetting| {
             let log = || self.told(setting).map(|it| (it, From::Log));
             let file = self.file.get(&setting.key).map(|it| (it.clone(), From::File));
             let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
@@ -59,7 +61,7 @@ impl Force<'_> {
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: what a
     /// compaction took out of a log cannot be put back, but lifetimes change no prompt.
-    pub(super) fn playable<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<State> {
+    pub(super) fn playable<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
         let known = |key: &String| {
             let setting = self.agent.setting(key).filter(|it| it.shown_by == Some(ShownBy::Lifetimes))?;
             Some((key.clone(), self.value(setting)?))
@@ -80,7 +82,7 @@ impl Force<'_> {
     }
 
     /// Returns the value of a setting that all sessions show alike, if they do.
-    fn shown(&self, setting: &Setting) -> Option<String> {
+    fn shown(&self, setting: &AgentSetting) -> Option<String> {
         if setting.shown_by? != ShownBy::Lifetimes {
             return None;
         }
@@ -93,7 +95,7 @@ impl Force<'_> {
     }
 
     /// Counts the sessions that wrote for a short time, and those that wrote for a long one.
-    fn lives(&self, setting: &Setting) -> [usize; 2] {
+    fn lives(&self, setting: &AgentSetting) -> [usize; 2] {
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
         own.fold([0; 2], |n, it| {
             let is_long = it.written[1] > it.written[0];
@@ -103,7 +105,7 @@ impl Force<'_> {
     }
 
     /// Says what the logs show of a setting.
-    fn told(&self, setting: &Setting) -> Option<String> {
+    fn told(&self, setting: &AgentSetting) -> Option<String> {
         match setting.shown_by? {
             ShownBy::Lifetimes => {
                 let [short, long] = self.lives(setting);
@@ -140,7 +142,7 @@ impl Force<'_> {
     }
 }
 
-impl Setting {
+impl AgentSetting {
     /// Returns what a value of the logs is called.
     pub(in crate::compare) fn called(&self, value: &str) -> String {
         self.names.get(value).map_or(value, String::as_str).to_owned()

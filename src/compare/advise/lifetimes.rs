@@ -5,33 +5,33 @@
 //! and r are the prices of a short write, a long write and a read. So a long lifetime is cheaper from S / W = (l − w) / (l − r) on.
 
 use super::agents::{Agent, ShownBy};
-use super::play::Played;
-use super::states::{ByLane, Policies, State};
-use super::trial::Trial;
+use super::play::PlayedSession;
+use super::states::{ByLane, PlayedPolicies, SettingValues};
+use super::trial::AgentTrial;
 use crate::error::Error;
 use crate::measure::Tally;
-use crate::measure::limits::{Sample, limits, summed, widest};
+use crate::measure::limits::{RatioSample, limits, summed, widest};
 use crate::report::advise::Lifetimes;
 
 /// The two values of an agent's lifetimes, as they are played.
-pub(super) struct Axis {
+pub(super) struct LifetimeAxis {
     /// Sub-agents' sessions, or the agent's own.
     is_of_agent: bool,
     /// Short, long.
     ends: [ByLane; 2],
 }
 
-impl Axis {
+impl LifetimeAxis {
     /// Finds the settings of lifetimes; of an agent that has none there is no axis.
     ///
     /// # Errors
     /// A setting's policy is broken.
-    pub(super) fn new(agent: &Agent, policies: &mut Policies<'_>) -> Result<Vec<Self>, Error> {
+    pub(super) fn new(agent: &Agent, policies: &mut PlayedPolicies<'_>) -> Result<Vec<Self>, Error> {
         let mut all = Vec::new();
         let settings = agent.settings.iter().filter(|it| it.shown_by == Some(ShownBy::Lifetimes));
         for setting in settings.filter(|it| it.values.len() == 2) {
             let ends = [&setting.values[0], &setting.values[1]];
-            let of = |value: &String| State::from([(setting.key.clone(), value.clone())]);
+            let of = |value: &String| SettingValues::from([(setting.key.clone(), value.clone())]);
             let ends = ends.map(of);
             let ends = [policies.of_state(agent, &ends[0])?, policies.of_state(agent, &ends[1])?];
             all.extend(
@@ -45,7 +45,7 @@ impl Axis {
     }
 
     /// Returns what both cost; none where no session of the lane writes to a cache.
-    pub(super) fn found<'t>(&self, trial: &'t Trial<'_>) -> Option<Lifetimes> {
+    pub(super) fn found<'t>(&self, trial: &'t AgentTrial<'_>) -> Option<Lifetimes> {
         let own: Vec<_> = trial.played.iter().filter(|it| it.seen.is_of_agent == self.is_of_agent).collect();
         let written = |by_lane: ByLane| -> u64 {
             own.iter().map(|it| it.run(by_lane).sums.main.tokens.write.iter().sum::<u64>()).sum()
@@ -54,14 +54,14 @@ impl Axis {
         if short == 0 {
             return None;
         }
-        let sample = |it: &&'t Played| {
+        let sample = |it: &&'t PlayedSession| {
             let [short, long] = self.ends.map(|by_lane| it.run(by_lane).costs.total());
             let (project, at_ms) = (it.seen.project.as_str(), it.seen.span_ms.map(|it| it[1]));
-            Some(Sample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
+            Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
-        let samples: Vec<Sample<'_>> = own.iter().filter_map(sample).collect();
+        let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).collect();
         let (both, one) = summed(samples.iter().map(|it| it.pair));
-        let is_lane = |it: &Played| it.seen.is_of_agent == self.is_of_agent;
+        let is_lane = |it: &PlayedSession| it.seen.is_of_agent == self.is_of_agent;
         let month = |by_lane: ByLane| {
             trial
                 .calendar
@@ -82,7 +82,7 @@ impl Axis {
     }
 
     /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
-    fn break_even(&self, own: &[&Played]) -> Option<f64> {
+    fn break_even(&self, own: &[&PlayedSession]) -> Option<f64> {
         let sum = |by_lane: ByLane, part: fn(&Tally) -> (u64, f64)| {
             let all = own.iter().map(|it| part(it.run(by_lane)));
             let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));

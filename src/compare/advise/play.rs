@@ -1,7 +1,7 @@
 //! Sessions of one agent under several policies, and what their logs show of the settings in force.
 
 use super::agents::Agent;
-use super::states::{ByLane, Policies};
+use super::states::{ByLane, PlayedPolicies};
 use crate::catalog::{Catalog, Kind};
 use crate::compare::{Comparison, Plan, Progress};
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::timeline::{Recorded, Timeline, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]
-pub(in crate::compare) struct Seen {
+pub(in crate::compare) struct SeenLog {
     /// The format of its log.
     pub(in crate::compare) format: &'static str,
     /// The newest version of the agent that made it; empty if unknown.
@@ -42,7 +42,7 @@ pub(in crate::compare) struct Seen {
     pub(in crate::compare) size: Option<f64>,
 }
 
-impl Seen {
+impl SeenLog {
     /// Returns its size and what it was billed in US dollars, if both are known.
     pub(in crate::compare) fn bill(&self) -> Option<(f64, f64)> {
         Some((self.size?, self.billed_usd?))
@@ -62,13 +62,13 @@ impl Seen {
 
 /// A session under every policy.
 #[derive(Clone, Debug)]
-pub(in crate::compare) struct Played {
-    pub(in crate::compare) seen: Seen,
+pub(in crate::compare) struct PlayedSession {
+    pub(in crate::compare) seen: SeenLog,
     /// By policy.
     pub(super) runs: Vec<Tally>,
 }
 
-impl Played {
+impl PlayedSession {
     /// Returns its size: what it costs under some policies, or its requests without any.
     pub(in crate::compare) fn size(&self, by_lane: Option<ByLane>) -> Option<f64> {
         by_lane.map_or(Some(self.seen.requests as f64), |it| self.run(it).costs.total())
@@ -90,15 +90,15 @@ pub(in crate::compare) struct Whose<'a> {
 
 impl Whose<'_> {
     /// Returns whether a session is one of these.
-    pub(super) fn is_own(self, seen: &Seen) -> bool {
+    pub(super) fn is_own(self, seen: &SeenLog) -> bool {
         self.is_named || self.agent.is_of(seen.format, &seen.model)
     }
 }
 
 /// What is played: the policies from one on, of which the first is what was recorded.
-pub(in crate::compare) struct Plays<'a> {
+pub(in crate::compare) struct AdvicePlays<'a> {
     pub(in crate::compare) whose: Whose<'a>,
-    pub(in crate::compare) policies: &'a Policies<'a>,
+    pub(in crate::compare) policies: &'a PlayedPolicies<'a>,
     pub(in crate::compare) from: usize,
 }
 
@@ -111,7 +111,7 @@ pub(in crate::compare) fn seen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Vec<Seen>, Vec<Skipped>), Error> {
+) -> Result<(Vec<SeenLog>, Vec<Skipped>), Error> {
     let plan = plan(catalog, comparison, &[])?;
     let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| of_load(load))?;
     let (all, skipped) = all;
@@ -125,24 +125,24 @@ pub(in crate::compare) fn seen(
 pub(in crate::compare) fn played(
     catalog: &Catalog,
     comparison: &Comparison,
-    plays: &Plays<'_>,
+    plays: &AdvicePlays<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<Played>, Error> {
+) -> Result<Vec<PlayedSession>, Error> {
     let mut catalog = catalog.clone();
-    let Plays { whose, policies, from } = *plays;
+    let AdvicePlays { whose, policies, from } = *plays;
     let files = || policies.files.iter().skip(from.max(1));
     for file in files() {
         catalog.hold(Kind::Policy, &file.name, file.clone(), None);
     }
     let names: Vec<String> = files().map(|it| it.name.clone()).collect();
     let plan = plan(&catalog, comparison, &names)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<Played>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<PlayedSession>, Error> {
         let Some(seen) = of_load(load).filter(|it| whose.is_own(it)) else { return Ok(None) };
         let runs = load.runs(progress);
         FailedRuns::none_of(runs.iter())?;
         let asked = runs.into_iter().skip(usize::from(from > 0));
-        Ok(Some(Played { seen, runs: asked.map(|it| it.tally).collect() }))
+        Ok(Some(PlayedSession { seen, runs: asked.map(|it| it.tally).collect() }))
     };
     let all =
         plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
@@ -156,11 +156,11 @@ fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<
 }
 
 /// Returns what the log of a load shows, if it is a recording.
-fn of_load(load: &Load) -> Option<Seen> {
+fn of_load(load: &Load) -> Option<SeenLog> {
     let timeline = load.timeline()?;
     let recorded = timeline.recorded.as_ref()?;
     let last = timeline.last_ms();
-    Some(Seen {
+    Some(SeenLog {
         format: recorded.format,
         version: recorded.version.clone(),
         model: timeline.main_model().map(|it| it.name.clone()).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::agents::{Agent, Setting, Wish};
+use super::agents::{Agent, AgentSetting, Wish};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::input::PolicyFile;
@@ -10,10 +10,10 @@ use crate::input::policy::Lanes;
 use crate::input::text::decode::{Format, decode, encode};
 
 /// The values of settings, by key; what is not there is as recorded.
-pub(in crate::compare) type State = IndexMap<String, String>;
+pub(in crate::compare) type SettingValues = IndexMap<String, String>;
 
 /// The policies that are played: as recorded first, each once.
-pub(in crate::compare) struct Policies<'c> {
+pub(in crate::compare) struct PlayedPolicies<'c> {
     catalog: &'c Catalog,
     pub(in crate::compare) files: Vec<PolicyFile>,
 }
@@ -21,7 +21,7 @@ pub(in crate::compare) struct Policies<'c> {
 /// Which policies sessions have: those of the agent itself, and those of sub-agents.
 pub(in crate::compare) type ByLane = [usize; 2];
 
-impl<'c> Policies<'c> {
+impl<'c> PlayedPolicies<'c> {
     /// Begins with what was recorded.
     pub(in crate::compare) fn new(catalog: &'c Catalog) -> Self {
         Self { catalog, files: vec![PolicyFile::named("identity")] }
@@ -31,9 +31,13 @@ impl<'c> Policies<'c> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(in crate::compare) fn of_state(&mut self, agent: &Agent, state: &State) -> Result<ByLane, Error> {
+    pub(in crate::compare) fn of_state(
+        &mut self,
+        agent: &Agent,
+        state: &SettingValues,
+    ) -> Result<ByLane, Error> {
         let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
-        let chosen: Vec<(&Setting, String)> = state.iter().filter_map(settings).collect();
+        let chosen: Vec<(&AgentSetting, String)> = state.iter().filter_map(settings).collect();
         let mut by_lane = ByLane::default();
         for (of_agent, place) in [false, true].into_iter().zip(&mut by_lane) {
             let own = chosen.iter().filter(|it| it.0.lane.include(of_agent));

@@ -2,21 +2,21 @@
 
 use indexmap::IndexMap;
 
-use super::Variant;
+use super::AdviceVariant;
 use super::agents::{Agent, Wish};
-use super::play::Played;
-use super::states::{ByLane, State};
+use super::play::PlayedSession;
+use super::states::{ByLane, SettingValues};
 use crate::measure::month::Calendar;
-use crate::report::advise::saved::{Bills, Kind, SCHEMA, Saved};
-use crate::report::advise::{Candidate, Month};
+use crate::report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
+use crate::report::advise::{Candidate, MonthCost};
 use crate::report::distinct;
 use crate::report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, whole};
 
 /// The sessions of an agent, ready to be tried.
-pub(super) struct Trial<'a> {
+pub(super) struct AgentTrial<'a> {
     pub(super) agent: &'a Agent,
     pub(super) calendar: &'a Calendar,
-    pub(super) played: &'a [Played],
+    pub(super) played: &'a [PlayedSession],
     /// The policies of what is in force.
     pub(super) base: ByLane,
     pub(super) min_evidence: f64,
@@ -24,7 +24,7 @@ pub(super) struct Trial<'a> {
 
 /// What a trial found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct TrialResult {
     pub(super) advised: Option<Candidate>,
     /// What is advised, by key; empty if nothing is.
     pub(super) set: Vec<(String, String)>,
@@ -37,13 +37,17 @@ pub(super) struct Found {
 }
 
 /// The settings in force before advice, and the policies that play them.
-pub(super) struct Before {
-    pub(super) state: State,
+pub(super) struct SettingsBefore {
+    pub(super) state: SettingValues,
     pub(super) by_lane: ByLane,
 }
 
 /// Returns settings to try together: of each that saves on the older sessions the best value, two by two and all of them.
-pub(super) fn joint(variants: &[Variant], played: &[Played], base: ByLane) -> Vec<Vec<(String, String)>> {
+pub(super) fn joint(
+    variants: &[AdviceVariant],
+    played: &[PlayedSession],
+    base: ByLane,
+) -> Vec<Vec<(String, String)>> {
     /// Two by two, more settings would be more variants than single values.
     const MOST: usize = 4;
     let older = older(played);
@@ -68,14 +72,14 @@ pub(super) fn joint(variants: &[Variant], played: &[Played], base: ByLane) -> Ve
 }
 
 /// Returns the older half of some sessions, on which settings are chosen.
-fn older(played: &[Played]) -> Vec<&Played> {
-    let mut all: Vec<&Played> = played.iter().collect();
+fn older(played: &[PlayedSession]) -> Vec<&PlayedSession> {
+    let mut all: Vec<&PlayedSession> = played.iter().collect();
     all.sort_by_key(|it| it.seen.span_ms.map(|it| it[1]));
     all.truncate(played.len() / 2);
     all
 }
 
-impl Trial<'_> {
+impl AgentTrial<'_> {
     /// Returns how many projects the sessions are of; 0 where they are not known.
     pub(super) fn n_projects(&self) -> usize {
         distinct(self.played.iter().map(|it| it.seen.project.as_str()).filter(|it| !it.is_empty())).len()
@@ -89,16 +93,16 @@ impl Trial<'_> {
     }
 
     /// Returns what a month costs with what is in force.
-    pub(super) fn month(&self) -> Month {
+    pub(super) fn month(&self) -> MonthCost {
         let usd = self.calendar.usd(self.played, |it| it.run(self.base).costs.total());
-        Month { usd, basis: self.calendar.basis, days: self.calendar.days }
+        MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days }
     }
 
     /// Chooses on one part of the sessions and holds the choice against the other, then against each project.
-    pub(super) fn found(&self, variants: &[Variant]) -> Found {
+    pub(super) fn found(&self, variants: &[AdviceVariant]) -> TrialResult {
         if variants.is_empty() {
             let reason = Some(format!("{} has no other setting that can be played", self.agent.name));
-            return Found { reason, ..Found::default() };
+            return TrialResult { reason, ..TrialResult::default() };
         }
         let lanes: Vec<ByLane> = variants.iter().map(|it| it.by_lane).collect();
         let sets: Vec<Vec<String>> = variants.iter().map(|it| texts(&it.set)).collect();
@@ -108,7 +112,7 @@ impl Trial<'_> {
             (nth, self.candidate(&variants[nth], point))
         };
         let mut tried: Vec<(usize, Candidate)> = tuned.points.iter().map(candidate).collect();
-        let Some((nth, mut best)) = tried.first().cloned() else { return Found::default() };
+        let Some((nth, mut best)) = tried.first().cloned() else { return TrialResult::default() };
         tried.sort_by(|one, other| order(&one.1).total_cmp(&order(&other.1)));
         let all_projects = whole(&self.sessions(&lanes[nth..=nth]), 0);
         best.by_project = tuned.by_project.into_iter().flat_map(|it| [all_projects.clone(), it]).collect();
@@ -119,24 +123,30 @@ impl Trial<'_> {
         let split = Some(tuned.split);
         let tried = tried.into_iter().map(|it| it.1).collect();
         match reason {
-            None => Found {
+            None => TrialResult {
                 set: variants[nth].set.clone(),
                 by_lane: variants[nth].by_lane,
                 advised: Some(best),
                 split,
                 tried,
-                ..Found::default()
+                ..TrialResult::default()
             },
             Some(reason) => {
                 best.why_not = Some(reason.clone());
-                Found { reason: Some(reason), rejected: Some(best), split, tried, ..Found::default() }
+                TrialResult {
+                    reason: Some(reason),
+                    rejected: Some(best),
+                    split,
+                    tried,
+                    ..TrialResult::default()
+                }
             }
         }
     }
 
     /// Puts runs together as the sessions of a search.
     fn sessions(&self, lanes: &[ByLane]) -> Vec<TunedSession> {
-        let session = |it: &Played| TunedSession {
+        let session = |it: &PlayedSession| TunedSession {
             project: it.seen.project.clone(),
             last_ms: it.seen.span_ms.map(|it| it[1]),
             base: it.run(self.base).clone(),
@@ -154,7 +164,7 @@ impl Trial<'_> {
     }
 
     /// Returns what settings come to over all sessions, beside their results by time.
-    fn candidate(&self, variant: &Variant, point: &TunedPoint) -> Candidate {
+    fn candidate(&self, variant: &AdviceVariant, point: &TunedPoint) -> Candidate {
         let effects =
             variant.set.iter().filter_map(|it| self.agent.setting(&it.0)).map(|it| it.effects.clone());
         Candidate {
@@ -199,17 +209,17 @@ impl Trial<'_> {
     }
 
     /// Returns what to write down, so that later sessions can be held against it.
-    pub(super) fn saved(&self, found: &Found, before: Option<&Before>) -> Option<Saved> {
+    pub(super) fn saved(&self, found: &TrialResult, before: Option<&SettingsBefore>) -> Option<Saved> {
         let (lanes, advised) = (found.by_lane, found.advised.as_ref()?);
         let before_lanes = before.map(|it| it.by_lane);
-        let mut members: IndexMap<String, Vec<&Played>> = IndexMap::new();
+        let mut members: IndexMap<String, Vec<&PlayedSession>> = IndexMap::new();
         self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
-        let kind = |(name, members): (String, Vec<&Played>)| {
+        let kind = |(name, members): (String, Vec<&PlayedSession>)| {
             let cost =
                 |lanes: ByLane| -> f64 { members.iter().filter_map(|it| it.run(lanes).costs.total()).sum() };
-            let bill = |it: &&Played| Some((it.size(before_lanes)?, it.seen.billed_usd?));
+            let bill = |it: &&PlayedSession| Some((it.size(before_lanes)?, it.seen.billed_usd?));
             let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).collect();
-            Kind { name, bills: Bills::new(&bills), change: cost(lanes) / cost(self.base) - 1.0 }
+            SessionKind { name, bills: Bills::new(&bills), change: cost(lanes) / cost(self.base) - 1.0 }
         };
         Some(Saved {
             schema: SCHEMA.to_owned(),

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::Inputs;
 use crate::catalog::Loaded;
-use crate::compare::{Entry, params};
+use crate::compare::{ReadyLoad, params};
 use crate::diag::{Code, Diagnostic};
 use crate::input::PolicyFile;
 use crate::input::policy::Size;
@@ -27,8 +27,8 @@ impl Inputs<'_> {
     }
 
     /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
-    pub(super) fn check_trials(&mut self, scenarios: &[Entry], trials: Option<u64>) {
-        let has_trials = scenarios.iter().any(Entry::may_have_trials);
+    pub(super) fn check_trials(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
+        let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario in this run draws conversations";
             let mut problem = Diagnostic::at(Code::TrialsUnused, "", message);

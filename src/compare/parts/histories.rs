@@ -10,23 +10,23 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Making;
 use super::job::content;
 use crate::compare::assembled::{Came, Gathered};
-use crate::compare::found::Found;
-use crate::compare::histories::{Recording, Recordings, Sessions, grouped, recorded};
-use crate::compare::watch::Watch;
-use crate::compare::{Entry, Plan, Told, selection};
+use crate::compare::found::ProblemsFound;
+use crate::compare::histories::{HistorySessions, IndexedRecording, Recordings, grouped, recorded};
+use crate::compare::watch::PlanWatcher;
+use crate::compare::{Plan, PlanWatch, ReadyLoad, selection};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::ScenarioFile;
-use crate::input::scenario::{HistoryLoad, HistorySource, Load as Form};
+use crate::input::scenario::{HistoryLoad, HistorySource, LoadSpec as Form};
 use crate::report::part::{Common as _, Excluded, HistoryHead, HistoryPart, OfHistory, VERSION, WholeRun};
 use crate::report::{Report, Skipped};
 use crate::take::{Load, World, in_order, with_threads};
-use crate::worlds::histories::{History, Session};
+use crate::worlds::histories::{ProjectHistory, ProjectSession};
 
 /// The histories of a plan: the index tells which there are, and no session is read yet.
 pub struct Histories<'p> {
     plan: &'p Plan,
-    entry: &'p Entry,
+    entry: &'p ReadyLoad,
     load: &'p HistoryLoad,
     recordings: Recordings,
     /// The projects or users, in order.
@@ -35,8 +35,8 @@ pub struct Histories<'p> {
 
 /// What is read of one project or user.
 #[derive(Default)]
-struct Group {
-    sessions: Vec<(String, Session)>,
+struct HistoryGroup {
+    sessions: Vec<(String, ProjectSession)>,
     skipped: Vec<Excluded>,
 }
 
@@ -74,7 +74,7 @@ impl Plan {
 impl Histories<'_> {
     /// Returns their names, in order.
     pub fn names(&self) -> Vec<String> {
-        self.groups.iter().map(|it| History::name_of(&self.entry.spec.name, it)).collect()
+        self.groups.iter().map(|it| ProjectHistory::name_of(&self.entry.spec.name, it)).collect()
     }
 
     /// Returns the digest of the job, in hexadecimal digits: of policies, profiles and options, and of the recordings wherever they lie.
@@ -99,7 +99,7 @@ impl Histories<'_> {
             // Writing to a text cannot fail.
             let _ = write!(text, "\n{} {}", of_path(&it.file), it.reason);
         }
-        for (Recording { name, is_searched, indexing, .. }, content) in all.iter().zip(contents) {
+        for (IndexedRecording { name, is_searched, indexing, .. }, content) in all.iter().zip(contents) {
             let (name, told) = (of_path(name), (&indexing.twins, &indexing.beside));
             let _ = write!(text, "\n{name} {is_searched} {content:016x} {told:?}");
         }
@@ -110,8 +110,8 @@ impl Histories<'_> {
     ///
     /// # Errors
     /// A recording that was named cannot be used, a history cannot be played, what taking a part says, or it was stopped.
-    pub fn parts(&self, told: Told<'_>, making: &Making<'_, HistoryHead>) -> Result<(), Error> {
-        let watch = Watch::new(told);
+    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_, HistoryHead>) -> Result<(), Error> {
+        let watch = PlanWatcher::new(told);
         let names = self.names();
         let mine = |it: &usize| making.shard.has(&names[*it]) && !(making.has)(*it);
         let mine: Vec<usize> = (0..names.len()).filter(mine).collect();
@@ -127,16 +127,16 @@ impl Histories<'_> {
             }))
         });
         watch.check()?;
-        let mut found = Found::default();
+        let mut found = ProblemsFound::default();
         made?.into_iter().filter_map(Result::err).for_each(|it| found.error(it));
         found.stop()
     }
 
     /// Reads the sessions of some histories.
     fn read(&self, mine: &[usize]) -> Result<Vec<Mine>, Error> {
-        let mut groups: BTreeMap<&str, Group> =
-            mine.iter().map(|it| (self.groups[*it].as_str(), Group::default())).collect();
-        let Sessions { sessions, skipped } = self.recordings.read(&|it| groups.contains_key(it))?;
+        let mut groups: BTreeMap<&str, HistoryGroup> =
+            mine.iter().map(|it| (self.groups[*it].as_str(), HistoryGroup::default())).collect();
+        let HistorySessions { sessions, skipped } = self.recordings.read(&|it| groups.contains_key(it))?;
         for session in sessions {
             if let Some(group) = groups.get_mut(session.0.as_str()) {
                 group.sessions.push(session);
@@ -148,7 +148,7 @@ impl Histories<'_> {
             }
         }
         // Both are in order.
-        let worlds = |(nth, group): (&usize, Group)| {
+        let worlds = |(nth, group): (&usize, HistoryGroup)| {
             let worlds = grouped(&self.entry.spec, self.load, group.sessions, Vec::new())?;
             Ok(Mine { nth: *nth, worlds, skipped: group.skipped })
         };

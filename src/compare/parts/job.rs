@@ -7,9 +7,9 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::catalog::Origin;
-use crate::compare::{Entry, Plan, load};
+use crate::compare::{Plan, ReadyLoad, load};
 use crate::input::Policy;
-use crate::input::scenario::Load;
+use crate::input::scenario::LoadSpec;
 use crate::report::part::VERSION;
 use crate::take::in_order;
 
@@ -46,13 +46,13 @@ impl Plan {
     }
 }
 
-impl Entry {
+impl ReadyLoad {
     /// Returns the digest of its recording's bytes; 0 where it is none, or cannot be read.
     fn digest(&self) -> u64 {
         if let Some(known) = self.indexing.content {
             return known;
         }
-        let Load::Recorded { path, .. } = &self.spec.load else { return 0 };
+        let LoadSpec::Recorded { path, .. } = &self.spec.load else { return 0 };
         if self.loaded.origin.timeline().is_some() {
             return 0;
         }
@@ -62,7 +62,7 @@ impl Entry {
     /// Returns what is said of it and what others tell of it, wherever it lies.
     fn told(&self) -> String {
         let mut spec = self.spec.clone();
-        if let Load::Recorded { path, .. } = &mut spec.load {
+        if let LoadSpec::Recorded { path, .. } = &mut spec.load {
             path.clear();
         }
         let indexing = (&self.indexing.twins, &self.indexing.beside);

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::job::content;
-use super::{Making, Shard};
-use crate::catalog::{Catalog, Origin, Searched, Streamed, recording};
+use super::{Making, PlanShard};
+use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
 use crate::compare::index::Indexing;
-use crate::compare::named::{Scenario, tell_scenarios_apart};
-use crate::compare::{Comparison, Plan, Told};
+use crate::compare::named::{NamedScenario, tell_scenarios_apart};
+use crate::compare::{Comparison, Plan, PlanWatch};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Skipped;
-use crate::report::part::{Excluded, Head, Part, VERSION};
+use crate::report::part::{Excluded, PartHead, RunPart, VERSION};
 use crate::timeline::import::BySession;
 
 /// What every machine must know: which policies, profiles and options, and what a report needs of the plan.
@@ -30,7 +30,7 @@ pub struct Job {
     /// What is compared, without its recordings.
     pub comparison: Comparison,
     /// What a report needs of the plan.
-    pub head: Head,
+    pub head: PartHead,
     /// What was found and takes no part.
     pub skipped: Vec<Excluded>,
 }
@@ -56,24 +56,24 @@ pub struct Ticket {
 
 /// A ticket with the bytes of its recording; without them, they are read from its path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct HeldTicket {
     /// The ticket.
     pub ticket: Ticket,
     /// The bytes.
-    pub bytes: Option<Arc<Streamed>>,
+    pub bytes: Option<Arc<PipedBytes>>,
 }
 
 /// A recording that is named: by a path, a folder or a pattern, or by bytes under some name.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum GivenRecording {
     /// A path, a folder or a pattern.
     Path(String),
     /// Bytes.
-    Bytes(Arc<Streamed>),
+    Bytes(Arc<PipedBytes>),
 }
 
-impl Held {
-    pub(in super::super) fn scenario(&self) -> Scenario {
+impl HeldTicket {
+    pub(in super::super) fn scenario(&self) -> NamedScenario {
         let Ticket { name, path, is_searched, content, twins, beside, .. } = &self.ticket;
         let origin = match &self.bytes {
             Some(bytes) => Origin::Stream(Arc::clone(bytes)),
@@ -87,7 +87,7 @@ impl Held {
             content: Some(*content),
             ..Indexing::default()
         };
-        Scenario { loaded, is_searched: *is_searched, indexing }
+        NamedScenario { loaded, is_searched: *is_searched, indexing }
     }
 }
 
@@ -98,17 +98,21 @@ impl Held {
 pub fn job(
     catalog: &Catalog,
     comparison: &Comparison,
-    given: &[Given],
+    given: &[GivenRecording],
     min_evidence: f64,
-) -> Result<(Job, Vec<Held>), Error> {
+) -> Result<(Job, Vec<HeldTicket>), Error> {
     let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |origin: Origin, is_searched| {
-        scenarios.push(Scenario { loaded: recording(origin), is_searched, indexing: Indexing::default() });
+        scenarios.push(NamedScenario {
+            loaded: recording(origin),
+            is_searched,
+            indexing: Indexing::default(),
+        });
     };
     for one in given {
         match one {
-            Given::Bytes(bytes) => add(Origin::Stream(Arc::clone(bytes)), true),
-            Given::Path(path) => {
+            GivenRecording::Bytes(bytes) => add(Origin::Stream(Arc::clone(bytes)), true),
+            GivenRecording::Path(path) => {
                 let Searched { found, left_out } = catalog.search(path)?;
                 skipped.extend(left_out.into_iter().map(Skipped::from));
                 found.into_iter().for_each(|it| add(Origin::File(it.name.into()), it.is_searched));
@@ -123,12 +127,12 @@ pub fn job(
         let Indexing { twins, beside, .. } = it.indexing;
         let (name, path) = (it.loaded.spec.name, it.loaded.origin.path().display().to_string());
         let content = content(&it.loaded.origin);
-        Held {
+        HeldTicket {
             ticket: Ticket { nth, of, name, path, is_searched: it.is_searched, content, twins, beside },
             bytes,
         }
     });
-    let held: Vec<Held> = held.collect();
+    let held: Vec<HeldTicket> = held.collect();
     if held.is_empty() {
         return Err(crate::compare::selection::none_left(&skipped));
     }
@@ -153,10 +157,10 @@ pub fn job(
 pub fn batch(
     catalog: &Catalog,
     job: &Job,
-    held: Vec<Held>,
-    told: Told<'_>,
+    held: Vec<HeldTicket>,
+    told: PlanWatch<'_>,
     threads: Option<usize>,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<RunPart>, Error> {
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
@@ -176,16 +180,16 @@ pub fn batch(
         let help = "give every machine the same files and the same ctxsim";
         return Err(vec![Diagnostic::at(Code::PartJob, "rules", message).help(help)].into());
     }
-    let made: Mutex<Vec<Part>> = Mutex::default();
-    let take = |part: Part| {
+    let made: Mutex<Vec<RunPart>> = Mutex::default();
+    let take = |part: RunPart| {
         let (nth, of) = places[part.nth];
         let mut skipped = if nth == 0 { job.skipped.clone() } else { Vec::new() };
         skipped.extend(part.skipped);
-        let part = Part { nth, of, skipped, ..part };
+        let part = RunPart { nth, of, skipped, ..part };
         made.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())
     };
-    let (head, shard) = (&job.head, Shard::WHOLE);
+    let (head, shard) = (&job.head, PlanShard::WHOLE);
     plan.parts(told, &Making { threads, job: &job.job, head, shard, has: &|_| false, take: &take })?;
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|it| it.nth);
@@ -193,7 +197,7 @@ pub fn batch(
 }
 
 /// Plans recordings with tickets.
-fn plan(catalog: &Catalog, comparison: &Comparison, tickets: Vec<Held>) -> Result<Plan, Error> {
+fn plan(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
     let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).collect();
     Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
 }

@@ -8,7 +8,7 @@ use crate::report::tune::Varied;
 
 /// What is known of the sessions before anything is tried.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenSessions {
     /// The longest prompt under the base.
     pub(super) prompt_max: Tokens,
     /// What the runs know in advance, one for each load and profile.
@@ -28,7 +28,7 @@ pub(super) enum Fineness {
 
 /// Where the values come from. Beside them, each parameter is tried as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum RangeRule {
     /// From its own number: nothing else says what is a lot and what is little.
     Around,
     /// From the longest prompt, for what is compared with a prompt: a trigger that no prompt reaches does nothing.
@@ -37,7 +37,7 @@ enum Rule {
     FromZero,
 }
 
-impl Rule {
+impl RangeRule {
     /// Returns the values, in percent of what they come from.
     fn percents(self, fineness: Fineness) -> &'static [u64] {
         match (self, fineness) {
@@ -63,7 +63,7 @@ impl Rule {
 }
 
 /// The unit of a parameter, and the number that it has.
-enum Given {
+enum GivenParam {
     Tokens(Tokens),
     Chars(u64),
     Count(u64),
@@ -71,7 +71,7 @@ enum Given {
 }
 
 /// A parameter to vary.
-pub(super) struct Candidate<'a> {
+pub(super) struct VariedParam<'a> {
     pub(super) name: &'a str,
     pub(super) size: &'a Size,
     /// The least that the agent accepts.
@@ -80,43 +80,44 @@ pub(super) struct Candidate<'a> {
     pub(super) is_prompt_bound: bool,
 }
 
-impl Candidate<'_> {
+impl VariedParam<'_> {
     /// Returns the values to try; `None` if its number is known only during a run.
-    pub(super) fn varied(&self, seen: &Seen, fineness: Fineness) -> Option<Varied> {
+    pub(super) fn varied(&self, seen: &SeenSessions, fineness: Fineness) -> Option<Varied> {
         let given = match self.size {
-            Size::Tokens(number) => Given::Tokens(*number),
-            Size::Chars(number) => Given::Chars(*number),
-            Size::Count(number) => Given::Count(*number),
-            Size::Ratio(share) => Given::Ratio(*share),
-            _ if self.is_prompt_bound => Given::Tokens(0),
-            other => Given::Tokens(median(other, &seen.known)?),
+            Size::Tokens(number) => GivenParam::Tokens(*number),
+            Size::Chars(number) => GivenParam::Chars(*number),
+            Size::Count(number) => GivenParam::Count(*number),
+            Size::Ratio(share) => GivenParam::Ratio(*share),
+            _ if self.is_prompt_bound => GivenParam::Tokens(0),
+            other => GivenParam::Tokens(median(other, &seen.known)?),
         };
         let rule = match given {
-            Given::Tokens(_) if self.is_prompt_bound => Rule::OfPrompts,
-            Given::Tokens(0) | Given::Chars(0) | Given::Count(0) | Given::Ratio(Decimal::ZERO) => {
-                Rule::FromZero
-            }
-            _ => Rule::Around,
+            GivenParam::Tokens(_) if self.is_prompt_bound => RangeRule::OfPrompts,
+            GivenParam::Tokens(0)
+            | GivenParam::Chars(0)
+            | GivenParam::Count(0)
+            | GivenParam::Ratio(Decimal::ZERO) => RangeRule::FromZero,
+            _ => RangeRule::Around,
         };
         let percents = rule.percents(fineness).iter();
         let of_prompt = |percent: &u64| rounded(part(seen.prompt_max, *percent));
         let (unit, values): (_, Vec<String>) = match (given, rule) {
-            (Given::Ratio(share), Rule::Around) => {
+            (GivenParam::Ratio(share), RangeRule::Around) => {
                 ("ratio", percents.filter_map(|it| capped(share, *it)).collect())
             }
-            (Given::Ratio(_), _) => ("ratio", percents.map(|it| format!("0.{it:02}")).collect()),
-            (Given::Count(number), Rule::Around) => {
+            (GivenParam::Ratio(_), _) => ("ratio", percents.map(|it| format!("0.{it:02}")).collect()),
+            (GivenParam::Count(number), RangeRule::Around) => {
                 ("count", self.numbers(percents.map(|it| part(number, *it))))
             }
-            (Given::Count(_), _) => ("count", self.numbers(percents.copied())),
-            (Given::Chars(number), Rule::Around) => {
+            (GivenParam::Count(_), _) => ("count", self.numbers(percents.copied())),
+            (GivenParam::Chars(number), RangeRule::Around) => {
                 ("chars", self.numbers(percents.map(|it| part(number, *it))))
             }
-            (Given::Chars(_), _) => ("chars", self.numbers(percents.map(|it| 4 * of_prompt(it)))),
-            (Given::Tokens(number), Rule::Around) => {
+            (GivenParam::Chars(_), _) => ("chars", self.numbers(percents.map(|it| 4 * of_prompt(it)))),
+            (GivenParam::Tokens(number), RangeRule::Around) => {
                 ("tokens", self.numbers(percents.map(|it| part(number, *it))))
             }
-            (Given::Tokens(_), _) => ("tokens", self.numbers(percents.map(of_prompt))),
+            (GivenParam::Tokens(_), _) => ("tokens", self.numbers(percents.map(of_prompt))),
         };
         let values = distinct(values.into_iter());
         let path = format!("params.{}.{unit}", self.name);
@@ -170,8 +171,8 @@ mod tests {
     fn values(size: &Size, is_prompt_bound: bool, least: u64) -> (String, Vec<String>) {
         let limits = Limits { prompt: 200_000, window: 200_000, output: 32_000 };
         let known = vec![Known::unrecorded(limits, Decimal::parse("4").unwrap())];
-        let seen = Seen { prompt_max: 156_579, known };
-        let candidate = Candidate { name: "x", size, least, is_prompt_bound };
+        let seen = SeenSessions { prompt_max: 156_579, known };
+        let candidate = VariedParam { name: "x", size, least, is_prompt_bound };
         let varied = candidate.varied(&seen, Fineness::Medium).unwrap();
         (varied.path, varied.values)
     }

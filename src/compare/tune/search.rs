@@ -2,40 +2,43 @@
 
 use indexmap::IndexMap;
 
-use super::ranges::{Candidate, Fineness, Seen};
+use super::ranges::{Fineness, SeenSessions, VariedParam};
 use crate::catalog::Catalog;
-use crate::compare::grid::{Axis, Grid};
+use crate::compare::grid::{OverrideGrid, VariedPath};
 use crate::compare::{Comparison, Load, Plan, Progress};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::PolicyFile;
-use crate::input::policy::{Size, Standing};
+use crate::input::policy::{SearchUse, Size};
 use crate::projection::num::Known;
-use crate::report::tune::{Fixed, Varied};
+use crate::report::tune::{FixedParam, Varied};
 
 /// What is tried.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
+pub struct ParamSearch {
     /// The paths that are varied.
     pub varied: Vec<Varied>,
     /// The parameters that are left alone.
-    pub fixed: Vec<Fixed>,
+    pub fixed: Vec<FixedParam>,
     /// The points: overrides of the policy, none for the policy as it is.
     pub points: Vec<Vec<String>>,
 }
 
-impl Search {
+impl ParamSearch {
     /// Takes the points of a grid.
     ///
     /// # Errors
     /// The grid varies scenarios or profiles.
-    pub fn of(grid: &Grid) -> Result<Self, Error> {
+    pub fn of(grid: &OverrideGrid) -> Result<Self, Error> {
         if (0..grid.len()).any(|it| !grid.point(it).of_load.is_empty()) {
             let problem = Diagnostic::at(Code::TuneLoads, "", "`tune` cannot vary scenarios or profiles");
             return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
         }
-        let axis =
-            |it: &Axis| Varied { path: it.path.clone(), values: it.values.clone(), rule: "as given".into() };
+        let axis = |it: &VariedPath| Varied {
+            path: it.path.clone(),
+            values: it.values.clone(),
+            rule: "as given".into(),
+        };
         Ok(Self {
             varied: grid.axes.iter().map(axis).collect(),
             fixed: Vec::new(),
@@ -56,7 +59,7 @@ impl Search {
         let policy = comparison.policies.last().map_or("", String::as_str);
         let spec = catalog.policy(policy)?.spec;
         let standings = spec.standings();
-        if !standings.values().any(|it| matches!(it, Standing::Varied(_))) {
+        if !standings.values().any(|it| matches!(it, SearchUse::Varied(_))) {
             let is_declared = spec.settable.is_some() && !standings.is_empty();
             return Err(nothing(policy, is_declared));
         }
@@ -79,19 +82,19 @@ impl Search {
 /// Sorts parameters into those to vary and those to leave alone, with the reason.
 fn sorted<'a>(
     spec: &'a PolicyFile,
-    standings: &'a IndexMap<&str, Standing>,
+    standings: &'a IndexMap<&str, SearchUse>,
     params: &'a IndexMap<String, Size>,
-    seen: &Seen,
-) -> (Vec<Candidate<'a>>, Vec<Fixed>) {
+    seen: &SeenSessions,
+) -> (Vec<VariedParam<'a>>, Vec<FixedParam>) {
     let bounds = spec.prompt_bounds();
     let (mut candidates, mut fixed) = (Vec::new(), Vec::new());
     for (name, standing) in standings {
         let reason = match standing {
-            Standing::Measured => "measured or constant".to_owned(),
-            Standing::PartOf(whole) => format!("part of {whole}"),
-            Standing::Varied(least) => {
+            SearchUse::Measured => "measured or constant".to_owned(),
+            SearchUse::PartOf(whole) => format!("part of {whole}"),
+            SearchUse::Varied(least) => {
                 let Some(size) = params.get(*name) else { continue };
-                let one = Candidate { name, size, least: *least, is_prompt_bound: bounds.contains(name) };
+                let one = VariedParam { name, size, least: *least, is_prompt_bound: bounds.contains(name) };
                 if one.varied(seen, Fineness::Coarse).is_some() {
                     candidates.push(one);
                     continue;
@@ -99,7 +102,7 @@ fn sorted<'a>(
                 "known only during a run".to_owned()
             }
         };
-        fixed.push(Fixed { param: (*name).to_owned(), reason });
+        fixed.push(FixedParam { param: (*name).to_owned(), reason });
     }
     (candidates, fixed)
 }
@@ -141,7 +144,7 @@ fn seen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Seen, IndexMap<String, Size>), Error> {
+) -> Result<(SeenSessions, IndexMap<String, Size>), Error> {
     let plan = Plan::new(catalog, comparison)?;
     let of_loads = plan.each(threads, progress, |load, progress| {
         let base = load.policies.first().cloned().into_iter().collect();
@@ -154,7 +157,7 @@ fn seen(
         let params = load.policies.last().map(|it| it.params.clone()).unwrap_or_default();
         (prompt_max, known.collect::<Vec<_>>(), params)
     })?;
-    let mut seen = Seen::default();
+    let mut seen = SeenSessions::default();
     let mut all_params = None;
     for (prompt_max, known, params) in of_loads {
         seen.prompt_max = seen.prompt_max.max(prompt_max);

@@ -1,7 +1,7 @@
 //! What a cell needs, and its lines in a column of some width: names break behind `/`, `_` and hyphens, other words at spaces.
 
 use crate::grid::prose::wrap;
-use crate::grid::{Column, Kind, width_of};
+use crate::grid::{CellKind, Column, width_of};
 
 /// Names and words keep this many letters to a line before a column is hidden.
 const ROOMY: usize = 18;
@@ -33,25 +33,28 @@ impl Room {
         let (mut cells, mut least) = (0, longest(heading.split(' ')));
         for text in texts {
             cells = cells.max(width_of(text));
-            least =
-                least.max(if *kind == Kind::Name { least_of_name(text) } else { longest(text.split(' ')) });
+            least = least.max(if *kind == CellKind::Name {
+                least_of_name(text)
+            } else {
+                longest(text.split(' '))
+            });
         }
         let width = cells.max(longest(halves(heading).into_iter()));
         let (roomy, least) = match kind {
-            Kind::Name | Kind::Text => (least.max(width.min(ROOMY)), least),
-            Kind::Excerpt => (width.min(ROOMY), width.min(EXCERPT_MIN)),
-            Kind::Number => (width, least),
+            CellKind::Name | CellKind::Text => (least.max(width.min(ROOMY)), least),
+            CellKind::Excerpt => (width.min(ROOMY), width.min(EXCERPT_MIN)),
+            CellKind::Number => (width, least),
         };
-        Self { width, cells, roomy, least, is_number: *kind == Kind::Number }
+        Self { width, cells, roomy, least, is_number: *kind == CellKind::Number }
     }
 }
 
 /// Returns the lines of a cell.
-pub(super) fn of(cell: &str, kind: Kind, width: usize) -> Vec<String> {
+pub(super) fn of(cell: &str, kind: CellKind, width: usize) -> Vec<String> {
     match kind {
-        Kind::Excerpt => vec![cut(cell, width)],
-        Kind::Name => name_lines(cell, width),
-        Kind::Text | Kind::Number => word_lines(cell, width),
+        CellKind::Excerpt => vec![cut(cell, width)],
+        CellKind::Name => name_lines(cell, width),
+        CellKind::Text | CellKind::Number => word_lines(cell, width),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{Fault, fill, undeclared};
+use super::render::{RenderFault, fill, undeclared};
 use super::{Apply, PolicyFile};
 use crate::diag::{Code, Problems, nearest};
 
@@ -16,7 +16,7 @@ impl Apply {
         Some(Self { at: self.at.clone(), write })
     }
 
-    fn rendered(&self, numbers: Map<String, Value>) -> Result<String, Fault> {
+    fn rendered(&self, numbers: Map<String, Value>) -> Result<String, RenderFault> {
         fill(&self.write, &Value::Object(numbers))
     }
 }

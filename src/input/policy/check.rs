@@ -14,8 +14,8 @@ use indexmap::IndexMap;
 
 use self::size::Resolver;
 use super::{
-    Action, Cond, Lasts, Moment, Policy, PolicyFile, Recovery, Scope, Size, Stage, StageFile, Step, TableRow,
-    Template,
+    Action, Cond, EditsLast, Moment, Policy, PolicyFile, RecoverySpec, Scope, Size, Stage, StageFile,
+    StageStep, TableRow, Template,
 };
 use super::{apply, lint};
 use crate::diag::{Code, Problems, nearest};
@@ -106,7 +106,7 @@ fn resolved(params: &IndexMap<String, Size>) -> IndexMap<String, Size> {
 /// Checks how the agent recovers.
 fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
     let resolver = Resolver { params: &policy.params, stages: &[] };
-    let Some(Recovery::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
+    let Some(RecoverySpec::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
     problems.within("recovery.naive_reread", |problems| {
         if *limit == 0 {
             let message = "an agent that re-reads must be allowed at least one attempt";
@@ -128,7 +128,7 @@ impl StageCheck<'_> {
     fn made(
         &self,
         written: &StageFile,
-        ladders: &mut IndexMap<String, Vec<Step>>,
+        ladders: &mut IndexMap<String, Vec<StageStep>>,
         problems: &mut Problems,
     ) -> Option<Stage> {
         for (index, field) in written.remove.iter().enumerate() {
@@ -154,12 +154,17 @@ impl StageCheck<'_> {
         Some(stage)
     }
 
-    fn stage(&self, stage: &mut Stage, ladders: &mut IndexMap<String, Vec<Step>>, problems: &mut Problems) {
+    fn stage(
+        &self,
+        stage: &mut Stage,
+        ladders: &mut IndexMap<String, Vec<StageStep>>,
+        problems: &mut Problems,
+    ) {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
             problems.push_at(Code::StageNever, "at", "the stage has no moment at which to run", help);
         }
-        if stage.lasts == Lasts::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
+        if stage.lasts == EditsLast::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
             let help = "write `at: [request, turn_end]`, or `lasts: request`";
             problems.push_at(Code::LastsNever, "lasts", "the edits of this stage would never last", help);
         }
@@ -183,8 +188,8 @@ impl StageCheck<'_> {
         }
     }
 
-    fn step(&self, step: &mut Step, stage: &Stage, problems: &mut Problems) {
-        let Step { when, scope, apply, until } = step;
+    fn step(&self, step: &mut StageStep, stage: &Stage, problems: &mut Problems) {
+        let StageStep { when, scope, apply, until } = step;
         if let Some(scope) = scope {
             problems.within("scope", |to| self.resolver.scope(scope, &stage.at, to));
         }

@@ -16,11 +16,10 @@ use crate::diag::{Code, Diagnostic, Problems, nearest};
 /// A rule that policies are held to, without running them.
 #[derive(Clone, Copy, Debug)]
 pub struct Lint {
-    /// Its code.
     pub code: Code,
     /// Where it was found out.
     pub source: &'static str,
-    find: fn(&Policy, &mut Found<'_>),
+    find: fn(&Policy, &mut LintHit<'_>),
 }
 
 /// All rules; each is a file.
@@ -31,12 +30,12 @@ pub static LINTS: [Lint; 7] =
 const LIMITS: [u64; 4] = [128_000, 200_000, 400_000, 1_000_000];
 
 /// What a rule finds.
-struct Found<'l> {
+struct LintHit<'l> {
     lint: &'l Lint,
     all: Vec<Diagnostic>,
 }
 
-impl Found<'_> {
+impl LintHit<'_> {
     /// Adds what is wrong at a field, and the smallest change that mends it.
     fn add(&mut self, field: String, message: String, mend: &str) {
         let help = format!("{mend} (see {})", self.lint.source);
@@ -48,7 +47,7 @@ impl Policy {
     /// Returns what is wrong with it by construction, except for what its file allows.
     pub fn lints(&self) -> Vec<Diagnostic> {
         let found = LINTS.iter().filter(|it| !self.allows.contains_key(it.code.name())).flat_map(|lint| {
-            let mut found = Found { lint, all: Vec::new() };
+            let mut found = LintHit { lint, all: Vec::new() };
             (lint.find)(self, &mut found);
             found.all
         });

@@ -11,17 +11,16 @@ pub(super) use engine::{fill, try_out, undeclared, write};
 
 /// A template that cannot be rendered.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct RenderFault {
     /// Its line, from 1, where that is known.
     pub(super) line: Option<usize>,
-    /// Why.
     pub(super) why: String,
 }
 
 /// Says that nothing can be rendered.
 #[cfg(not(feature = "templates"))]
-fn missing() -> Fault {
-    Fault {
+fn missing() -> RenderFault {
+    RenderFault {
         line: None,
         why: "this build of ctxsim has no template engine: enable its feature `templates`".to_owned(),
     }
@@ -29,19 +28,19 @@ fn missing() -> Fault {
 
 /// Tries out a text of a policy, which need not be valid.
 #[cfg(not(feature = "templates"))]
-pub(super) fn try_out(_template: &str, _context: &Value) -> Result<String, Fault> {
+pub(super) fn try_out(_template: &str, _context: &Value) -> Result<String, RenderFault> {
     Err(missing())
 }
 
 /// Writes a text of a policy; names that nothing has are empty.
 #[cfg(not(feature = "templates"))]
-pub(super) fn write(_template: &str, _context: &Value) -> Result<String, Fault> {
+pub(super) fn write(_template: &str, _context: &Value) -> Result<String, RenderFault> {
     Err(missing())
 }
 
 /// Writes a setting; a name that nothing has is an error, because a setting with a gap is not a setting.
 #[cfg(not(feature = "templates"))]
-pub(super) fn fill(_template: &str, _context: &Value) -> Result<String, Fault> {
+pub(super) fn fill(_template: &str, _context: &Value) -> Result<String, RenderFault> {
     Err(missing())
 }
 

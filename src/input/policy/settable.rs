@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Bound, Cond, PolicyFile, Size, reads};
+use super::{Cond, PolicyFile, Size, SizeBound, reads};
 
 /// The fields whose sizes follow from a model, an agent or a count: what a summary takes, what comes back after
 /// it, and what frames an item. A smaller number there is no setting, it is a wrong fact.
@@ -10,7 +10,7 @@ const MEASURED: [&str; 7] = ["output", "overhead", "restore", "again", "frame", 
 
 /// What a search does with a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SearchUse {
     /// It varies it, from this number up.
     Varied(u64),
     /// It leaves it alone: the user of the agent cannot set it, or it is the size of what something writes.
@@ -21,20 +21,20 @@ pub enum Standing {
 
 impl PolicyFile {
     /// Returns each parameter that something reads, with what a search does with it.
-    pub fn standings(&self) -> IndexMap<&str, Standing> {
+    pub fn standings(&self) -> IndexMap<&str, SearchUse> {
         let read = self.params_read();
         let names = self.params.keys().map(String::as_str);
         let names = names.filter(|it| read.as_ref().is_none_or(|read| read.contains(*it)));
         let decides = reads::directly(self, &MEASURED);
         let standing = |name: &str| match &self.settable {
-            Some(settable) => {
-                settable.get(name).map_or(Standing::Measured, |it| Standing::Varied(it.at_least.unwrap_or(0)))
-            }
-            None if decides.contains(name) => Standing::Varied(0),
+            Some(settable) => settable
+                .get(name)
+                .map_or(SearchUse::Measured, |it| SearchUse::Varied(it.at_least.unwrap_or(0))),
+            None if decides.contains(name) => SearchUse::Varied(0),
             None => {
                 let made_of_it = |it: &&String| reads::in_size(&self.params[*it]).contains(name);
                 let whole = decides.iter().filter(|it| self.params.contains_key(*it)).find(made_of_it);
-                whole.map_or(Standing::Measured, |it| Standing::PartOf(it.clone()))
+                whole.map_or(SearchUse::Measured, |it| SearchUse::PartOf(it.clone()))
             }
         };
         names.map(|it| (it, standing(it))).collect()
@@ -59,7 +59,7 @@ impl PolicyFile {
         found
     }
 
-    fn follow_bound<'p>(&'p self, bound: &'p Bound, found: &mut IndexSet<&'p str>) {
+    fn follow_bound<'p>(&'p self, bound: &'p SizeBound, found: &mut IndexSet<&'p str>) {
         if let Some((_, size)) = bound.given() {
             self.follow(size, found);
         }
@@ -106,10 +106,10 @@ mod tests {
 
         let all = policy.standings();
 
-        assert_eq!(all["trigger"], Standing::Varied(0));
-        assert_eq!(all["keep"], Standing::Varied(0));
-        assert_eq!(all["reserve"], Standing::PartOf("trigger".to_owned()));
-        assert_eq!(all["summary"], Standing::Measured);
+        assert_eq!(all["trigger"], SearchUse::Varied(0));
+        assert_eq!(all["keep"], SearchUse::Varied(0));
+        assert_eq!(all["reserve"], SearchUse::PartOf("trigger".to_owned()));
+        assert_eq!(all["summary"], SearchUse::Measured);
         assert_eq!(policy.prompt_bounds().into_iter().collect::<Vec<_>>(), ["trigger"]);
     }
 
@@ -119,7 +119,7 @@ mod tests {
 
         let all = policy.standings();
 
-        assert_eq!(all["reserve"], Standing::Varied(4));
-        assert!(["trigger", "keep", "summary"].iter().all(|it| all[it] == Standing::Measured));
+        assert_eq!(all["reserve"], SearchUse::Varied(4));
+        assert!(["trigger", "keep", "summary"].iter().all(|it| all[it] == SearchUse::Measured));
     }
 }

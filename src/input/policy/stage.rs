@@ -1,11 +1,10 @@
 //! A stage with all defaults filled in.
 
-use super::{Action, Cond, Lasts, Moment, Pause, Prefix, Scope, StageFile, Step};
+use super::{Action, Cond, EditsLast, Moment, Pause, PrefixRule, Scope, StageFile, StageStep};
 
 /// A stage: when it fires, which items it changes, and until which goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// Its name.
     pub name: String,
     /// The moments at which it may fire.
     pub at: Vec<Moment>,
@@ -20,13 +19,13 @@ pub struct Stage {
     /// The goal, checked after each unit; without one, all units are taken.
     pub until: Option<Cond>,
     /// Further steps towards the same goal.
-    pub then: Vec<Step>,
+    pub then: Vec<StageStep>,
     /// A ladder of the policy whose steps follow `then`.
     pub ladder: Option<String>,
     /// Whether its edits are permanent.
-    pub lasts: Lasts,
+    pub lasts: EditsLast,
     /// Whether its edits change the text by which the provider's cache recognises the prompt.
-    pub prefix: Prefix,
+    pub prefix: PrefixRule,
 }
 
 impl Stage {

@@ -24,7 +24,7 @@ pub use self::action::*;
 pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
-use self::memory::{FactMemory, Memory, ServiceMemory, SessionMemory, SourceMemory};
+use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory, SourceMemory};
 pub use self::process::*;
 pub use self::settable::*;
 pub use self::size::*;
@@ -66,28 +66,28 @@ pub struct PolicyFile {
     pub tables: IndexMap<String, Vec<TableRow>>,
     /// Named lists of further steps for stages.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub ladders: IndexMap<String, Vec<Step>>,
+    pub ladders: IndexMap<String, Vec<StageStep>>,
     /// Named text templates, for loads with text.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub templates: IndexMap<String, Template>,
     /// How the harness counts the prompt, if it differs from what the provider bills. Default: as billed.
-    pub counter: Option<Counter>,
+    pub counter: Option<HarnessCounter>,
     /// The profile of the model that writes summaries, by name. Its requests have that profile's prices and
     /// find nothing in the cache of the session's model. Default: the session's own model.
     pub summariser: Option<String>,
     /// Where the prompt asks the provider's cache for breakpoints. Default: where the harness puts them.
-    pub layout: Option<Layout>,
+    pub layout: Option<LayoutSpec>,
     /// The stages, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageFile>,
     /// Built-in code that replaces the stages.
-    pub code: Option<Code>,
+    pub code: Option<Builtin>,
     /// The program that does it, where neither stages nor code do.
     pub process: Option<ProcessFile>,
     /// How the agent recovers what it cannot see.
-    pub recovery: Option<Recovery>,
+    pub recovery: Option<RecoverySpec>,
     /// What is remembered outside the window.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemorySpec>,
 }
 
 impl PolicyFile {
@@ -120,22 +120,22 @@ impl PolicyFile {
 
     /// Returns its memory, if that is one of facts.
     pub fn fact_memory(&self) -> Option<&FactMemory> {
-        if let Some(Memory::Facts(it)) = &self.memory { Some(it) } else { None }
+        if let Some(MemorySpec::Facts(it)) = &self.memory { Some(it) } else { None }
     }
 
     /// Returns its memory, if that is one of sessions.
     pub fn session_memory(&self) -> Option<&SessionMemory> {
-        if let Some(Memory::Sessions(it)) = &self.memory { Some(it) } else { None }
+        if let Some(MemorySpec::Sessions(it)) = &self.memory { Some(it) } else { None }
     }
 
     /// Returns its memory, if that is a service.
     pub fn service_memory(&self) -> Option<&ServiceMemory> {
-        if let Some(Memory::Service(it)) = &self.memory { Some(it) } else { None }
+        if let Some(MemorySpec::Service(it)) = &self.memory { Some(it) } else { None }
     }
 
     /// Returns its memory, if that is one of sources.
     pub fn source_memory(&self) -> Option<&SourceMemory> {
-        if let Some(Memory::Sources(it)) = &self.memory { Some(it) } else { None }
+        if let Some(MemorySpec::Sources(it)) = &self.memory { Some(it) } else { None }
     }
 }
 
@@ -168,7 +168,7 @@ impl Lanes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Counter {
+pub struct HarnessCounter {
     /// By kind of item: tokens counted in addition to those billed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub adds: IndexMap<Kind, Size>,
@@ -178,7 +178,7 @@ pub struct Counter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum Builtin {
     /// Keeps what will be needed, at the required level: full knowledge of later needs, not the lowest cost.
     Clairvoyant,
     /// Drops what will never be needed again, when and where that is cheapest: of several schedules, the
@@ -193,7 +193,7 @@ pub enum Code {
     Own(OwnCode),
 }
 
-impl Code {
+impl Builtin {
     /// Returns whether it knows what will be needed later, as no agent does.
     pub fn looks_ahead(&self) -> bool {
         !matches!(self, Self::Own(_))
@@ -254,7 +254,7 @@ pub struct ScheduleFor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct StageStep {
     /// The condition under which it runs. Default: always.
     pub when: Option<Cond>,
     /// Which items it changes. Default: the stage's.
@@ -290,7 +290,7 @@ pub enum Moment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Lasts {
+pub enum EditsLast {
     /// They are permanent.
     #[default]
     History,
@@ -300,7 +300,7 @@ pub enum Lasts {
     TurnEnd,
 }
 
-impl Lasts {
+impl EditsLast {
     /// Returns whether edits made at a moment are undone after the next request.
     pub fn is_taken_back(self, moment: Moment) -> bool {
         match self {
@@ -315,7 +315,7 @@ impl Lasts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Prefix {
+pub enum PrefixRule {
     /// They break it from the first changed item on.
     #[default]
     Breaks,
@@ -330,7 +330,7 @@ pub enum Prefix {
 pub struct Scope {
     /// Which part of the prompt.
     #[serde(default)]
-    pub part: Part,
+    pub part: PromptPart,
     /// Which kinds of items. Default: all; at `entry`, tool results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
@@ -345,7 +345,7 @@ pub struct Scope {
     pub preserve: Vec<Preserve>,
     /// How the item is currently shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownAs>,
     /// Only results (and their calls) that something later repeats, in one of these ways.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<Supersedes>,
@@ -373,7 +373,7 @@ pub struct Scope {
 impl Scope {
     /// Returns the kinds of items it covers; empty for all. On entry, only tool results can change.
     pub fn kinds(&self) -> &[Kind] {
-        if self.part == Part::Entering { &[Kind::ToolResult] } else { &self.kinds }
+        if self.part == PromptPart::Entering { &[Kind::ToolResult] } else { &self.kinds }
     }
 }
 
@@ -392,7 +392,7 @@ pub enum Supersedes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum PromptPart {
     /// Everything after the stable prefix.
     #[default]
     History,
@@ -498,7 +498,7 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Recovery {
+pub enum RecoverySpec {
     /// One call that fetches what is needed.
     OneShot,
     /// The same, except that a need for raw file content is met by the smallest exact range, which stays in

@@ -18,12 +18,12 @@ pub use self::blocks::{Blocks, BlocksFields, Touch};
 pub use self::breakpoints::{Automatic, Breakpoints, BreakpointsFields, Clock, LookbackUnit, Lookup};
 use self::effects::qualified;
 pub use self::effects::{
-    Hits, HitsFields, Invalidates, InvalidatesFields, Level, Qualified, SETTINGS, Setting, Settings,
+    Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
 pub use self::steps::{PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Readable, Renewal, TtlClass, Ttls};
-pub use self::units::{UnitEnd, Units, UnitsFields};
+pub use self::units::{UnitEnd, UnitRules, UnitsFields};
 
 /// Cache rules as written: which, with their fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ pub enum CacheRules {
     /// Entries at breakpoints.
     Breakpoints(Breakpoints),
     /// Whole units left by earlier requests.
-    Units(Units),
+    Units(UnitRules),
     /// Contents that the harness stores.
     ExplicitCache(ExplicitCache),
     /// Any other rules, plus effects that do not depend on a prompt's content.
@@ -217,7 +217,6 @@ pub struct Billing {
 /// The part of an immediately resent prompt that a cache reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// Nothing.
     Nothing,
     /// The part that the harness stored.
     Stored,

@@ -3,7 +3,6 @@
 /// Milliseconds of a day.
 pub const DAY_MS: i64 = 86_400_000;
 
-/// Minutes of a week.
 pub const WEEK_MINUTES: u32 = 7 * 24 * 60;
 
 /// Parses `YYYY-MM-DD` as milliseconds since 1970.

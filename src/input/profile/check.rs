@@ -50,7 +50,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     }
 }
 
-fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
+fn limits(spec: &written::LimitsSpec, problems: &mut Problems) -> Limits {
     let given = [
         ("context_tokens", spec.context_tokens),
         ("input_tokens", spec.input_tokens),
@@ -74,7 +74,7 @@ fn limits(spec: &written::Limits, problems: &mut Problems) -> Limits {
     }
 }
 
-fn assumptions(spec: &written::Assumptions, problems: &mut Problems) -> Assumptions {
+fn assumptions(spec: &written::AssumptionsSpec, problems: &mut Problems) -> Assumptions {
     let mut cost = |field: &str, usd| {
         Cost::from_usd(usd).unwrap_or_else(|| {
             problems.push_at(

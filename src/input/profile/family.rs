@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::ProfileFile;
 use crate::input::policy::wildcard;
-use crate::input::scenario::refetch::Assumed;
+use crate::input::scenario::refetch::AssumedNumber;
 use crate::input::text::decode::{Format, decode};
 use crate::quantity::{Tokens, saturated};
 
@@ -23,7 +23,7 @@ pub struct Family {
     /// The ids of its models; `*` matches anything.
     models: Vec<String>,
     /// Its tokens for each of `o200k_base`.
-    factor: Assumed<f64>,
+    factor: AssumedNumber<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn every_family_s_interval_holds_its_value_and_no_model_has_two() {
         for family in Family::all() {
-            let Assumed { value, low, high } = family.factor;
+            let AssumedNumber { value, low, high } = family.factor;
             assert!(0.0 < low && low <= value && value <= high, "{}", family.name);
             for pattern in &family.models {
                 assert_eq!(name(pattern.trim_end_matches('*')), family.name, "{pattern}");

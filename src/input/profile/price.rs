@@ -5,10 +5,10 @@ mod vary;
 use std::ops::Range;
 
 use super::calendar::minute_of_week;
-pub use super::written::Reach;
+pub use super::written::TierReach;
 use crate::quantity::{Rate, Tokens};
 
-pub use vary::Part;
+pub use vary::VariedRate;
 
 /// Prices from the start of a timeline on; the first period holds at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ pub struct Period {
     /// The standard prices.
     pub usual: PriceList,
     /// Prices at certain hours; the last match wins.
-    pub windows: Vec<Window>,
+    pub windows: Vec<PriceWindow>,
 }
 
 /// Prices at certain hours of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct PriceWindow {
     /// Minutes of the week, from Monday on.
     pub minutes: Vec<Range<u32>>,
     /// The prices at these hours.
@@ -46,7 +46,7 @@ pub struct PriceList {
     /// Longer prompts, the shortest first.
     pub tiers: Vec<Tier>,
     /// The tokens to which the tiers apply.
-    pub reach: Reach,
+    pub reach: TierReach,
 }
 
 /// Prices of longer prompts.
@@ -63,7 +63,6 @@ pub struct Tier {
 pub struct Rates {
     /// Plain input.
     pub input: Rate,
-    /// Output.
     pub output: Option<Rate>,
     /// Input read from the cache, if its price differs from plain input.
     pub cache_read: Option<Rate>,

@@ -32,21 +32,21 @@ pub struct ProfileFile {
     pub tokenizer: Option<String>,
     /// The model's token limits.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: LimitsSpec,
     /// The provider's prompt cache.
     pub cache: Cache,
     /// Prices in US dollars per million tokens.
-    pub prices: Vec<Price>,
+    pub prices: Vec<PriceSpec>,
     /// Assumptions, as opposed to known values.
     #[serde(default)]
-    pub assumptions: Assumptions,
+    pub assumptions: AssumptionsSpec,
 }
 
 /// A model's token limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct LimitsSpec {
     /// The context window. Default: no limit.
     pub context_tokens: Option<Tokens>,
     /// The longest prompt. Default: the context window.
@@ -71,7 +71,7 @@ pub enum RecoveryPrice {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Assumptions {
+pub struct AssumptionsSpec {
     /// How recovery is priced.
     #[serde(default)]
     pub recovery: RecoveryPrice,

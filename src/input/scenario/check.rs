@@ -9,7 +9,7 @@ mod refetch;
 mod sessions;
 mod turns;
 
-use super::{ITEM_TOKENS_MAX, Load, ScenarioFile};
+use super::{ITEM_TOKENS_MAX, LoadSpec, ScenarioFile};
 use crate::diag::{Code, Problems};
 use crate::input::policy::Kind;
 use crate::quantity::{Decimal, Tokens};
@@ -22,34 +22,36 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     check_frame(scenario, problems);
     problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
     problems.within("load", |problems| match &scenario.load {
-        Load::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
-        Load::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
-        Load::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
-        Load::Random { turns } => {
+        LoadSpec::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
+        LoadSpec::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
+        LoadSpec::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
+        LoadSpec::Random { turns } => {
             problems.check_range(Code::GenerateLength, "random.turns", *turns, [1, turns::TURNS_MAX]);
         }
-        Load::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
-        Load::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
-        Load::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
-        Load::History(load) => problems.within("history", |to| history::check(load, to)),
-        Load::Recorded { assume, .. } => problems.within("recorded.assume", |to| assume::check(assume, to)),
+        LoadSpec::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
+        LoadSpec::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
+        LoadSpec::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
+        LoadSpec::History(load) => problems.within("history", |to| history::check(load, to)),
+        LoadSpec::Recorded { assume, .. } => {
+            problems.within("recorded.assume", |to| assume::check(assume, to));
+        }
     });
 }
 
 /// Checks a scenario without its load.
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("trials", |problems| match (spec.trials, &spec.load) {
-        (Some(_), Load::Conversation(_)) => problems.push(
+        (Some(_), LoadSpec::Conversation(_)) => problems.push(
             Code::TrialsUnused,
             "conversations have their own number of trials",
             "write it as `load.conversation.trials`",
         ),
-        (Some(_), Load::Aging(_)) => problems.push(
+        (Some(_), LoadSpec::Aging(_)) => problems.push(
             Code::TrialsUnused,
             "session streams have their own number of trials",
             "write it as `load.aging.trials`",
         ),
-        (Some(_), Load::Chats(_)) => problems.push(
+        (Some(_), LoadSpec::Chats(_)) => problems.push(
             Code::TrialsUnused,
             "chats have their own number of trials",
             "write it as `load.chats.trials`",
@@ -85,7 +87,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
 
 /// Checks that facts are asked for only if the load can plant them.
 fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
-    if spec.asks_at_end && !matches!(spec.load, Load::Turns(_) | Load::Generate(_)) {
+    if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
         problems.push_at(
             Code::AsksNothing,
             "asks_at_end",
@@ -95,7 +97,6 @@ fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
     }
 }
 
-/// Checks a number of trials.
 fn check_trials(trials: u64, problems: &mut Problems) {
     if !(1..=TRIALS_MAX).contains(&trials) {
         let help = format!("write a number from 1 to {TRIALS_MAX}");

@@ -16,9 +16,9 @@ const DEFAULTS: &str = include_str!("../../../assumptions/recovery.toml");
 #[serde(deny_unknown_fields)]
 pub struct Refetch {
     /// The share of calls, 0 to 1, with a request of their own; the others share the step's own request.
-    pub own_request: Option<Assumed<Decimal>>,
+    pub own_request: Option<AssumedNumber<Decimal>>,
     /// The most tokens that a call returns of one result.
-    pub fetched_tokens_max: Option<Assumed<u32>>,
+    pub fetched_tokens_max: Option<AssumedNumber<u32>>,
     /// Tokens of the call itself, in the prompt and in the output.
     pub call_tokens: Option<u32>,
     /// The upper end, 0 to 1, of an inferred weight if no request has shown the result in full: measured
@@ -37,11 +37,11 @@ pub struct Refetch {
 #[serde(deny_unknown_fields)]
 pub struct Exploration {
     /// Calls that each request makes more while all of the working context is missing, from 0.
-    pub calls_per_request: Option<Assumed<Decimal>>,
+    pub calls_per_request: Option<AssumedNumber<Decimal>>,
     /// The number of requests, from 1, in which what was removed fades from all of it to nothing, evenly.
     pub fades_in_requests: Option<u32>,
     /// How much more than its proportion a part of the context counts, from -1 to 1: a missing share `h` has the effect `h (1 + b (1 - h))`.
-    pub bend: Option<Assumed<f64>>,
+    pub bend: Option<AssumedNumber<f64>>,
     /// Ten equally likely sizes of what a call returns, in tokens.
     pub fetched_tokens: Option<[u32; 10]>,
 }
@@ -50,7 +50,7 @@ pub struct Exploration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Assumed<T> {
+pub struct AssumedNumber<T> {
     /// The number that is used.
     pub value: T,
     /// The lower end of its interval.
@@ -61,7 +61,7 @@ pub struct Assumed<T> {
 
 /// The end of the intervals to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Bound {
+pub enum End {
     /// The declared values.
     #[default]
     Value,
@@ -71,7 +71,7 @@ pub enum Bound {
     High,
 }
 
-impl Bound {
+impl End {
     /// Every bound, the declared values first.
     pub const ALL: [Self; 3] = [Self::Value, Self::Low, Self::High];
 
@@ -123,11 +123,11 @@ impl Assumption {
 
 /// The end of each interval to use. Default: the declared values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends([Bound; Assumption::N]);
+pub struct Ends([End; Assumption::N]);
 
 impl Ends {
     /// The declared values, except for one assumption.
-    pub fn only(assumption: Assumption, bound: Bound) -> Self {
+    pub fn only(assumption: Assumption, bound: End) -> Self {
         let mut ends = Self::default();
         ends.0[assumption as usize] = bound;
         ends
@@ -135,14 +135,14 @@ impl Ends {
 
     /// Returns the end of an assumption's interval to use.
     #[inline]
-    pub fn of(self, assumption: Assumption) -> Bound {
+    pub fn of(self, assumption: Assumption) -> End {
         self.0[assumption as usize]
     }
 }
 
-impl From<Bound> for Ends {
+impl From<End> for Ends {
     /// The same end of every interval.
-    fn from(bound: Bound) -> Self {
+    fn from(bound: End) -> Self {
         Self([bound; Assumption::N])
     }
 }
@@ -197,7 +197,7 @@ impl Explores {
 
 impl Exploration {
     /// Returns the numbers at one end of their intervals; defaults come from `assumptions/recovery.toml`.
-    fn at(&self, end: Bound) -> Explores {
+    fn at(&self, end: End) -> Explores {
         let default = Refetch::defaults().exploration.unwrap_or_default();
         let calls = self.calls_per_request.or(default.calls_per_request).unwrap_or_default();
         let bend = self.bend.or(default.bend).unwrap_or_default();
@@ -295,9 +295,9 @@ mod tests {
     fn what_a_scenario_says_wins_field_by_field() {
         let own = Refetch { call_tokens: Some(7), ..Refetch::default() };
 
-        let terms = own.terms(Bound::High);
+        let terms = own.terms(End::High);
 
         assert_eq!(terms.call_tokens, 7);
-        assert_eq!(terms.fetched_max, Refetch::default().terms(Bound::High).fetched_max);
+        assert_eq!(terms.fetched_max, Refetch::default().terms(End::High).fetched_max);
     }
 }

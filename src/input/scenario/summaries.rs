@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::refetch::Assumed;
+use super::refetch::AssumedNumber;
 use crate::input::text::decode::{Format, decode};
 
 /// The rates, with their source.
@@ -13,7 +13,7 @@ const FILE: &str = include_str!("../../../assumptions/summaries.toml");
 
 /// A kind of fact that a need may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum FactKind {
     /// A path of a file.
     Path,
     /// A number, or a name with digits.
@@ -23,10 +23,10 @@ pub enum Fact {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Summaries {
-    kept: IndexMap<String, Assumed<f64>>,
+    kept: IndexMap<String, AssumedNumber<f64>>,
 }
 
-impl Fact {
+impl FactKind {
     /// Returns the kind of a literal, if it is one that rates are published of.
     pub fn of_literal(literal: &str) -> Option<Self> {
         match literal {
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn the_published_rates_are_those_of_the_thread() {
-        assert_eq!(Fact::of_literal("src/lib.rs").map(Fact::kept), Some([0.098, 0.0, 0.3]));
-        assert_eq!(Fact::of_literal("deadbeef42").map(Fact::kept), Some([0.019, 0.0, 0.1]));
-        assert_eq!(Fact::of_literal("snake_case"), None);
+        assert_eq!(FactKind::of_literal("src/lib.rs").map(FactKind::kept), Some([0.098, 0.0, 0.3]));
+        assert_eq!(FactKind::of_literal("deadbeef42").map(FactKind::kept), Some([0.019, 0.0, 0.1]));
+        assert_eq!(FactKind::of_literal("snake_case"), None);
     }
 }

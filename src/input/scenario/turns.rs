@@ -1,12 +1,12 @@
 //! The totals of written turns: how many there are of each, and the sizes at their places.
 
-use super::{Amount, Call, Choice, Generate, Places, Turn};
+use super::{Amount, Generate, ListChoice, PatternPlaces, ScriptedCall, TurnSpec};
 use crate::quantity::or_unlimited;
 
 impl Generate {
     /// Returns the patterns with their numbers of turns: repeated `scale` times, or the smallest scale that
     /// yields enough turns, cut to that number.
-    pub fn taken(&self) -> impl Iterator<Item = (&Turn, u64)> {
+    pub fn taken(&self) -> impl Iterator<Item = (&TurnSpec, u64)> {
         let n_turns = self.patterns.iter().fold(0_u64, |sum, it| sum.saturating_add(it.times));
         let mut left = or_unlimited(self.turns);
         let scale = self.turns.map_or(self.scale.unwrap_or(1), |turns| turns.div_ceil(n_turns.max(1)));
@@ -28,7 +28,7 @@ impl Amount {
                 let count = range.last.saturating_sub(range.first).saturating_add(1);
                 range.first.saturating_add(draw(count))
             }
-            Self::Choice(Choice { one_of }) => {
+            Self::Choice(ListChoice { one_of }) => {
                 let place = draw(one_of.len() as u64);
                 usize::try_from(place).ok().and_then(|it| one_of.get(it)).copied().unwrap_or_default()
             }
@@ -46,7 +46,7 @@ impl Amount {
             Self::Fixed(tokens) => *tokens,
             Self::Cycle(cycle) => cycle.base.saturating_add(cycle.modulo.saturating_sub(1)),
             Self::Range(range) => range.last,
-            Self::Choice(Choice { one_of }) => one_of.iter().copied().max().unwrap_or_default(),
+            Self::Choice(ListChoice { one_of }) => one_of.iter().copied().max().unwrap_or_default(),
         }
     }
 
@@ -56,19 +56,19 @@ impl Amount {
             Self::Fixed(tokens) => *tokens,
             Self::Cycle(cycle) => cycle.base,
             Self::Range(range) => range.first,
-            Self::Choice(Choice { one_of }) => one_of.iter().copied().min().unwrap_or_default(),
+            Self::Choice(ListChoice { one_of }) => one_of.iter().copied().min().unwrap_or_default(),
         }
     }
 }
 
-impl Call {
+impl ScriptedCall {
     /// Returns whether the call is made in a turn of its pattern, from 0.
     pub fn is_made_in(&self, turn: u64) -> bool {
         self.turns.as_ref().is_none_or(|it| it.has(turn))
     }
 }
 
-impl Places {
+impl PatternPlaces {
     /// Returns how many of the first turns are among them.
     pub fn among(&self, turns: u64) -> u64 {
         let at = |place: &u64| turns.saturating_sub(*place).div_ceil(self.every.max(1));

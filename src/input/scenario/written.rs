@@ -76,7 +76,7 @@ pub struct ScenarioFile {
     /// Characters per token, for policies that count characters. Default: 4.
     pub chars_per_token: Option<Decimal>,
     /// The source of the items.
-    pub load: Load,
+    pub load: LoadSpec,
 }
 
 impl ScenarioFile {
@@ -99,7 +99,7 @@ impl ScenarioFile {
             answer_overhead_tokens: 0,
             file_tools: Vec::new(),
             chars_per_token: None,
-            load: Load::Turns(Vec::new()),
+            load: LoadSpec::Turns(Vec::new()),
         }
     }
 }
@@ -143,9 +143,9 @@ pub struct StableItem {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Load {
+pub enum LoadSpec {
     /// Written out.
-    Turns(Vec<Turn>),
+    Turns(Vec<TurnSpec>),
     /// Several sessions, of one or of several users.
     Sessions(Vec<SessionFile>),
     /// Made from repeated patterns.
@@ -173,7 +173,7 @@ pub enum Load {
     },
 }
 
-impl Load {
+impl LoadSpec {
     /// Returns whether it is of items, one after another, rather than of a world of its own.
     pub fn is_of_items(&self) -> bool {
         matches!(
@@ -188,7 +188,7 @@ impl Load {
 
     /// Returns whether facts are planted in its items.
     pub fn plants_facts(&self) -> bool {
-        let plants = |turns: &[Turn]| {
+        let plants = |turns: &[TurnSpec]| {
             turns
                 .iter()
                 .any(|it| !it.plants.is_empty() || it.calls.iter().any(|call| call.told().next().is_some()))

@@ -1,8 +1,8 @@
 //! The rules of a suite.
 
-use super::{BoundOf, Figure, Guard, Habits, Rule, SuiteFile};
+use super::{BoundOf, Figure, Guard, GuardRule, Habits, SuiteFile};
 use crate::diag::{Code, Problems};
-use crate::input::text::set::Setting;
+use crate::input::text::set::Override;
 use crate::quantity::Decimal;
 
 /// Checks a suite.
@@ -13,7 +13,7 @@ pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
     check_guards(&suite.guards, problems);
     check_figures(&suite.figures, problems);
     for (index, text) in suite.set.iter().enumerate() {
-        if let Err(problem) = Setting::parse(text) {
+        if let Err(problem) = Override::parse(text) {
             problems.within(format_args!("set.{index}"), |to| {
                 to.push(problem.code, problem.message, problem.help.unwrap_or_default());
             });
@@ -65,19 +65,19 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
         return;
     };
     match rule {
-        Rule::Fired(_) if guard.metric.is_some() || guard.over.is_some() || guard.surely => {
+        GuardRule::Fired(_) if guard.metric.is_some() || guard.over.is_some() || guard.surely => {
             let message = format!(
                 "guard `{}` has `fired`, which does not combine with `metric`, `over` or `surely`",
                 guard.name
             );
             problems.push(Code::GuardBound, message, "remove these fields, or use another bound");
         }
-        Rule::Fired(_) => {}
+        GuardRule::Fired(_) => {}
         _ if guard.metric.is_none() => {
             let help = "add `metric` with a number of the JSON report, such as `totals.cost_usd.total`";
             problems.push(Code::GuardMetric, format!("guard `{}` has no `metric`", guard.name), help);
         }
-        Rule::MaxIncrease(share) | Rule::MaxDecrease(share) => {
+        GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
             if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
                 let message = format!("guard `{}` allows a change by {share}", guard.name);
                 problems.push(
@@ -87,7 +87,7 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
                 );
             }
         }
-        Rule::Bound(..) => {}
+        GuardRule::Bound(..) => {}
     }
 }
 
@@ -111,21 +111,21 @@ fn check_figures(figures: &[Figure], problems: &mut Problems) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::suite::Bound;
+    use crate::input::suite::GuardBound;
 
     fn guard() -> Guard {
         Guard {
             name: "it is kept".to_owned(),
             policy: "p".to_owned(),
             metric: Some("retention.accuracy.mean".to_owned()),
-            above: Some(Bound { number: 0.5, of: BoundOf::One }),
+            above: Some(GuardBound { number: 0.5, of: BoundOf::One }),
             ..Guard::default()
         }
     }
 
     #[test]
     fn a_guard_has_one_bound() {
-        let bound = |number, of| Some(Bound { number, of });
+        let bound = |number, of| Some(GuardBound { number, of });
         let twice = Guard { below: bound(1.0, BoundOf::One), ..guard() };
         let fires = Guard { above: None, metric: None, fired: vec!["cut".to_owned()], ..guard() };
         let codes_of = |guard: Guard| -> Vec<(&str, String)> {

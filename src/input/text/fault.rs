@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::decode::Format;
-use super::read::{Wanted, Why};
+use super::read::{WantedType, Why};
 use crate::diag::{Code, nearest};
 
 /// The help for a whole number.
@@ -64,7 +64,7 @@ const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file,
 
 /// A problem in a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct TextFault {
     /// The diagnostic's code.
     pub code: Code,
     /// What is wrong.
@@ -79,7 +79,7 @@ pub(super) struct Fault {
     pub is_of_several: bool,
 }
 
-impl Fault {
+impl TextFault {
     pub(super) fn new(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into()).filter(|it| !it.is_empty());
         Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
@@ -89,7 +89,7 @@ impl Fault {
 /// The name of a share of something.
 const SHARES: [&str; 2] = ["ratio", "fraction"];
 
-impl Fault {
+impl TextFault {
     /// Returns the fault with a better fix, if the field is more specific than the parser's error.
     pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
         let last = field.rsplit('.').next().unwrap_or_default();
@@ -108,11 +108,11 @@ impl Fault {
 }
 
 /// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
-pub(super) fn of(why: &Why, found: &str, format: Format) -> Fault {
+pub(super) fn of(why: &Why, found: &str, format: Format) -> TextFault {
     match why {
         Why::Wanted(wanted) => of_kind(*wanted, found, format),
         Why::Type { found, expected } => {
-            Fault::new(Code::WrongType, format!("invalid type: {found}, expected {expected}"), WANTED)
+            TextFault::new(Code::WrongType, format!("invalid type: {found}, expected {expected}"), WANTED)
         }
         // A number that is written is told as written.
         Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
@@ -125,109 +125,114 @@ pub(super) fn of(why: &Why, found: &str, format: Format) -> Fault {
         Why::Full(name) => with_value(name, format),
         Why::Several => {
             let help = "keep one key and remove the others";
-            let fault = Fault::new(Code::WrongType, "expected exactly one choice", help);
-            Fault { is_of_several: true, ..fault }
+            let fault = TextFault::new(Code::WrongType, "expected exactly one choice", help);
+            TextFault { is_of_several: true, ..fault }
         }
         Why::Rest => {
             let help = "remove the extra ones; write long numbers like `14_000`";
             let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
-            Fault::new(Code::WrongType, format!("too many values in the {brackets}"), help)
+            TextFault::new(Code::WrongType, format!("too many values in the {brackets}"), help)
         }
         // What a field's own check says has its way out behind a colon.
         Why::Words(words) => match words.split_once(": write ") {
-            Some((what, write)) => Fault::new(Code::ValueInvalid, what, format!("write {write}")),
-            None => Fault::new(Code::ValueInvalid, words, WANTED),
+            Some((what, write)) => TextFault::new(Code::ValueInvalid, what, format!("write {write}")),
+            None => TextFault::new(Code::ValueInvalid, words, WANTED),
         },
     }
 }
 
 /// Explains that a value is of another kind.
-fn of_kind(wanted: Wanted, found: &str, format: Format) -> Fault {
+fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
     match (wanted, format) {
-        (Wanted::Flag, _) => wrong_type("`true` or `false`", found, "write one of the two, without quotes"),
-        (Wanted::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
-        (Wanted::Number, _) => wrong_type("a number", found, NUMBER),
-        (Wanted::Text, _) => wrong_type("text", found, &in_quotes(found)),
-        (Wanted::List, _) => wrong_type("a list", found, &in_brackets(found)),
-        (Wanted::Map, Format::Ron) => wrong_type("a map", found, "write `{ \"name\": … }`"),
-        (Wanted::Map, Format::Toml) => wrong_type("a table", found, "write `{ name = … }`"),
-        (Wanted::Nothing, _) => wrong_type("nothing", found, "remove it"),
-        (Wanted::Fields | Wanted::Name, _) if is_number(found) => bare_number(found, format),
-        (Wanted::Fields, _) if found.is_empty() => {
-            let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
-            Fault::new(Code::WrongType, "expected `(`", help)
+        (WantedType::Flag, _) => {
+            wrong_type("`true` or `false`", found, "write one of the two, without quotes")
         }
-        (Wanted::Fields, _) => {
+        (WantedType::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
+        (WantedType::Number, _) => wrong_type("a number", found, NUMBER),
+        (WantedType::Text, _) => wrong_type("text", found, &in_quotes(found)),
+        (WantedType::List, _) => wrong_type("a list", found, &in_brackets(found)),
+        (WantedType::Map, Format::Ron) => wrong_type("a map", found, "write `{ \"name\": … }`"),
+        (WantedType::Map, Format::Toml) => wrong_type("a table", found, "write `{ name = … }`"),
+        (WantedType::Nothing, _) => wrong_type("nothing", found, "remove it"),
+        (WantedType::Fields | WantedType::Name, _) if is_number(found) => bare_number(found, format),
+        (WantedType::Fields, _) if found.is_empty() => {
+            let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
+            TextFault::new(Code::WrongType, "expected `(`", help)
+        }
+        (WantedType::Fields, _) => {
             wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
         }
-        (Wanted::Name, _) if is_list(found) => {
-            Fault::new(Code::WrongType, "expected one value, not a list", "remove the brackets")
+        (WantedType::Name, _) if is_list(found) => {
+            TextFault::new(Code::WrongType, "expected one value, not a list", "remove the brackets")
         }
-        (Wanted::Name, Format::Toml) => {
+        (WantedType::Name, Format::Toml) => {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
         }
-        (Wanted::Name, Format::Ron) if found.starts_with('"') => {
+        (WantedType::Name, Format::Ron) if found.starts_with('"') => {
             let message = format!("expected a name, not the text {found}");
-            Fault::new(
+            TextFault::new(
                 Code::WrongType,
                 message,
                 format!("write `{}`, without quotes", found.trim_matches('"')),
             )
         }
-        (Wanted::Name, Format::Ron) => {
+        (WantedType::Name, Format::Ron) => {
             let help = "write `name: value`, in one pair of parentheses";
-            Fault { is_of_several: true, ..Fault::new(Code::WrongType, "expected a field name", help) }
+            TextFault {
+                is_of_several: true,
+                ..TextFault::new(Code::WrongType, "expected a field name", help)
+            }
         }
     }
 }
 
 /// Explains that a choice needs a value.
-fn without_value(name: &str, format: Format) -> Fault {
+fn without_value(name: &str, format: Format) -> TextFault {
     if is_number(name) {
         return bare_number(name, format);
     }
     match format {
         Format::Ron => {
             let message = format!("`{name}` needs a value in parentheses");
-            Fault::new(Code::WrongType, message, format!("write `{name}(…)` with its value"))
+            TextFault::new(Code::WrongType, message, format!("write `{name}(…)` with its value"))
         }
         Format::Toml => {
             let help = format!("write `{{ {name} = … }}` with its value");
-            Fault::new(Code::WrongType, format!("`{name}` needs a value"), help)
+            TextFault::new(Code::WrongType, format!("`{name}` needs a value"), help)
         }
     }
 }
 
 /// Explains that a choice takes no value.
-fn with_value(name: &str, format: Format) -> Fault {
+fn with_value(name: &str, format: Format) -> TextFault {
     let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
-    Fault::new(Code::WrongType, format!("`{name}` takes no value"), format!("write just `{word}`"))
+    TextFault::new(Code::WrongType, format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
-fn unknown_field(found: &str, known: &[&str]) -> Fault {
+fn unknown_field(found: &str, known: &[&str]) -> TextFault {
     let message = format!("unknown field `{found}`");
-    Fault::new(Code::UnknownField, message, choices(found, known))
+    TextFault::new(Code::UnknownField, message, choices(found, known))
 }
 
 /// Reports an unknown name.
-pub(super) fn unknown_choice(found: &str, known: &[&str]) -> Fault {
+pub(super) fn unknown_choice(found: &str, known: &[&str]) -> TextFault {
     let message = format!("unknown choice `{found}`");
-    Fault::new(Code::UnknownChoice, message, choices(found, known))
+    TextFault::new(Code::UnknownChoice, message, choices(found, known))
 }
 
 /// Reports a missing field, with its meaning.
-pub(super) fn missing_field(field: &str, about: Option<&str>) -> Fault {
+pub(super) fn missing_field(field: &str, about: Option<&str>) -> TextFault {
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     let help = format!("add `{field}`{about}");
-    Fault::new(Code::MissingField, format!("missing field `{field}`"), help)
+    TextFault::new(Code::MissingField, format!("missing field `{field}`"), help)
 }
 
-fn duplicate(field: &str) -> Fault {
-    Fault::new(Code::DuplicateKey, format!("`{field}` is set twice"), "remove one of the two")
+fn duplicate(field: &str) -> TextFault {
+    TextFault::new(Code::DuplicateKey, format!("`{field}` is set twice"), "remove one of the two")
 }
 
 /// Reports a number that is out of the range of its type, named as in serde or a schema.
-pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
+pub(super) fn out_of_range(found: &str, kind: &str) -> TextFault {
     let number =
         if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
     let message = format!("{number} is out of range");
@@ -236,7 +241,7 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> Fault {
         Some(greatest) => format!("write a whole number from 0 to {greatest}"),
         None => "write a whole number of at least 0".to_owned(),
     };
-    Fault { number: Some(found.to_owned()), ..Fault::new(Code::NumberOutOfRange, message, help) }
+    TextFault { number: Some(found.to_owned()), ..TextFault::new(Code::NumberOutOfRange, message, help) }
 }
 
 /// Returns the largest number of a type.
@@ -251,9 +256,9 @@ fn greatest(kind: &str) -> Option<u64> {
     }
 }
 
-fn wrong_type(wanted: &str, found: &str, help: &str) -> Fault {
+fn wrong_type(wanted: &str, found: &str, help: &str) -> TextFault {
     let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
-    Fault::new(Code::WrongType, format!("expected {wanted}{found}"), help)
+    TextFault::new(Code::WrongType, format!("expected {wanted}{found}"), help)
 }
 
 /// Returns a number with its unit as written.
@@ -265,7 +270,7 @@ fn with_unit(unit: &str, number: &str, format: Format) -> String {
 }
 
 /// Returns the fix for a number without a unit.
-fn bare_number(found: &str, format: Format) -> Fault {
+fn bare_number(found: &str, format: Format) -> TextFault {
     let with = |unit: &str| with_unit(unit, found, format);
     let help = if found.contains('.') {
         let (ratio, fraction) = (with("ratio"), with("fraction"));
@@ -274,7 +279,7 @@ fn bare_number(found: &str, format: Format) -> Fault {
         let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
         format!("add the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
     };
-    Fault::new(Code::UnitMissing, format!("the number {found} has no unit"), help)
+    TextFault::new(Code::UnitMissing, format!("the number {found} has no unit"), help)
 }
 
 /// Returns the fix for an unknown name.
@@ -316,9 +321,9 @@ fn in_quotes(found: &str) -> String {
 }
 
 /// Reports that one of several names needs a value.
-pub(super) fn bare_names(names: &str) -> Fault {
+pub(super) fn bare_names(names: &str) -> TextFault {
     let message = format!("one of {names} needs a value");
-    Fault::new(Code::WrongType, message, "write `{ NAME = … }` with its value")
+    TextFault::new(Code::WrongType, message, "write `{ NAME = … }` with its value")
 }
 
 fn is_list(found: &str) -> bool {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use super::decode::Format;
-use super::fault::{self, Fault};
+use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
 use super::tree::{Node, Tree, located};
 use crate::diag::{Code, Diagnostic, nearest};
@@ -31,7 +31,7 @@ pub(super) fn of(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
         let old = old_cache::told(&mut root, text, tree.format, shape);
         let damage = old.iter().map(|_| (Vec::new(), Some(old_cache::CACHE.to_owned()))).collect();
         list.extend(old);
-        let mut found = Found { text, format: tree.format, shape, root, list, damage };
+        let mut found = EntryProblems { text, format: tree.format, shape, root, list, damage };
         while found.list.len() < PROBLEMS_MAX && found.next() {}
         list = found.list;
     }
@@ -61,7 +61,7 @@ fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
 }
 
 /// The problems found so far, and the entries skipped.
-struct Found<'a> {
+struct EntryProblems<'a> {
     text: &'a str,
     format: Format,
     /// What the text should be.
@@ -72,7 +72,7 @@ struct Found<'a> {
     damage: Vec<(Vec<usize>, Option<String>)>,
 }
 
-impl Found<'_> {
+impl EntryProblems<'_> {
     /// Reads the type once, and reports what it refuses unless that only follows from a skipped entry; returns whether
     /// to read it again.
     fn next(&mut self) -> bool {
@@ -92,7 +92,7 @@ impl Found<'_> {
                     let fault = fault::missing_field(&field.name, field.about.as_deref());
                     // What a text as a whole lacks is told at its last bracket.
                     let span = way.is_empty().then_some(end.saturating_sub(1)..end);
-                    self.report(&way, is_key, Fault { span, ..fault });
+                    self.report(&way, is_key, TextFault { span, ..fault });
                 }
             }
             _ if harmed.is_empty() => self.report(&way, is_key, self.told(&why, &way, is_key)),
@@ -118,7 +118,7 @@ impl Found<'_> {
     }
 
     /// Explains what a type refuses, with what only the schema knows about its place.
-    fn told(&self, why: &Why, way: &[usize], is_key: bool) -> Fault {
+    fn told(&self, why: &Why, way: &[usize], is_key: bool) -> TextFault {
         let mut fault = fault::of(why, self.word(way, is_key), self.format);
         if let (Some(number), Some(kind)) = (&fault.number, required::number(self.shape, &self.root, way)) {
             fault.help = fault::out_of_range(number, &kind).help;
@@ -138,13 +138,13 @@ impl Found<'_> {
             }
             let unknown = keys.into_iter().find(|(key, _)| !known.is_empty() && !known.contains(key));
             if let Some((key, span)) = unknown {
-                return Fault { span: Some(span), ..fault::unknown_choice(key, &known) };
+                return TextFault { span: Some(span), ..fault::unknown_choice(key, &known) };
             }
         }
         fault
     }
 
-    fn report(&mut self, way: &[usize], is_key: bool, fault: Fault) {
+    fn report(&mut self, way: &[usize], is_key: bool, fault: TextFault) {
         let path = self.root.path(way);
         // TOML takes a table of one key for one value.
         let value = self.root.at(way).map(|it| &it.value);

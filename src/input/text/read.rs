@@ -13,13 +13,13 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::decode::Format;
-use super::tree::{Entry, Node, Value};
-pub(super) use refused::{Names, Refusal, Refused, Wanted, Why};
+use super::tree::{Node, TreeEntry, Value};
+pub(super) use refused::{KnownNames, Refusal, Unwanted, WantedType, Why};
 
 /// A type of inputs, as far as one can ask what is wrong with a text without having it.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    try_read: fn(Reader<'_>) -> Result<(), Refused>,
+    try_read: fn(TreeReader<'_>) -> Result<(), Unwanted>,
 }
 
 impl Shape {
@@ -29,12 +29,12 @@ impl Shape {
     }
 
     /// Reads a value and drops it.
-    pub(super) fn try_read(self, node: &Node, format: Format) -> Result<(), Refused> {
-        (self.try_read)(Reader::new(node, format))
+    pub(super) fn try_read(self, node: &Node, format: Format) -> Result<(), Unwanted> {
+        (self.try_read)(TreeReader::new(node, format))
     }
 
     /// Returns the fields at the top; a field of no name is what makes a type list them.
-    pub(super) fn fields(self) -> Names {
+    pub(super) fn fields(self) -> KnownNames {
         let nameless = Node::table(vec![(String::new(), Node::of(Value::Bool(true)))]);
         let asked = self.try_read(&nameless, Format::Toml).map_err(|it| it.told().why);
         if let Err(Why::Field(_, known)) = asked { known } else { &[] }
@@ -45,21 +45,21 @@ impl Shape {
 ///
 /// # Errors
 /// The first value that the type refuses.
-pub(super) fn read<T: DeserializeOwned>(node: &Node, format: Format) -> Result<T, Refused> {
-    T::deserialize(Reader::new(node, format))
+pub(super) fn read<T: DeserializeOwned>(node: &Node, format: Format) -> Result<T, Unwanted> {
+    T::deserialize(TreeReader::new(node, format))
 }
 
 /// A value that a type is read from.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'de> {
+pub(super) struct TreeReader<'de> {
     node: &'de Node,
     format: Format,
-    part: Part,
+    part: NodePart,
 }
 
 /// What of a node is read.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum NodePart {
     /// All of it.
     Whole,
     /// What its parentheses hold: the fields or the one value of a choice in RON.
@@ -71,8 +71,8 @@ enum Part {
 /// Reads what is one value, which may stand alone in the parentheses of a choice.
 macro_rules! one {
     ($($wanted:ident $take:ident: $($call:ident $visit:ident)*,)*) => {
-        $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-            let (one, index) = self.alone(Wanted::$wanted)?;
+        $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
+            let (one, index) = self.alone(WantedType::$wanted)?;
             let read = match one.$take() {
                 Ok(it) => visitor.$visit(it),
                 Err(refused) => Err(refused),
@@ -85,11 +85,11 @@ macro_rules! one {
 /// Reads a whole number, which visitors take with or without a sign.
 macro_rules! whole {
     ($($call:ident $name:literal,)*) => {
-        $(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-            let (one, index) = self.alone(Wanted::Whole)?;
+        $(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
+            let (one, index) = self.alone(WantedType::Whole)?;
             let read = match one.whole($name) {
-                Ok(Whole::Signed(it)) => visitor.visit_i64(it),
-                Ok(Whole::Unsigned(it)) => visitor.visit_u64(it),
+                Ok(WholeNumber::Signed(it)) => visitor.visit_i64(it),
+                Ok(WholeNumber::Unsigned(it)) => visitor.visit_u64(it),
                 Err(refused) => Err(refused),
             };
             within(read, index)
@@ -98,181 +98,188 @@ macro_rules! whole {
 }
 
 /// A whole number as visitors take it.
-enum Whole {
+enum WholeNumber {
     Signed(i64),
     Unsigned(u64),
 }
 
 /// Adds the step into the parentheses of a choice to an error.
-fn within<T>(read: Result<T, Refused>, index: Option<usize>) -> Result<T, Refused> {
+fn within<T>(read: Result<T, Unwanted>, index: Option<usize>) -> Result<T, Unwanted> {
     match (read, index) {
         (Err(refused), Some(index)) => Err(refused.below(index)),
         (read, _) => read,
     }
 }
 
-impl<'de> Reader<'de> {
+impl<'de> TreeReader<'de> {
     pub(super) fn new(node: &'de Node, format: Format) -> Self {
-        Self { node, format, part: Part::Whole }
+        Self { node, format, part: NodePart::Whole }
     }
 
     /// Returns the reader of another value of the same text.
     fn of(self, node: &'de Node) -> Self {
-        Self { node, part: Part::Whole, ..self }
+        Self { node, part: NodePart::Whole, ..self }
     }
 
     /// Returns whether it is what parentheses hold.
     fn is_inside(self) -> bool {
-        self.part == Part::Inside
+        self.part == NodePart::Inside
     }
 
     fn inside(self) -> Self {
-        Self { part: Part::Inside, ..self }
+        Self { part: NodePart::Inside, ..self }
     }
 
     /// Returns the value itself, or the only one in the parentheses of a choice with its index.
-    fn alone(self, wanted: Wanted) -> Result<(Self, Option<usize>), Refused> {
+    fn alone(self, wanted: WantedType) -> Result<(Self, Option<usize>), Unwanted> {
         if !self.is_inside() {
             return Ok((self, None));
         }
         let mut there = live(self.node.entries());
         match (there.next(), there.next()) {
             (Some((index, entry)), None) if entry.key.is_none() => Ok((self.of(&entry.value), Some(index))),
-            (Some((_, Entry { key: None, .. })), Some((index, _))) => {
-                Err(Refused::new(Why::Rest).below(index))
+            (Some((_, TreeEntry { key: None, .. })), Some((index, _))) => {
+                Err(Unwanted::new(Why::Rest).below(index))
             }
-            (None, _) => Err(Refused::new(Why::Bare(self.node.tag().unwrap_or_default().to_owned()))),
-            _ => Err(Refused::wanted(wanted)),
+            (None, _) => Err(Unwanted::new(Why::Bare(self.node.tag().unwrap_or_default().to_owned()))),
+            _ => Err(Unwanted::wanted(wanted)),
         }
     }
 
     /// Adds the step to the only value in parentheses to what its type says once it is read.
-    fn alone_refused<T>(self, read: Result<T, Refused>) -> Result<T, Refused> {
-        match (read, self.alone(Wanted::Nothing)) {
+    fn alone_refused<T>(self, read: Result<T, Unwanted>) -> Result<T, Unwanted> {
+        match (read, self.alone(WantedType::Nothing)) {
             (Err(refused), Ok((_, Some(index)))) if refused.is_here() => Err(refused.below(index)),
             (read, _) => read,
         }
     }
 
-    fn flag(self) -> Result<bool, Refused> {
+    fn flag(self) -> Result<bool, Unwanted> {
         match &self.node.value {
             Value::Bool(it) => Ok(*it),
             Value::Word(it) if it == "true" => Ok(true),
             Value::Word(it) if it == "false" => Ok(false),
-            _ => Err(Refused::wanted(Wanted::Flag)),
+            _ => Err(Unwanted::wanted(WantedType::Flag)),
         }
     }
 
-    fn whole(self, expected: &str) -> Result<Whole, Refused> {
-        let Value::Whole(number) = self.node.value else { return Err(Refused::wanted(Wanted::Whole)) };
-        let signed = || i64::try_from(number).map(Whole::Signed);
-        u64::try_from(number).map(Whole::Unsigned).or_else(|_| signed()).map_err(|_| self.too_long(expected))
+    fn whole(self, expected: &str) -> Result<WholeNumber, Unwanted> {
+        let Value::Whole(number) = self.node.value else { return Err(Unwanted::wanted(WantedType::Whole)) };
+        let signed = || i64::try_from(number).map(WholeNumber::Signed);
+        u64::try_from(number)
+            .map(WholeNumber::Unsigned)
+            .or_else(|_| signed())
+            .map_err(|_| self.too_long(expected))
     }
 
     /// Refuses a number that no type holds.
-    fn too_long(self, expected: &str) -> Refused {
+    fn too_long(self, expected: &str) -> Unwanted {
         let number = match self.node.value {
             Value::Whole(number) if number > i128::MIN && number < i128::MAX => number.to_string(),
             _ => String::new(),
         };
-        Refused::new(Why::Range { number, expected: expected.to_owned() })
+        Unwanted::new(Why::Range { number, expected: expected.to_owned() })
     }
 
-    fn real(self) -> Result<f64, Refused> {
+    fn real(self) -> Result<f64, Unwanted> {
         match &self.node.value {
             Value::Real(it) => Ok(*it),
             Value::Whole(i128::MAX | i128::MIN) => Err(self.too_long("f64")),
             Value::Whole(it) => Ok(*it as f64),
             Value::Word(it) if it == "inf" => Ok(f64::INFINITY),
             Value::Word(it) if it == "NaN" => Ok(f64::NAN),
-            _ => Err(Refused::wanted(Wanted::Number)),
+            _ => Err(Unwanted::wanted(WantedType::Number)),
         }
     }
 
-    fn text(self) -> Result<&'de str, Refused> {
+    fn text(self) -> Result<&'de str, Unwanted> {
         match &self.node.value {
             Value::Text(it) => Ok(it),
-            Value::Word(it) if self.part == Part::Name => Ok(it),
-            _ => Err(Refused::wanted(Wanted::Text)),
+            Value::Word(it) if self.part == NodePart::Name => Ok(it),
+            _ => Err(Unwanted::wanted(WantedType::Text)),
         }
     }
 
     /// Returns a name: of a field, or a key that a type knows.
-    fn name(self) -> Result<&'de str, Refused> {
+    fn name(self) -> Result<&'de str, Unwanted> {
         match &self.node.value {
             Value::Word(it) => Ok(it),
             Value::Text(it) if self.format == Format::Toml => Ok(it),
-            _ => Err(Refused::wanted(Wanted::Name)),
+            _ => Err(Unwanted::wanted(WantedType::Name)),
         }
     }
 
-    fn list(self) -> Result<Entries<'de>, Refused> {
+    fn list(self) -> Result<NodeEntries<'de>, Unwanted> {
         match &self.node.value {
-            Value::List(entries) => Ok(self.entries(entries, Part::Whole)),
-            _ => Err(Refused::wanted(Wanted::List)),
+            Value::List(entries) => Ok(self.entries(entries, NodePart::Whole)),
+            _ => Err(Unwanted::wanted(WantedType::List)),
         }
     }
 
-    fn map(self) -> Result<Entries<'de>, Refused> {
+    fn map(self) -> Result<NodeEntries<'de>, Unwanted> {
         match &self.node.value {
-            Value::Map(entries) => self.fields(entries, Part::Whole),
-            _ => Err(Refused::wanted(Wanted::Map)),
+            Value::Map(entries) => self.fields(entries, NodePart::Whole),
+            _ => Err(Unwanted::wanted(WantedType::Map)),
         }
     }
 
     /// Returns what parentheses hold, behind no name but that of the type.
-    fn parentheses(self, name: &str) -> Result<&'de [Entry], Refused> {
+    fn parentheses(self, name: &str) -> Result<&'de [TreeEntry], Unwanted> {
         match &self.node.value {
             Value::Group(tag, entries) if self.is_inside() || tag.is_empty() || tag == name => Ok(entries),
-            _ => Err(Refused::wanted(Wanted::Fields)),
+            _ => Err(Unwanted::wanted(WantedType::Fields)),
         }
     }
 
     /// Returns values of a fixed number, for a type of a name.
-    fn tuple(self, name: &str) -> Result<Entries<'de>, Refused> {
+    fn tuple(self, name: &str) -> Result<NodeEntries<'de>, Unwanted> {
         if self.format == Format::Toml {
             return self.list();
         }
         let entries = self.parentheses(name)?;
         let is_named = live(entries).any(|(_, it)| it.key.is_some());
-        if is_named { Err(Refused::wanted(Wanted::List)) } else { Ok(self.entries(entries, Part::Whole)) }
+        if is_named {
+            Err(Unwanted::wanted(WantedType::List))
+        } else {
+            Ok(self.entries(entries, NodePart::Whole))
+        }
     }
 
     /// Returns the fields of a type of a name.
-    fn named(self, name: &str) -> Result<Entries<'de>, Refused> {
+    fn named(self, name: &str) -> Result<NodeEntries<'de>, Unwanted> {
         match self.format {
             Format::Toml => self.map(),
-            Format::Ron => self.fields(self.parentheses(name)?, Part::Name),
+            Format::Ron => self.fields(self.parentheses(name)?, NodePart::Name),
         }
     }
 
     /// Returns entries that all have a key.
-    fn fields(self, entries: &'de [Entry], part: Part) -> Result<Entries<'de>, Refused> {
+    fn fields(self, entries: &'de [TreeEntry], part: NodePart) -> Result<NodeEntries<'de>, Unwanted> {
         match live(entries).find(|(_, it)| it.key.is_none()) {
-            Some((index, _)) => Err(Refused::wanted(Wanted::Name).below(index)),
+            Some((index, _)) => Err(Unwanted::wanted(WantedType::Name).below(index)),
             None => Ok(self.entries(entries, part)),
         }
     }
 
-    fn entries(self, entries: &'de [Entry], part: Part) -> Entries<'de> {
-        Entries { of: self, entries, part, next: 0 }
+    fn entries(self, entries: &'de [TreeEntry], part: NodePart) -> NodeEntries<'de> {
+        NodeEntries { of: self, entries, part, next: 0 }
     }
 
     /// Returns the choice that it names.
-    fn choice(self) -> Result<Choice<'de>, Refused> {
+    fn choice(self) -> Result<VariantNode<'de>, Unwanted> {
         let held = match (&self.node.value, self.format) {
             (Value::Text(_), Format::Toml) | (Value::Word(_), Format::Ron) => None,
             (Value::Group(tag, _), Format::Ron) if !tag.is_empty() => Some((self.inside(), None)),
             (Value::Map(entries), Format::Toml) => {
                 let mut there = live(entries);
                 let Some((index, entry)) = there.next().filter(|_| there.next().is_none()) else {
-                    return Err(Refused::new(Why::Several));
+                    return Err(Unwanted::new(Why::Several));
                 };
                 Some((self.of(&entry.value), Some(index)))
             }
-            _ => return Err(Refused::wanted(Wanted::Name)),
+            _ => return Err(Unwanted::wanted(WantedType::Name)),
         };
-        Ok(Choice { of: self, held })
+        Ok(VariantNode { of: self, held })
     }
 
     /// Returns whether it is nothing.
@@ -290,19 +297,19 @@ impl<'de> Reader<'de> {
 }
 
 /// Returns entries that are to be read, with their indices.
-fn live(entries: &[Entry]) -> impl Iterator<Item = (usize, &Entry)> {
+fn live(entries: &[TreeEntry]) -> impl Iterator<Item = (usize, &TreeEntry)> {
     entries.iter().enumerate().filter(|(_, it)| !it.value.is_skipped)
 }
 
-impl<'de> Deserializer<'de> for Reader<'de> {
-    type Error = Refused;
+impl<'de> Deserializer<'de> for TreeReader<'de> {
+    type Error = Unwanted;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
         if self.is_inside() && live(self.node.entries()).all(|(_, it)| it.key.is_none()) {
             if live(self.node.entries()).count() > 1 {
                 return self.deserialize_tuple(0, visitor);
             }
-            let (one, index) = self.alone(Wanted::Nothing)?;
+            let (one, index) = self.alone(WantedType::Nothing)?;
             return within(one.deserialize_any(visitor), index);
         }
         match &self.node.value {
@@ -345,7 +352,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     // What no input asks for is read as what it is.
     forward_to_deserialize_any! { i8 i16 i128 u128 f32 char bytes byte_buf unit unit_struct ignored_any }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
         if self.is_none() { visitor.visit_none() } else { visitor.visit_some(self.some()) }
     }
 
@@ -353,11 +360,11 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, Unwanted> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Refused> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Unwanted> {
         self.deserialize_tuple_struct("", length, visitor)
     }
 
@@ -366,7 +373,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         name: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, Unwanted> {
         match self.tuple(name) {
             Ok(mut elements) => match visitor.visit_seq(&mut elements) {
                 Ok(value) => elements.end().map(|()| value),
@@ -379,9 +386,9 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
-        _: Names,
+        _: KnownNames,
         visitor: V,
-    ) -> Result<V::Value, Refused> {
+    ) -> Result<V::Value, Unwanted> {
         match self.named(name) {
             Ok(fields) => visitor.visit_map(fields),
             Err(refused) => Err(refused),
@@ -391,10 +398,10 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: Names,
+        _: KnownNames,
         visitor: V,
-    ) -> Result<V::Value, Refused> {
-        let (one, index) = self.alone(Wanted::Name)?;
+    ) -> Result<V::Value, Unwanted> {
+        let (one, index) = self.alone(WantedType::Name)?;
         let read = match one.choice() {
             Ok(choice) => visitor.visit_enum(choice),
             Err(refused) => Err(refused),
@@ -404,15 +411,15 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 }
 
 /// Elements one by one, or keys and values by turns.
-struct Entries<'de> {
-    of: Reader<'de>,
-    entries: &'de [Entry],
+struct NodeEntries<'de> {
+    of: TreeReader<'de>,
+    entries: &'de [TreeEntry],
     /// What the keys are.
-    part: Part,
+    part: NodePart,
     next: usize,
 }
 
-impl Entries<'_> {
+impl NodeEntries<'_> {
     /// Returns the index of the next entry.
     fn step(&mut self) -> Option<usize> {
         let index = (self.next..self.entries.len()).find(|it| !self.entries[*it].value.is_skipped)?;
@@ -421,15 +428,15 @@ impl Entries<'_> {
     }
 
     /// Refuses elements that were not read.
-    fn end(&mut self) -> Result<(), Refused> {
-        self.step().map_or(Ok(()), |index| Err(Refused::new(Why::Rest).below(index)))
+    fn end(&mut self) -> Result<(), Unwanted> {
+        self.step().map_or(Ok(()), |index| Err(Unwanted::new(Why::Rest).below(index)))
     }
 }
 
-impl<'de> SeqAccess<'de> for Entries<'de> {
-    type Error = Refused;
+impl<'de> SeqAccess<'de> for NodeEntries<'de> {
+    type Error = Unwanted;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Unwanted> {
         match self.step() {
             Some(_) => self.next_value_seed(seed).map(Some),
             None => Ok(None),
@@ -437,19 +444,19 @@ impl<'de> SeqAccess<'de> for Entries<'de> {
     }
 }
 
-impl<'de> MapAccess<'de> for Entries<'de> {
-    type Error = Refused;
+impl<'de> MapAccess<'de> for NodeEntries<'de> {
+    type Error = Unwanted;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Refused> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Unwanted> {
         let Some(index) = self.step() else { return Ok(None) };
         let Some(key) = &self.entries[index].key else { return Ok(None) };
-        match seed.deserialize(Reader { part: self.part, ..self.of.of(key) }) {
+        match seed.deserialize(TreeReader { part: self.part, ..self.of.of(key) }) {
             Ok(value) => Ok(Some(value)),
             Err(refused) => Err(refused.at_key(index)),
         }
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refused> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unwanted> {
         let index = self.next - 1;
         match seed.deserialize(self.of.of(&self.entries[index].value)) {
             Ok(value) => Ok(value),
@@ -459,13 +466,13 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 }
 
 /// A choice, then what it holds.
-struct Choice<'de> {
-    of: Reader<'de>,
+struct VariantNode<'de> {
+    of: TreeReader<'de>,
     /// The value that it holds, with its index where that is a step.
-    held: Option<(Reader<'de>, Option<usize>)>,
+    held: Option<(TreeReader<'de>, Option<usize>)>,
 }
 
-impl<'de> Choice<'de> {
+impl<'de> VariantNode<'de> {
     /// Returns the name of the choice.
     fn name(&self) -> &'de str {
         let node = self.of.node;
@@ -474,18 +481,18 @@ impl<'de> Choice<'de> {
     }
 
     /// Returns what it holds.
-    fn held(self) -> Result<(Reader<'de>, Option<usize>), Refused> {
+    fn held(self) -> Result<(TreeReader<'de>, Option<usize>), Unwanted> {
         let name = self.name();
-        self.held.ok_or_else(|| Refused::new(Why::Bare(name.to_owned())))
+        self.held.ok_or_else(|| Unwanted::new(Why::Bare(name.to_owned())))
     }
 }
 
-impl<'de> EnumAccess<'de> for Choice<'de> {
-    type Error = Refused;
+impl<'de> EnumAccess<'de> for VariantNode<'de> {
+    type Error = Unwanted;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Refused> {
-        let name: StrDeserializer<'_, Refused> = self.name().into_deserializer();
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Unwanted> {
+        let name: StrDeserializer<'_, Unwanted> = self.name().into_deserializer();
         match (seed.deserialize(name), &self.held) {
             (Ok(variant), _) => Ok((variant, self)),
             (Err(refused), Some((_, Some(index)))) => Err(refused.at_key(*index)),
@@ -494,28 +501,28 @@ impl<'de> EnumAccess<'de> for Choice<'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Choice<'de> {
-    type Error = Refused;
+impl<'de> VariantAccess<'de> for VariantNode<'de> {
+    type Error = Unwanted;
 
-    fn unit_variant(self) -> Result<(), Refused> {
+    fn unit_variant(self) -> Result<(), Unwanted> {
         match self.held {
             Some((held, Some(_))) if held.node.entries().is_empty() && !held.node.is_leaf() => Ok(()),
-            Some((_, index)) => within(Err(Refused::new(Why::Full(self.name().to_owned()))), index),
+            Some((_, index)) => within(Err(Unwanted::new(Why::Full(self.name().to_owned()))), index),
             None => Ok(()),
         }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Refused> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Unwanted> {
         let (held, index) = self.held()?;
         within(held.alone_refused(seed.deserialize(held)), index)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Refused> {
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
         within(held.deserialize_tuple(length, visitor), index)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, fields: Names, visitor: V) -> Result<V::Value, Refused> {
+    fn struct_variant<V: Visitor<'de>>(self, fields: KnownNames, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
         within(held.deserialize_struct("", fields, visitor), index)
     }

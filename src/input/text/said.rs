@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVar
 use serde::ser::{SerializeTuple, SerializeTupleVariant};
 use serde::{Serialize, Serializer};
 
-use give::{Giver, Refused};
+use give::{Giver, Unsayable};
 
 /// A variant: its type, its place among the others, its name.
 pub(crate) type Variant = (&'static str, u32, &'static str);
@@ -36,7 +36,7 @@ pub(crate) enum Said {
 
 impl Said {
     /// Returns what a value says of itself.
-    pub(crate) fn by<T: Serialize + ?Sized>(value: &T) -> Result<Self, Refused> {
+    pub(crate) fn by<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unsayable> {
         value.serialize(Giver)
     }
 }

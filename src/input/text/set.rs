@@ -11,17 +11,17 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::decode::{self, Format};
 use super::fault;
 use super::read::{self, Why};
-use super::tree::{Entry, Node};
+use super::tree::{Node, TreeEntry};
 use crate::diag::{Code, Diagnostic, Place, nearest};
 use crate::quantity::Decimal;
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct Override {
     /// As written.
     pub text: String,
     /// The kind of file to which it applies.
-    pub target: Target,
+    pub target: SetTarget,
     path: Vec<String>,
     /// The policies to which it may apply, with the remaining path, the longest name first; empty for all.
     policies: Vec<(String, Vec<String>)>,
@@ -30,7 +30,7 @@ pub struct Setting {
 
 /// The kind of file to which an override applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SetTarget {
     /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`,
     /// each also after a policy's name.
     Policy,
@@ -49,24 +49,24 @@ const PARAMS: &str = "params";
 const NUMBERS: &str = "numbers";
 
 /// The first steps of paths, and their targets.
-const ROOTS: [(&str, Target); 14] = [
-    (PARAMS, Target::Policy),
-    ("stages", Target::Policy),
-    ("tables", Target::Policy),
-    ("ladders", Target::Policy),
-    ("recovery", Target::Policy),
-    ("memory", Target::Policy),
-    ("layout", Target::Policy),
-    ("summariser", Target::Policy),
-    ("scenario", Target::Scenario),
-    ("aging", Target::Scenario),
-    ("runner", Target::Scenario),
-    ("history", Target::Scenario),
-    ("profile", Target::Profile),
-    ("break_even", Target::BreakEven),
+const ROOTS: [(&str, SetTarget); 14] = [
+    (PARAMS, SetTarget::Policy),
+    ("stages", SetTarget::Policy),
+    ("tables", SetTarget::Policy),
+    ("ladders", SetTarget::Policy),
+    ("recovery", SetTarget::Policy),
+    ("memory", SetTarget::Policy),
+    ("layout", SetTarget::Policy),
+    ("summariser", SetTarget::Policy),
+    ("scenario", SetTarget::Scenario),
+    ("aging", SetTarget::Scenario),
+    ("runner", SetTarget::Scenario),
+    ("history", SetTarget::Scenario),
+    ("profile", SetTarget::Profile),
+    ("break_even", SetTarget::BreakEven),
 ];
 
-impl Setting {
+impl Override {
     /// Parses `PATH=VALUE`.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Setting {
         if let Some(numbers) = numbers_of(root) {
             let name = steps[1..].join(".");
             steps = numbers.iter().map(|it| (*it).to_owned()).chain([name]).collect();
-        } else if target != Target::Policy {
+        } else if target != SetTarget::Policy {
             steps.remove(0);
         }
         Ok(Self { text: text.to_owned(), target, path: steps, policies, value: decode::value(value) })
@@ -132,7 +132,7 @@ impl Setting {
     /// Returns the parameter that it sets, if any.
     pub fn param(&self) -> Option<&str> {
         match self.path.as_slice() {
-            [root, name, ..] if self.target == Target::Policy && root == PARAMS => Some(name),
+            [root, name, ..] if self.target == SetTarget::Policy && root == PARAMS => Some(name),
             _ => None,
         }
     }
@@ -169,7 +169,7 @@ impl Setting {
                     Err(why) => refused = refused.or(Some((index, why))),
                 }
             }
-            if is_applied && self.target != Target::Profile {
+            if is_applied && self.target != SetTarget::Profile {
                 break;
             }
         }
@@ -233,12 +233,12 @@ impl Setting {
     /// Returns the number of steps that must exist because they are names.
     fn n_named(&self) -> usize {
         match (self.target, self.path[0].as_str()) {
-            (Target::Policy, "recovery" | "summariser") => 0,
+            (SetTarget::Policy, "recovery" | "summariser") => 0,
             // A policy without a memory or a layout has none to change; a part that it is silent on is its default.
-            (Target::Policy, "memory" | "layout") => 1,
-            (Target::Policy, _) => 2,
+            (SetTarget::Policy, "memory" | "layout") => 1,
+            (SetTarget::Policy, _) => 2,
             // The fields of other cache rules than the profile's are not meant.
-            (Target::Profile, "cache") => 2,
+            (SetTarget::Profile, "cache") => 2,
             _ => 0,
         }
     }
@@ -248,7 +248,7 @@ impl Setting {
         let mut tree = tree;
         // A load that overrides no numbers yet has them as much as one that does.
         let is_number = |depth: usize| {
-            self.target == Target::Scenario && self.path[1..=depth].iter().any(|it| it == NUMBERS)
+            self.target == SetTarget::Scenario && self.path[1..=depth].iter().any(|it| it == NUMBERS)
         };
         for (depth, step) in self.path.iter().enumerate() {
             match child(tree, step) {
@@ -271,7 +271,6 @@ impl Setting {
         self.path.iter().all(|step| steps.next() == Some(step))
     }
 
-    /// Returns its place.
     pub fn place(&self) -> Place {
         Place { file: "--set".to_owned(), field: self.field().to_owned(), ..Place::default() }
     }
@@ -322,7 +321,7 @@ fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
     if steps.first().is_some_and(is_root) {
         return Vec::new();
     }
-    let is_of_policy = |step: &String| ROOTS.contains(&(step.as_str(), Target::Policy));
+    let is_of_policy = |step: &String| ROOTS.contains(&(step.as_str(), SetTarget::Policy));
     let roots = (1..steps.len()).rev().filter(|it| is_of_policy(&steps[*it]));
     roots.map(|it| (steps[..it].join("."), steps[it..].to_vec())).collect()
 }
@@ -375,7 +374,7 @@ fn position(tree: &Node, step: &str) -> Option<usize> {
 
 /// Returns the possible names of a step.
 fn names(tree: &Node) -> Vec<String> {
-    let name = |it: &Entry| it.name().or_else(|| it.value.get("name")?.as_str()).map(str::to_owned);
+    let name = |it: &TreeEntry| it.name().or_else(|| it.value.get("name")?.as_str()).map(str::to_owned);
     tree.entries().iter().filter_map(name).collect()
 }
 

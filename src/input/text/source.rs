@@ -14,7 +14,7 @@ use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
 use crate::input::text::decode::{self, Format};
 use crate::input::text::spelling::spell;
-use crate::input::text::tree::{Entry, Tree};
+use crate::input::text::tree::{Tree, TreeEntry};
 
 pub use json::json_problem;
 
@@ -76,7 +76,7 @@ impl Source {
 
     /// Returns the keys at the top of the text.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.tree().root.entries().iter().filter_map(Entry::name)
+        self.tree().root.entries().iter().filter_map(TreeEntry::name)
     }
 
     /// Returns whether the text sets a field path itself, not only a parent of it.

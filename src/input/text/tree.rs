@@ -32,7 +32,6 @@ pub struct Node {
     pub(crate) is_skipped: bool,
 }
 
-/// What a value is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// `true` or `false` in TOML; in RON, these are words.
@@ -46,16 +45,16 @@ pub(crate) enum Value {
     /// A name without quotes, or what begins no value.
     Word(String),
     /// `[…]`
-    List(Vec<Entry>),
+    List(Vec<TreeEntry>),
     /// `{…}`, or a TOML table.
-    Map(Vec<Entry>),
+    Map(Vec<TreeEntry>),
     /// `(…)`, and the name in front of it, which may be empty.
-    Group(String, Vec<Entry>),
+    Group(String, Vec<TreeEntry>),
 }
 
 /// A field, a key with its value, or an element.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     /// The key, unless it is an element.
     pub key: Option<Node>,
     pub value: Node,
@@ -91,17 +90,17 @@ impl Node {
 
     /// Returns a table of one key that stands in no text.
     pub(super) fn table(entries: Vec<(String, Self)>) -> Self {
-        let entry = |(key, value)| Entry { key: Some(Self::of(Value::Text(key))), value };
+        let entry = |(key, value)| TreeEntry { key: Some(Self::of(Value::Text(key))), value };
         Self::of(Value::Map(entries.into_iter().map(entry).collect()))
     }
 
     /// Returns a list that stands in no text.
     pub(super) fn list(elements: Vec<Self>) -> Self {
-        Self::of(Value::List(elements.into_iter().map(|value| Entry { key: None, value }).collect()))
+        Self::of(Value::List(elements.into_iter().map(|value| TreeEntry { key: None, value }).collect()))
     }
 
     /// Returns its fields, keys or elements.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[TreeEntry] {
         match &self.value {
             Value::List(entries) | Value::Map(entries) | Value::Group(_, entries) => entries,
             _ => &[],
@@ -109,7 +108,7 @@ impl Node {
     }
 
     /// Returns its fields, keys or elements, to be changed.
-    pub(crate) fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
+    pub(crate) fn entries_mut(&mut self) -> Option<&mut Vec<TreeEntry>> {
         match &mut self.value {
             Value::List(entries) | Value::Map(entries) | Value::Group(_, entries) => Some(entries),
             _ => None,
@@ -135,12 +134,10 @@ impl Node {
         !matches!(self.value, Value::List(_) | Value::Map(_) | Value::Group(..))
     }
 
-    /// Returns whether it is a list.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.value, Value::List(_))
     }
 
-    /// Returns whether it is a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.value, Value::Map(_))
     }
@@ -168,7 +165,7 @@ impl Node {
 
     /// Returns the entry of a path's step: by key, by its element's `name`, by `name#2` for the second of
     /// that name, or by index.
-    fn entry(&self, step: &str) -> Option<&Entry> {
+    fn entry(&self, step: &str) -> Option<&TreeEntry> {
         let entries = self.entries();
         if let Some(found) = entries.iter().find(|it| it.name() == Some(step)) {
             return Some(found);
@@ -177,7 +174,7 @@ impl Node {
             Some((name, Ok(nth))) if nth > 0 => (name, nth),
             _ => (step, 1),
         };
-        let named = |it: &&Entry| it.key.is_none() && it.value.name() == Some(name);
+        let named = |it: &&TreeEntry| it.key.is_none() && it.value.name() == Some(name);
         let by_index = || entries.get(step.parse::<usize>().ok()?).filter(|it| it.key.is_none());
         entries.iter().filter(named).nth(nth - 1).or_else(by_index)
     }
@@ -196,7 +193,7 @@ impl Node {
     }
 
     /// Returns the entry at the end of a way of indices.
-    pub(super) fn at(&self, way: &[usize]) -> Option<&Entry> {
+    pub(super) fn at(&self, way: &[usize]) -> Option<&TreeEntry> {
         let (last, before) = way.split_last()?;
         let holder = before.iter().try_fold(self, |node, index| Some(&node.entries().get(*index)?.value))?;
         holder.entries().get(*last)
@@ -237,7 +234,7 @@ impl Node {
     }
 }
 
-impl Entry {
+impl TreeEntry {
     /// Returns its key.
     pub(crate) fn name(&self) -> Option<&str> {
         self.key.as_ref()?.word()

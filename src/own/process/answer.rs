@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::PROTOCOL;
-use super::fields::{Fields, named, read};
+use super::fields::{UnreadFields, named, read};
 use crate::own::place::Misplaced;
 use crate::own::view::Kind;
 use crate::own::{Entry, ItemId, Lasts, ModelCall, Part, Text};
@@ -14,22 +14,22 @@ const QUOTED: usize = 120;
 
 /// A line of a program's output.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum OutputLine {
     Ready { lasts: Lasts },
-    View { n: u64, parts: Vec<Shown> },
+    View { n: u64, parts: Vec<ShownPart> },
     Same { n: u64 },
     Error { n: Option<u64>, message: String },
 }
 
 /// A part of a view, with its place in the message.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ShownPart {
     path: String,
-    form: Form,
+    form: AnswerPart,
 }
 
 #[derive(Debug)]
-enum Form {
+enum AnswerPart {
     /// Entries as they came.
     Keep(Vec<[ItemId; 2]>),
     /// Any other part, and the entries that it replaces.
@@ -44,7 +44,7 @@ struct Sized {
     digest: u64,
 }
 
-impl Answer {
+impl OutputLine {
     /// Reads a line.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         if !line.trim_ascii_start().starts_with(b"{") {
@@ -56,7 +56,7 @@ impl Answer {
     }
 
     fn of(value: Value) -> Result<Self, String> {
-        let mut fields = Fields::of(String::new(), value)?;
+        let mut fields = UnreadFields::of(String::new(), value)?;
         let kind: String = fields.required("type")?;
         let answer = match kind.as_str() {
             "ready" => Self::ready(&mut fields)?,
@@ -71,7 +71,7 @@ impl Answer {
         Ok(answer)
     }
 
-    fn ready(fields: &mut Fields) -> Result<Self, String> {
+    fn ready(fields: &mut UnreadFields) -> Result<Self, String> {
         let protocol: String = fields.required("protocol")?;
         if protocol != PROTOCOL {
             return Err(format!("`protocol` is `{protocol}`, but this version speaks `{PROTOCOL}`"));
@@ -122,19 +122,19 @@ fn quoted(line: &[u8]) -> String {
 }
 
 /// Reads the parts of a view.
-fn shown(fields: &mut Fields) -> Result<Vec<Shown>, String> {
+fn shown(fields: &mut UnreadFields) -> Result<Vec<ShownPart>, String> {
     let parts: Vec<Value> = fields.required("parts")?;
-    parts.into_iter().enumerate().map(|(nth, it)| Shown::read(format!("parts[{nth}]"), it)).collect()
+    parts.into_iter().enumerate().map(|(nth, it)| ShownPart::read(format!("parts[{nth}]"), it)).collect()
 }
 
-impl Shown {
+impl ShownPart {
     fn read(path: String, value: Value) -> Result<Self, String> {
-        let mut fields = Fields::of(path.clone(), value)?;
+        let mut fields = UnreadFields::of(path.clone(), value)?;
         let given = [fields.take("keep"), fields.take("rewrite"), fields.take("insert")];
         let form = match given {
-            [Some(keep), None, None] => Form::Keep(ranges(&fields.path("keep"), keep)?),
+            [Some(keep), None, None] => AnswerPart::Keep(ranges(&fields.path("keep"), keep)?),
             [None, Some(rewrite), None] => {
-                Form::Part(rewritten(fields.path("rewrite"), rewrite)?, Vec::new())
+                AnswerPart::Part(rewritten(fields.path("rewrite"), rewrite)?, Vec::new())
             }
             [None, None, Some(insert)] => inserted(fields.path("insert"), insert)?,
             _ => return Err(format!("`{path}` needs exactly one of `keep`, `rewrite`, `insert`")),
@@ -146,7 +146,7 @@ impl Shown {
 
 /// Reads an entry in other words.
 fn rewritten(path: String, value: Value) -> Result<Part, String> {
-    let mut fields = Fields::of(path, value)?;
+    let mut fields = UnreadFields::of(path, value)?;
     let id: ItemId = fields.required("id")?;
     let mut part = Part::rewrite(id, text(&mut fields)?);
     if fields.read("handle")?.unwrap_or(false) {
@@ -161,24 +161,24 @@ fn rewritten(path: String, value: Value) -> Result<Part, String> {
 }
 
 /// Reads words of the policy's own.
-fn inserted(path: String, value: Value) -> Result<Form, String> {
-    let mut fields = Fields::of(path, value)?;
+fn inserted(path: String, value: Value) -> Result<AnswerPart, String> {
+    let mut fields = UnreadFields::of(path, value)?;
     let kind: Kind = fields.required("kind")?;
     let part = Part::insert(kind, text(&mut fields)?);
     let replaces = fields.take("replaces").map(|it| ranges(&fields.path("replaces"), it)).transpose()?;
     let part = called(part, &mut fields)?;
     fields.finish()?;
-    Ok(Form::Part(part, replaces.unwrap_or_default()))
+    Ok(AnswerPart::Part(part, replaces.unwrap_or_default()))
 }
 
 /// Adds the model call that wrote a part.
-fn called(part: Part, fields: &mut Fields) -> Result<Part, String> {
+fn called(part: Part, fields: &mut UnreadFields) -> Result<Part, String> {
     let call: Option<ModelCall> = fields.read("model_call")?;
     Ok(call.map_or(part.clone(), |it| part.written_by(it)))
 }
 
 /// Reads words, or a size and a digest.
-fn text(fields: &mut Fields) -> Result<Text, String> {
+fn text(fields: &mut UnreadFields) -> Result<Text, String> {
     let path = fields.path("text");
     match fields.need("text")? {
         Value::String(words) => Ok(words.into()),
@@ -205,16 +205,16 @@ fn ranges(path: &str, value: Value) -> Result<Vec<[ItemId; 2]>, String> {
 }
 
 /// Returns the parts of a view, with its ranges resolved to entries.
-pub(super) fn parts(shown: Vec<Shown>, history: &[Entry<'_>]) -> Result<Vec<Part>, String> {
+pub(super) fn parts(shown: Vec<ShownPart>, history: &[Entry<'_>]) -> Result<Vec<Part>, String> {
     let mut parts = Vec::with_capacity(history.len());
     // A view that names more entries than there are names some of them twice.
     let mut left = history.len();
-    for Shown { path, form } in shown {
+    for ShownPart { path, form } in shown {
         match form {
-            Form::Keep(ranges) => {
+            AnswerPart::Keep(ranges) => {
                 parts.extend(entries(&path, &ranges, history, &mut left)?.into_iter().map(Part::keep));
             }
-            Form::Part(part, ranges) => {
+            AnswerPart::Part(part, ranges) => {
                 parts.push(part.replacing(entries(&path, &ranges, history, &mut left)?));
             }
         }
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     fn told(line: &str) -> String {
-        Answer::read(line.as_bytes()).unwrap_err()
+        OutputLine::read(line.as_bytes()).unwrap_err()
     }
 
     fn entry(id: u32) -> Entry<'static> {
@@ -268,8 +268,8 @@ mod tests {
     fn kept(keep: &str, ids: &[u32]) -> Result<Vec<Part>, String> {
         let line = format!(r#"{{"type":"view","n":0,"parts":[{{"keep":{keep}}}]}}"#);
         let history: Vec<Entry<'_>> = ids.iter().map(|it| entry(*it)).collect();
-        match Answer::read(line.as_bytes())? {
-            Answer::View { parts: shown, .. } => parts(shown, &history),
+        match OutputLine::read(line.as_bytes())? {
+            OutputLine::View { parts: shown, .. } => parts(shown, &history),
             other => Err(other.name().to_owned()),
         }
     }

@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 
 /// The fields of an object that have not been read.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(super) struct UnreadFields {
     path: String,
     map: Map<String, Value>,
     /// The names that were asked for.
     known: Vec<&'static str>,
 }
 
-impl Fields {
+impl UnreadFields {
     /// Takes an object apart; its path is empty for a whole message.
     pub(super) fn of(path: String, value: Value) -> Result<Self, String> {
         match value {

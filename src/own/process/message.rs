@@ -10,13 +10,13 @@ use crate::quantity::Tokens;
 /// A line of a program's input.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Message<'a> {
+pub(super) enum InputLine<'a> {
     /// A run begins.
     Open {
         /// The version of the protocol.
         protocol: &'static str,
         /// Which run.
-        run: Run<'a>,
+        run: RunNames<'a>,
         /// Its random seed.
         seed: u64,
         /// The policy's parameters; null where a parameter has no limit.
@@ -44,7 +44,7 @@ pub(super) enum Message<'a> {
 
 /// What a run is called.
 #[derive(Debug, Serialize)]
-pub(super) struct Run<'a> {
+pub(super) struct RunNames<'a> {
     pub(super) policy: &'a str,
     pub(super) scenario: &'a str,
 }

@@ -27,7 +27,7 @@ impl CompiledSecond {
 
 /// What a summary is made of, in tokens.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(super) struct SummaryTokens {
     /// All that the summary is taken of.
     pub(super) read: Tokens,
     /// What is written, copies included.
@@ -38,7 +38,7 @@ pub(super) struct Made {
 
 impl CompiledSummary {
     /// Sends the requests that write a summary, or none if no model does.
-    pub(super) fn ask(&self, made: &Made, env: &Env, edit: &mut Editor<'_, '_>) {
+    pub(super) fn ask(&self, made: &SummaryTokens, env: &Env, edit: &mut Editor<'_, '_>) {
         let Some(prompt) = self.request else { return };
         let is_aligned = prompt == SummaryPrompt::Aligned;
         let history = if is_aligned {

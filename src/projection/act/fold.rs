@@ -6,17 +6,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Act;
 use super::pool::{CompiledBudget, OpenPool};
-use crate::input::policy::{Fold, Part, Size, Template, Unit};
+use crate::input::policy::{Fold, PromptPart, Size, Template, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::Num;
-use crate::projection::prompt::{Prompt, Shown, Slot, SlotIx, State};
+use crate::projection::prompt::{Prompt, ShownAs, Slot, SlotIx, State};
 use crate::projection::region::Region;
-use crate::projection::rendition::{Rendered, Rows};
-use crate::projection::rung::{CompiledRung, Parts};
+use crate::projection::rendition::{Rendered, TableRows};
+use crate::projection::rung::{CompiledRung, RungParts};
 use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
-use crate::projection::text::Content;
+use crate::projection::text::TextContent;
 use crate::projection::writer::{Passage, Writer};
 use crate::quantity::{Tokens, ix, saturated};
 use crate::timeline::Kind;
@@ -27,7 +27,7 @@ pub(super) struct CompiledFold {
     having: ClassMask,
     copy: Option<ClassMask>,
     quote: Option<ClassMask>,
-    rows: Rows,
+    rows: TableRows,
     template: Option<(Template, Arc<Writer>)>,
     budget: Option<CompiledBudget>,
     frame: Tokens,
@@ -36,12 +36,12 @@ pub(super) struct CompiledFold {
 }
 
 impl CompiledFold {
-    pub(super) fn new(fold: &Fold, of: &Parts<'_>) -> Self {
+    pub(super) fn new(fold: &Fold, of: &RungParts<'_>) -> Self {
         let (policy, known, spine) = (of.policy, of.context.known, &of.timeline.spine);
         let some = |kinds: &[Kind]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
         let size = |size: &Option<Size>| Num::fixed(size.as_ref(), known).unwrap_or(0);
         let results = fold.results.as_ref();
-        let rows = Rows::new(results.map_or(&[], |it| policy.table(&it.rows)), spine, known);
+        let rows = TableRows::new(results.map_or(&[], |it| policy.table(&it.rows)), spine, known);
         let result_template = policy.template(results.and_then(|it| it.template.as_ref()));
         let budget = results.and_then(|it| it.budget.as_ref());
         Self {
@@ -65,7 +65,7 @@ impl CompiledFold {
 
 /// What becomes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum FoldFate {
     /// The summary contains it: as it is, or as it is shown from now on.
     Told(Option<Rendered>),
     /// The summary does not tell of it.
@@ -74,12 +74,12 @@ enum Fate {
 
 /// A turn about to be folded.
 #[derive(Debug, Default)]
-struct Draft {
-    fates: Vec<(SlotIx, Fate)>,
+struct TurnDraft {
+    fates: Vec<(SlotIx, FoldFate)>,
     input: Tokens,
     output: Tokens,
     /// What the summary's words are known by, where a template writes them.
-    content: Option<Content>,
+    content: Option<TextContent>,
     /// Whether there is more to fold than summaries.
     has_items: bool,
 }
@@ -93,7 +93,7 @@ impl Act for CompiledFold {
         activation: &Activation<'_>,
         edit: &mut Editor<'_, '_>,
     ) {
-        let is_active = rung.scope.part == Part::Active;
+        let is_active = rung.scope.part == PromptPart::Active;
         let resumes =
             !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && self.is_per_turn();
         let mut at = if resumes { rung.resume(region, edit) } else { region.from };
@@ -167,8 +167,8 @@ impl CompiledFold {
         rung: &CompiledRung,
         mut pool: Option<&mut OpenPool>,
         edit: &mut Editor<'_, '_>,
-    ) -> Draft {
-        let mut draft = Draft { output: self.frame, ..Draft::default() };
+    ) -> TurnDraft {
+        let mut draft = TurnDraft { output: self.frame, ..TurnDraft::default() };
         if !unit.iter().any(|it| self.having.has_kind(edit.prompt().kind(*it))) {
             return draft;
         }
@@ -188,12 +188,12 @@ impl CompiledFold {
                 let rendered = rendered.filter(|it| self.is_written() || it.tokens < stands);
                 let tokens = rendered.map_or(stands, |it| it.tokens);
                 draft.output = draft.output.saturating_add(self.each).saturating_add(tokens.into());
-                Fate::Told(rendered)
+                FoldFate::Told(rendered)
             } else if has(self.quote, kind) {
                 draft.output = draft.output.saturating_add(stands.into());
-                Fate::Told(None)
+                FoldFate::Told(None)
             } else {
-                Fate::Gone
+                FoldFate::Gone
             };
             draft.fates.push((slot, fate));
         }
@@ -212,13 +212,13 @@ impl CompiledFold {
 
     /// Returns how large the summary is in the template's words, and what these are known by; content without text is
     /// included as it is.
-    fn written(&self, draft: &Draft, prompt: &Prompt<'_>) -> Option<(Tokens, Content)> {
+    fn written(&self, draft: &TurnDraft, prompt: &Prompt<'_>) -> Option<(Tokens, TextContent)> {
         let (_, writer) = self.template.as_ref()?;
         let told = draft.fates.iter().filter_map(|(slot, fate)| match fate {
-            Fate::Told(rendered) => {
+            FoldFate::Told(rendered) => {
                 Some((*slot, rendered.map_or(prompt.slot(*slot).rendition, |it| it.shown)))
             }
-            Fate::Gone => None,
+            FoldFate::Gone => None,
         });
         let (text, silent) = self.write(prompt, told)?;
         let text = writer.count(&text);
@@ -228,7 +228,7 @@ impl CompiledFold {
             tokens = tokens.saturating_add(prompt.slot(*slot).tokens.into());
             extend(&mut bytes, prompt, *slot);
         }
-        let content = if silent.is_empty() { text.content } else { Content::of_digest(xxh3_64(&bytes)) };
+        let content = if silent.is_empty() { text.content } else { TextContent::of_digest(xxh3_64(&bytes)) };
         Some((tokens, content))
     }
 
@@ -236,7 +236,7 @@ impl CompiledFold {
     fn write(
         &self,
         prompt: &Prompt<'_>,
-        told: impl Iterator<Item = (SlotIx, Shown)>,
+        told: impl Iterator<Item = (SlotIx, ShownAs)>,
     ) -> Option<(String, Vec<SlotIx>)> {
         let (template, writer) = self.template.as_ref()?;
         let text = |slot| writer.text(prompt.item(slot).origin);
@@ -258,7 +258,7 @@ impl CompiledFold {
     }
 }
 
-impl Draft {
+impl TurnDraft {
     /// Returns whether the fold is made: never of a turn folded before; else whatever its size, or if it gets smaller.
     fn is_made(&self, fold: &CompiledFold) -> bool {
         self.has_items && (fold.grows || self.output < self.input)
@@ -268,7 +268,7 @@ impl Draft {
     fn make(self, edit: &mut Editor<'_, '_>) {
         let tokens = saturated(self.output);
         for (slot, fate) in &self.fates {
-            if let Fate::Told(Some(rendered)) = fate {
+            if let FoldFate::Told(Some(rendered)) = fate {
                 edit.resize(*slot, *rendered);
             }
         }
@@ -277,13 +277,13 @@ impl Draft {
             let stands = *edit.prompt().slot(*slot);
             // An earlier fold that is left out takes its content with it.
             let is_behind =
-                stands.state == State::Host || (stands.state == State::FoldHost && *fate == Fate::Gone);
+                stands.state == State::Host || (stands.state == State::FoldHost && *fate == FoldFate::Gone);
             let state = match (n, is_behind, fate) {
                 (0, true, _) => State::Host,
                 (0, false, _) => State::FoldHost,
                 (_, true, _) => State::Absorbed,
-                (_, false, Fate::Told(_)) => State::Folded,
-                (_, false, Fate::Gone) => State::Dropped,
+                (_, false, FoldFate::Told(_)) => State::Folded,
+                (_, false, FoldFate::Gone) => State::Dropped,
             };
             let (tokens, content) = if n == 0 { (tokens, content) } else { (0, None) };
             edit.put(*slot, Slot { tokens, content, state, ..stands });
@@ -291,20 +291,20 @@ impl Draft {
     }
 
     /// Returns what a summary without text is known by: its content, as it is, and what it leaves out.
-    fn told(&self, prompt: &Prompt<'_>) -> Content {
+    fn told(&self, prompt: &Prompt<'_>) -> TextContent {
         let mut bytes = Vec::with_capacity(self.fates.len() * 15);
         for (slot, fate) in &self.fates {
             extend(&mut bytes, prompt, *slot);
-            bytes.push(u8::from(*fate == Fate::Gone));
+            bytes.push(u8::from(*fate == FoldFate::Gone));
         }
-        Content::of_digest(xxh3_64(&bytes))
+        TextContent::of_digest(xxh3_64(&bytes))
     }
 }
 
 /// Appends what a slot shows.
 pub(super) fn extend(bytes: &mut Vec<u8>, prompt: &Prompt<'_>, slot: SlotIx) {
     let stands = prompt.slot(slot);
-    let digest = stands.content.map_or(prompt.item(slot).digest, Content::digest);
+    let digest = stands.content.map_or(prompt.item(slot).digest, TextContent::digest);
     bytes.extend_from_slice(&digest.to_le_bytes());
     bytes.extend_from_slice(&stands.tokens.to_le_bytes());
     bytes.extend_from_slice(&[stands.rendition as u8, u8::from(stands.content.is_some())]);

@@ -2,7 +2,7 @@
 
 use super::Act;
 use super::pool::{OpenPool, Spent};
-use crate::input::policy::Part;
+use crate::input::policy::PromptPart;
 use crate::projection::edit::Editor;
 use crate::projection::prompt::SlotIx;
 use crate::projection::region::Region;
@@ -18,7 +18,7 @@ pub(super) fn in_order<A: Act + ?Sized>(
     activation: &Activation<'_>,
     edit: &mut Editor<'_, '_>,
 ) -> (u32, u32) {
-    let is_active = rung.scope.part == Part::Active;
+    let is_active = rung.scope.part == PromptPart::Active;
     let budget = act.budget();
     let size = if rung.goal.is_none() { UnitSize::All } else { rung.scope.unit_size(edit, region) };
     let resumes = budget.is_none_or(|it| !it.counts_shown)

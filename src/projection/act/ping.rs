@@ -7,7 +7,7 @@ use crate::projection::edit::Editor;
 use crate::projection::num::Num;
 use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::region::Region;
-use crate::projection::rung::{CompiledRung, Parts};
+use crate::projection::rung::{CompiledRung, RungParts};
 use crate::projection::test::Activation;
 
 /// Sends the prompt again; the size of the answer.
@@ -15,7 +15,7 @@ use crate::projection::test::Activation;
 pub(super) struct Ping(Num);
 
 impl Ping {
-    pub(super) fn new(output: Option<&Size>, of: &Parts<'_>) -> Self {
+    pub(super) fn new(output: Option<&Size>, of: &RungParts<'_>) -> Self {
         Self(output.map_or(Num::Const(1), |it| Num::new(it, of.context.known)))
     }
 }

@@ -1,6 +1,6 @@
 //! A pool of exact tokens is spent slot by slot, from the oldest on.
 
-use crate::input::policy::{Budget, Counts, Unit};
+use crate::input::policy::{Budget, BudgetCounts, Unit};
 use crate::projection::edit::Editor;
 use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{SlotIx, State};
@@ -23,7 +23,7 @@ impl CompiledBudget {
         Self {
             tokens: Num::new(&budget.tokens, known).eval(&Env::default()),
             per_turn: budget.per.units() == Some((Unit::Turns, 1)),
-            counts_shown: budget.counts == Counts::Shown,
+            counts_shown: budget.counts == BudgetCounts::Shown,
         }
     }
 }

@@ -6,21 +6,21 @@ use crate::input::policy::Action;
 use crate::projection::Left;
 use crate::projection::edit::Editor;
 use crate::projection::prompt::{Prompt, SlotIx, State};
-use crate::projection::rendition::{Pool, Rows};
-use crate::projection::rung::Parts;
+use crate::projection::rendition::{Pool, TableRows};
+use crate::projection::rung::RungParts;
 
 /// Shows each item by the first row that matches it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Show {
-    rows: Rows,
+    rows: TableRows,
     budget: Option<CompiledBudget>,
     grows: bool,
 }
 
 impl Show {
-    pub(super) fn new(action: &Action, of: &Parts<'_>) -> Self {
+    pub(super) fn new(action: &Action, of: &RungParts<'_>) -> Self {
         let (spine, known) = (&of.timeline.spine, of.context.known);
-        let rows = Rows::new(&action.rows(&of.policy.tables), spine, known);
+        let rows = TableRows::new(&action.rows(&of.policy.tables), spine, known);
         let Action::Table { budget, template, grows, .. } = action else {
             return Self { rows, budget: None, grows: false };
         };
@@ -55,7 +55,7 @@ impl Act for Show {
         stands.state == State::Shown && rendered.is_some_and(|it| it.tokens < stands.tokens)
     }
 
-    fn rows(&self) -> Option<&Rows> {
+    fn rows(&self) -> Option<&TableRows> {
         Some(&self.rows)
     }
 

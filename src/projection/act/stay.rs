@@ -1,11 +1,11 @@
 //! What stays of the input of a summary: what the harness keeps, cut to fit, and the files that it restores.
 
-use crate::input::policy::{Kept, Restore, Size};
+use crate::input::policy::{KeptItems, Restore, Size};
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{Prompt, Shown, SlotIx, State};
+use crate::projection::prompt::{Prompt, ShownAs, SlotIx, State};
 use crate::projection::rendition::{Render, Rendered};
-use crate::projection::same::Files;
+use crate::projection::same::FileOfResult;
 use crate::quantity::{Tokens, saturated};
 use crate::timeline::{Kind, Timeline};
 
@@ -20,7 +20,7 @@ pub(super) struct Stay {
 #[derive(Clone, Debug, PartialEq)]
 struct CompiledRestore {
     n_files: u64,
-    files: Files,
+    files: FileOfResult,
     each: Num,
     all: Num,
     name: Num,
@@ -28,7 +28,7 @@ struct CompiledRestore {
 
 /// What becomes of the slots that a summary is taken of.
 #[derive(Debug, Default)]
-pub(super) struct Left {
+pub(super) struct SlotFate {
     /// Those that it takes the place of.
     pub(super) replaced: Vec<SlotIx>,
     /// Those that stay in another way than they stood, the last first.
@@ -41,7 +41,7 @@ pub(super) struct Left {
 
 impl Stay {
     pub(super) fn new(
-        keeps: Option<&Kept>,
+        keeps: Option<&KeptItems>,
         restore: Option<&Restore>,
         timeline: &Timeline,
         known: &Known,
@@ -50,21 +50,21 @@ impl Stay {
             |it: &Option<Size>, silent| it.as_ref().map_or(Num::Const(silent), |it| Num::new(it, known));
         let restored = |it: &Restore| CompiledRestore {
             n_files: it.files.get(),
-            files: Files::new(&it.tools, timeline),
+            files: FileOfResult::new(&it.tools, timeline),
             each: size(&it.each, Tokens::MAX),
             all: size(&it.all, Tokens::MAX),
             name: size(&it.name, 0),
         };
-        let kept = |it: &Kept| (ClassMask::of_kinds(&it.kinds), Num::new(&it.tokens, known));
+        let kept = |it: &KeptItems| (ClassMask::of_kinds(&it.kinds), Num::new(&it.tokens, known));
         let (keeps, restore) = (keeps.map(kept), restore.map(restored));
         (keeps.is_some() || restore.is_some()).then_some(Self { keeps, restore })
     }
 
     /// Says what becomes of slots, in ascending order, that a summary is taken of.
-    pub(super) fn left(&self, slots: &[SlotIx], prompt: &Prompt<'_>, env: &Env) -> Left {
+    pub(super) fn left(&self, slots: &[SlotIx], prompt: &Prompt<'_>, env: &Env) -> SlotFate {
         let mut room = self.keeps.as_ref().map_or(0, |it| it.1.eval(env));
         let mut back = self.restore.as_ref().map(|it| Back::new(it, env));
-        let mut left = Left::default();
+        let mut left = SlotFate::default();
         for slot in slots.iter().rev().copied() {
             let stands = Tokens::from(prompt.slot(slot).tokens);
             let kept = if self.keeps(prompt, slot) { fit(stands, &mut room) } else { None };
@@ -85,7 +85,7 @@ impl Stay {
     }
 }
 
-impl Left {
+impl SlotFate {
     /// Notes that something is in a slot from now on, or nothing.
     fn take(&mut self, slot: SlotIx, stands: Tokens, rendered: Option<Rendered>) {
         match rendered {
@@ -112,7 +112,7 @@ fn fit(stands: Tokens, room: &mut Tokens) -> Option<Tokens> {
 
 /// The beginning of an item.
 fn cut(tokens: Tokens) -> Rendered {
-    Rendered::sized(Shown::Truncate, saturated(tokens), false)
+    Rendered::sized(ShownAs::Truncate, saturated(tokens), false)
 }
 
 /// Files that are coming back, from the last used on.
@@ -149,6 +149,6 @@ impl<'a> Back<'a> {
             self.room -= raw;
             return Some(Render::raw().of(item));
         }
-        (self.name > 0).then(|| Rendered::sized(Shown::Handle, self.name.min(item.raw), false))
+        (self.name > 0).then(|| Rendered::sized(ShownAs::Handle, self.name.min(item.raw), false))
     }
 }

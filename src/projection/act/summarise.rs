@@ -3,25 +3,24 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Act;
-use super::ask::{CompiledSecond, Made};
+use super::ask::{CompiledSecond, SummaryTokens};
 use super::fold::extend;
-use super::stay::{Left, Stay};
-use crate::input::policy::{Count, Part, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
+use super::stay::{SlotFate, Stay};
+use crate::input::policy::{Count, PromptPart, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
 use crate::projection;
 use crate::projection::edit::Editor;
 use crate::projection::filter::ClassMask;
 use crate::projection::num::{Env, Num};
 use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::region::Region;
-use crate::projection::rung::{CompiledRung, Parts};
+use crate::projection::rung::{CompiledRung, RungParts};
 use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
-use crate::projection::text::Text;
+use crate::projection::text::PromptText;
 use crate::projection::tracker::unit_of;
 use crate::quantity::{Tokens, ix, saturated};
 use crate::timeline::{Kind, TurnIx};
 
-/// A summary.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CompiledSummary {
     output: Num,
@@ -42,7 +41,7 @@ pub(super) struct CompiledSummary {
 }
 
 impl CompiledSummary {
-    pub(super) fn new(summary: &Summarise, of: &Parts<'_>) -> Self {
+    pub(super) fn new(summary: &Summarise, of: &RungParts<'_>) -> Self {
         let known = of.context.known;
         let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
         let restore = summary.restore.as_ref();
@@ -70,7 +69,7 @@ impl CompiledSummary {
         edit: &mut Editor<'_, '_>,
     ) {
         let size = rung.scope.unit_size(edit, region);
-        let is_active = rung.scope.part == Part::Active;
+        let is_active = rung.scope.part == PromptPart::Active;
         let resumes = !is_active
             && !rung.scope.protects_slots()
             && size.divides_alike()
@@ -162,7 +161,7 @@ impl Act for CompiledSummary {
         rung.units = units;
         let n = if batch.n_units >= self.at_least { self.replace(&batch, activation, edit) } else { 0 };
         if n > 0 {
-            edit.note_pass(rung.scope.part == Part::Active, n, n);
+            edit.note_pass(rung.scope.part == PromptPart::Active, n, n);
         }
     }
 
@@ -208,9 +207,9 @@ fn begin_of_unit(edit: &mut Editor<'_, '_>, at: SlotIx, region: Region, size: &U
 }
 
 /// What a summary of a batch makes of the prompt.
-struct Outcome {
+struct SummaryOutcome {
     /// What stays of the batch, where anything can.
-    left: Option<Left>,
+    left: Option<SlotFate>,
     env: Env,
     output: Tokens,
     /// What is after it as a part of it.
@@ -223,10 +222,10 @@ impl CompiledSummary {
         matches!(self.output, Num::Const(_)) && self.stay.is_none()
     }
 
-    fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> Outcome {
+    fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> SummaryOutcome {
         let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
         let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
-        Outcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
+        SummaryOutcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
     }
 
     /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.
@@ -242,7 +241,7 @@ impl CompiledSummary {
             slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
             xxh3_64(&bytes)
         });
-        let made = Made {
+        let made = SummaryTokens {
             read: batch.input.saturating_add(batch.copied),
             written: result.output.saturating_add(batch.copied),
             n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
@@ -253,14 +252,14 @@ impl CompiledSummary {
         }
         let tokens = saturated(result.stands());
         match content {
-            Some(digest) => edit.absorb_as(slots, Text::sized(tokens, digest), None),
+            Some(digest) => edit.absorb_as(slots, PromptText::sized(tokens, digest), None),
             None => edit.absorb(slots, tokens, None),
         }
         ix(slots.len())
     }
 }
 
-impl Outcome {
+impl SummaryOutcome {
     /// Returns how large the summary is in the prompt.
     fn stands(&self) -> Tokens {
         self.output.saturating_add(self.more)
@@ -304,7 +303,7 @@ struct Batch {
 
 impl Batch {
     /// Returns the number of turns a summary replaces, with what stays left out.
-    fn n_turns(&self, left: Option<&Left>, prompt: &Prompt<'_>) -> u32 {
+    fn n_turns(&self, left: Option<&SlotFate>, prompt: &Prompt<'_>) -> u32 {
         let Some(left) = left else { return self.n_turns };
         let mut turns: Vec<TurnIx> = left.replaced.iter().map(|it| prompt.item(*it).turn_ix).collect();
         turns.dedup();

@@ -1,14 +1,14 @@
 //! What comes into a prompt: sessions, turns, messages and items, each in its slot.
 
 use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
-use crate::input::policy::{DynamicPlace, Layout, MemoryPlace};
+use crate::input::policy::{DynamicPlace, LayoutSpec, MemoryPlace};
 use crate::quantity::Tokens;
 use crate::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
 impl Prompt<'_> {
     /// Begins a session: nothing of the one before is shown any more but the stable prefix, where the new one has none of
     /// its own. A slot is reserved for what memory recalls, where there is one that stands in front of the messages.
-    pub fn begin_session(&mut self, session: &Session, layout: &Layout, remembers: bool) {
+    pub fn begin_session(&mut self, session: &Session, layout: &LayoutSpec, remembers: bool) {
         let is_first = self.history.is_empty();
         let is_same = session.stable.is_empty() && !is_first;
         let from = if is_same { self.history.session_from() } else { 0 };
@@ -35,7 +35,7 @@ impl Prompt<'_> {
     }
 
     /// Lets the stable prefix of a session come, and reserves the slot of what memory recalls in front of it or behind it.
-    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>, layout: &Layout) {
+    fn begin_stable(&mut self, session: &Session, memory: Option<MemoryPlace>, layout: &LayoutSpec) {
         self.dynamic.clear();
         if memory == Some(MemoryPlace::Head) {
             self.reserve();
@@ -77,7 +77,7 @@ impl Prompt<'_> {
 
     /// Lets content come that is not part of the history. Behind the system prompt it is the user's, so a breakpoint there
     /// does not cover it.
-    fn begin_dynamic(&mut self, layout: &Layout, place: DynamicPlace) {
+    fn begin_dynamic(&mut self, layout: &LayoutSpec, place: DynamicPlace) {
         let kind = if place == DynamicPlace::FrontOfSystem { Kind::System } else { Kind::User };
         for it in layout.dynamic_at(place) {
             let slot = self.add_own(kind, it.tokens);

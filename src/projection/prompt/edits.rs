@@ -1,9 +1,9 @@
 //! What edits make of a prompt: every total follows, and every edit is in the journal.
 
-use super::{Author, Edit, Prompt, Shown, Slot, SlotIx, State, TurnState};
+use super::{Author, Edit, Prompt, ShownAs, Slot, SlotIx, State, TurnState};
 use crate::input::policy::Changes;
 use crate::projection::rendition::Rendered;
-use crate::projection::text::Text;
+use crate::projection::text::PromptText;
 use crate::quantity::Tokens;
 use crate::timeline::{Item, Kind};
 
@@ -16,7 +16,7 @@ impl Prompt<'_> {
     }
 
     /// Puts the policy's own words into a spare slot.
-    pub(in crate::projection) fn say(&mut self, index: SlotIx, kind: Kind, text: Text) {
+    pub(in crate::projection) fn say(&mut self, index: SlotIx, kind: Kind, text: PromptText) {
         self.history.rewrite(index, text.tokens, text.content.digest());
         self.history.retype(index, kind);
     }
@@ -58,8 +58,8 @@ impl Prompt<'_> {
             state.n_exact = state.n_exact + u32::from(exact) - u32::from(before.exact);
             state.n_full =
                 state.n_full + u32::from(tokens >= item.raw) - u32::from(before.tokens >= item.raw);
-            state.n_raw =
-                state.n_raw + u32::from(rendition == Shown::Raw) - u32::from(before.rendition == Shown::Raw);
+            state.n_raw = state.n_raw + u32::from(rendition == ShownAs::Raw)
+                - u32::from(before.rendition == ShownAs::Raw);
             self.tools.visible_tokens -= freed;
             if tokens < item.raw && !self.compressed[at] {
                 self.compressed[at] = true;
@@ -70,7 +70,7 @@ impl Prompt<'_> {
     }
 
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
-    pub fn absorb(&mut self, slots: &[SlotIx], says: Text, by: Author) {
+    pub fn absorb(&mut self, slots: &[SlotIx], says: PromptText, by: Author) {
         let Some(host) = slots.first().copied() else { return };
         let mut freed = 0;
         // From the end on, so that a hidden run leads to its end in one step.
@@ -180,6 +180,6 @@ fn count(state: &mut TurnState, slot: &Slot, item: &Item, sign: i32) {
     let is_shown = slot.state == State::Shown;
     add(&mut state.n_exact, is_shown && slot.exact);
     add(&mut state.n_full, is_shown && slot.tokens >= item.raw);
-    add(&mut state.n_raw, is_shown && slot.rendition == Shown::Raw);
+    add(&mut state.n_raw, is_shown && slot.rendition == ShownAs::Raw);
     add(&mut state.n_handles, is_shown && item.handle > 0);
 }

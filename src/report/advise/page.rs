@@ -3,10 +3,10 @@
 use super::table::{dollars, groups, words};
 use super::{Advice, AgentAdvice, Candidate};
 use crate::grid::numbers::{interval, listed_code, signed};
-use crate::report::blocks::Block;
-use crate::report::chart::forest::{Forest, Line};
-use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
+use crate::report::blocks::PageBlock;
+use crate::report::chart::forest::{Forest, ForestLine};
+use crate::report::chart::{PageChart, figure};
+use crate::report::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::report::template;
 use crate::report::tune::SplitBy;
 
@@ -16,10 +16,10 @@ use crate::report::tune::SplitBy;
 /// What the template says.
 pub fn page(it: &Advice) -> Result<String, template::Error> {
     let is_several = it.agents.len() > 1;
-    let answer = |it: &AgentAdvice| Answer { of: is_several.then(|| it.agent.clone()), ..answer(it) };
+    let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..answer(it) };
     let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
-    let (tables, texts): (Vec<Block>, Vec<Block>) =
-        super::table::blocks(it, true).into_iter().partition(|it| matches!(it, Block::Table(_)));
+    let (tables, texts): (Vec<PageBlock>, Vec<PageBlock>) =
+        super::table::blocks(it, true).into_iter().partition(|it| matches!(it, PageBlock::Table(_)));
     let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).collect();
     let page = Page {
         command: "advise",
@@ -31,9 +31,9 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
         answers: it.agents.iter().map(answer).collect(),
         rests_on: it.agents.iter().flat_map(rests_on).collect(),
         parts: vec![
-            Part::picture(Piece::pictures(figures.collect())),
-            Part::tables(tables.into_iter().map(Piece::from).collect()),
-            Part::causes(texts.into_iter().map(Piece::from).collect()),
+            PagePart::picture(PagePiece::pictures(figures.collect())),
+            PagePart::tables(tables.into_iter().map(PagePiece::from).collect()),
+            PagePart::causes(texts.into_iter().map(PagePiece::from).collect()),
         ],
     };
     page.write()
@@ -44,18 +44,18 @@ fn sure(it: &Candidate) -> Option<String> {
     it.interval.map(|it| format!("{change}, 95% interval {}%", interval(it)))
 }
 
-fn answer(it: &AgentAdvice) -> Answer {
+fn answer(it: &AgentAdvice) -> Card {
     match &it.advised {
-        Some(best) => Answer {
+        Some(best) => Card {
             number: best.saved_month.map_or_else(|| "Change".to_owned(), dollars),
             what: format!("a month is saved by changing {}", listed_code(&best.set)),
             sure: sure(best),
             words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().collect(),
             code: it.paste.first().map(|it| it.text.clone()),
             tone: Tone::Better,
-            ..Answer::default()
+            ..Card::default()
         },
-        None => Answer {
+        None => Card {
             number: "Keep what you have".to_owned(),
             what: it.reason.as_ref().map_or_else(String::new, |it| format!("Nothing is advised: {it}.")),
             words: it
@@ -69,7 +69,7 @@ fn answer(it: &AgentAdvice) -> Answer {
                     )
                 })
                 .collect(),
-            ..Answer::default()
+            ..Card::default()
         },
     }
 }
@@ -77,8 +77,8 @@ fn answer(it: &AgentAdvice) -> Answer {
 /// Says how what is advised, or was rejected last, did on each part of the sessions.
 fn rests_on(it: &AgentAdvice) -> Vec<String> {
     let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) else { return Vec::new() };
-    let of = |names: [&str; 2], parts: &[crate::report::tune::Part]| {
-        let words = |(name, it): (&&str, &crate::report::tune::Part)| {
+    let of = |names: [&str; 2], parts: &[crate::report::tune::TunePart]| {
+        let words = |(name, it): (&&str, &crate::report::tune::TunePart)| {
             let limits = it.limits_words().map_or_else(String::new, |it| format!(" Limits: {it}."));
             format!("{name} ({}): {}.{limits}", it.sessions, it.words())
         };
@@ -96,18 +96,18 @@ fn rests_on(it: &AgentAdvice) -> Vec<String> {
 }
 
 /// Draws what was tried against what is in force.
-fn forest(it: &AgentAdvice, nth: usize) -> Option<Figure> {
+fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let line = |group: &&[Candidate]| {
         let it = &group[0];
         let saved = it.saved_month.map_or_else(String::new, |it| format!("{} a month, ", dollars(it)));
-        Some(Line::of_cost(
+        Some(ForestLine::of_cost(
             it.set.join(", "),
             it.change?,
             it.interval,
             format!("{saved}{}", kept(it.evidence_kept)),
         ))
     };
-    let lines: Vec<Line> = groups(it).iter().filter_map(line).collect();
+    let lines: Vec<ForestLine> = groups(it).iter().filter_map(line).collect();
     let forest = Forest {
         title: "What each setting saves".to_owned(),
         subject: it.agent.clone(),

@@ -27,13 +27,13 @@ pub struct Saved {
     /// what it costs with them, as simulated; else the number of its requests.
     pub before: Vec<String>,
     /// What sessions were billed, by kind.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SessionKind>,
 }
 
 /// Sessions of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kind {
+pub struct SessionKind {
     /// Lane, model and length.
     pub name: String,
     /// What they were billed.

@@ -2,11 +2,11 @@
 
 use super::{Advice, AgentAdvice, Candidate, From, Lifetimes};
 use crate::grid::numbers::{counted, interval, listed, listed_code, or_none, percent, signed, thousands};
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 use crate::report::Skipped;
-use crate::report::blocks::{Block, in_markdown, on_terminal};
+use crate::report::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::report::tune::table::{HELD_OUT_BLOCKS, IN_TURN_BLOCKS, block_grid};
-use crate::report::tune::{PROJECTS_MIN, Part, SplitBy};
+use crate::report::tune::{PROJECTS_MIN, SplitBy, TunePart};
 
 /// The most candidates that are shown by default.
 const SHOWN: usize = 10;
@@ -21,40 +21,40 @@ pub fn markdown(it: &Advice, is_detailed: bool) -> String {
     in_markdown(&blocks(it, is_detailed))
 }
 
-pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<Block> {
-    let mut blocks: Vec<Block> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).collect();
+pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
+    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).collect();
     for (format, n) in &advice.unknown {
-        blocks.push(Block::text(format!(
+        blocks.push(PageBlock::text(format!(
             "Not advised on: {} of the format {format}, which several agents write. Name the agent with `--agent`.",
             counted(*n, "session")
         )));
     }
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
-        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
+        blocks.push(PageBlock::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
     }
-    blocks.push(Block::text(
+    blocks.push(PageBlock::text(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.",
     ));
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
-    let mut blocks = vec![Block::Head(head(it)), Block::text(cost(it))];
+fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::Head(head(it)), PageBlock::text(cost(it))];
     match &it.advised {
         Some(best) => blocks.extend(advised(it, best)),
         None => blocks.extend(kept(it)),
     }
-    blocks.push(Block::Table(in_force(it)));
+    blocks.push(PageBlock::Table(in_force(it)));
     if !it.lifetimes.is_empty() {
-        blocks.push(Block::Table(lifetimes(it)));
-        blocks.extend(it.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
+        blocks.push(PageBlock::Table(lifetimes(it)));
+        blocks.extend(it.lifetimes.iter().map(|it| PageBlock::text(of_lifetimes(it))));
     }
     if !it.tried.is_empty() {
-        blocks.push(Block::Table(tried(it, is_detailed)));
+        blocks.push(PageBlock::Table(tried(it, is_detailed)));
         let more = it.tried.chunk_by(is_alike).skip(SHOWN).map(<[_]>::len).sum::<usize>();
         if more > 0 && !is_detailed {
-            blocks.push(Block::text(format!("… and {more} more: see --details")));
+            blocks.push(PageBlock::text(format!("… and {more} more: see --details")));
         }
     }
     if is_detailed && let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) {
@@ -62,21 +62,21 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<Block> {
         blocks.extend(
             of.iter()
                 .filter(|it| !it.1.is_empty())
-                .map(|(title, blocks)| Block::Table(block_grid(title, blocks))),
+                .map(|(title, blocks)| PageBlock::Table(block_grid(title, blocks))),
         );
     }
     for wish in &it.wishes {
-        blocks.push(Block::text(of_wish(it, wish)));
+        blocks.push(PageBlock::text(of_wish(it, wish)));
     }
     if is_detailed {
         blocks.extend(
             it.left_out
                 .iter()
-                .map(|it| Block::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
+                .map(|it| PageBlock::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
         );
     } else if !it.left_out.is_empty() {
         let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).collect();
-        blocks.push(Block::text(format!("Not tried (--details says why): {}.", listed(&keys))));
+        blocks.push(PageBlock::text(format!("Not tried (--details says why): {}.", listed(&keys))));
     }
     blocks
 }
@@ -120,40 +120,40 @@ fn cost(it: &AgentAdvice) -> String {
 }
 
 /// Says what to change, and what that does.
-fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
+fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
     let set = listed_code(&best.set);
     let saved = or_none(best.saved_month, dollars);
     let mut blocks =
-        vec![Block::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
+        vec![PageBlock::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
     blocks.extend(held_out(it, best));
-    blocks.push(Block::text(forgets(it, best)));
-    blocks.extend(hangs_on(best).map(Block::Text));
+    blocks.push(PageBlock::text(forgets(it, best)));
+    blocks.extend(hangs_on(best).map(PageBlock::Text));
     if !best.effects.is_empty() {
-        blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
+        blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     for paste in &it.paste {
         let project =
             paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
-        blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
-        blocks.push(Block::Code(paste.text.clone()));
+        blocks.push(PageBlock::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(PageBlock::Code(paste.text.clone()));
     }
-    blocks.extend(it.heed.iter().map(|it| Block::text(it.clone())));
+    blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
     blocks
 }
 
 /// Says to keep what there is, and what was rejected.
-fn kept(it: &AgentAdvice) -> Vec<Block> {
+fn kept(it: &AgentAdvice) -> Vec<PageBlock> {
     let reason = it.reason.clone().unwrap_or_default();
-    let mut blocks = vec![Block::text(format!("Keep what you have: {reason}."))];
+    let mut blocks = vec![PageBlock::text(format!("Keep what you have: {reason}."))];
     if let Some(best) = &it.rejected {
-        blocks.push(Block::text(format!(
+        blocks.push(PageBlock::text(format!(
             "The best that was rejected is {}: {}. {}",
             listed_code(&best.set),
             changes(best),
             forgets(it, best)
         )));
         blocks.extend(held_out(it, best));
-        blocks.extend(hangs_on(best).map(Block::Text));
+        blocks.extend(hangs_on(best).map(PageBlock::Text));
     }
     blocks
 }
@@ -165,8 +165,8 @@ fn changes(it: &Candidate) -> String {
 }
 
 /// Says how far it held on sessions that it was not chosen on, and what its limits rest on.
-fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
-    let out = |parts: &[Part]| {
+fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
+    let out = |parts: &[TunePart]| {
         parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()))
     };
     let time = match out(&best.by_time) {
@@ -183,11 +183,11 @@ fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<Block> {
             format!(" With {} (fewer than {PROJECTS_MIN}), none is held out in turn.", counted(n, "project"))
         }
     };
-    let limits = best.by_time.get(1).and_then(Part::limits_words);
+    let limits = best.by_time.get(1).and_then(TunePart::limits_words);
     let limits = limits.map(|it| format!("The widest of these limits decides: {it}."));
     let cautions = (!best.cautions.is_empty())
         .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
-    [time + &project].into_iter().chain(limits).chain(cautions).map(Block::text).collect()
+    [time + &project].into_iter().chain(limits).chain(cautions).map(PageBlock::text).collect()
 }
 
 /// Says what prompts no longer hold.
@@ -226,7 +226,7 @@ fn in_force(it: &AgentAdvice) -> Grid {
         vec![it.key.clone(), it.about.clone(), it.value.clone(), from(it.from).to_owned()]
     };
     let headings = ["setting", "decides", "in force", "says"];
-    Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(Kind::Text, &[1, 2, 3])
+    Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(CellKind::Text, &[1, 2, 3])
 }
 
 fn lifetimes(it: &AgentAdvice) -> Grid {

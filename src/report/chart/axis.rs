@@ -1,7 +1,7 @@
 //! An axis: where a number stands, and which numbers are written beside it.
 
 use super::ink;
-use super::scene::{Anchor, Path, Scene, Text, line};
+use super::scene::{Anchor, Path, Scene, SceneText, line};
 use crate::grid::numbers;
 
 /// An axis from one number to another, and from one place to another.
@@ -67,10 +67,10 @@ impl Axis {
         for tick in &self.ticks {
             let x = self.at(*tick);
             scene.add(Path::drawn(line([[x, top], [x, bottom]]), ink::GRID, 1.0));
-            scene.add(Text::new(x, bottom + 15.0, written(*tick)).anchored(Anchor::Middle).faint());
+            scene.add(SceneText::new(x, bottom + 15.0, written(*tick)).anchored(Anchor::Middle).faint());
         }
         let [start, end] = self.places;
-        scene.add(Text::new((start + end) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
+        scene.add(SceneText::new((start + end) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
     }
 
     /// Draws it left of a frame, with lines through the frame and its name above.
@@ -84,9 +84,9 @@ impl Axis {
         for tick in &self.ticks {
             let y = self.at(*tick);
             scene.add(Path::drawn(line([[left, y], [right, y]]), ink::GRID, 1.0));
-            scene.add(Text::new(left - 6.0, y + 4.0, written(*tick)).anchored(Anchor::End).faint());
+            scene.add(SceneText::new(left - 6.0, y + 4.0, written(*tick)).anchored(Anchor::End).faint());
         }
-        scene.add(Text::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
+        scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
     }
 }
 

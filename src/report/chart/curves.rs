@@ -5,13 +5,13 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend;
-use super::names::{Names, Policy};
-use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, shape, width};
-use super::{Picture, Source};
+use super::names::{PolicyLabel, PolicyLabels};
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, shape, width};
+use super::{ChartData, Picture};
 use crate::grid::Grid;
 use crate::grid::numbers::NONE;
 use crate::measure::Statistic;
-use crate::take::{Curve, Curves, Places, Run};
+use crate::take::{Curve, CurvePlaces, Curves, Run};
 use crate::worlds;
 
 /// What a run must have for such a chart.
@@ -27,61 +27,58 @@ const HEIGHT: f64 = 230.0;
 
 /// Shares of facts found, from 0 to 1, as lines over places.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lines {
+pub struct CurveLines {
     /// What the places are.
-    pub axis: Places,
+    pub axis: CurvePlaces,
     /// What it shows.
     pub title: String,
     /// Of what, and under which profile.
     pub subject: String,
     /// The places, in order.
     pub places: Vec<String>,
-    /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<CurveLine>,
 }
 
 /// A policy, and a number for each place that has one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    /// The policy.
-    pub policy: Policy,
+pub struct CurveLine {
+    pub policy: PolicyLabel,
     /// Its name, with whether it stopped.
     pub name: String,
     /// Whether it is another definition of what a line shows, to stand beside it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_beside: bool,
-    /// Its numbers.
     pub numbers: Vec<Option<Statistic>>,
 }
 
 /// Returns the charts by depth.
-pub fn by_depth(source: &Source<'_>) -> Vec<Lines> {
-    all(source, Places::Depth)
+pub fn by_depth(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Depth)
 }
 
 /// Returns the charts by length.
-pub fn by_length(source: &Source<'_>) -> Vec<Lines> {
-    all(source, Places::Length)
+pub fn by_length(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Length)
 }
 
 /// Returns the charts of ageing memories, by session.
-pub fn by_session(source: &Source<'_>) -> Vec<Lines> {
-    all(source, Places::Session)
+pub fn by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Session)
 }
 
 /// Returns the charts of histories, by lag.
-pub fn by_lag(source: &Source<'_>) -> Vec<Lines> {
-    all(source, Places::Lag)
+pub fn by_lag(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Lag)
 }
 
 /// Returns the curves of what worlds found, over places of some kind.
-fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
+fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
     let runs: Vec<&Run> = source.report.runs.iter().collect();
-    let names = Names::new(source.report);
+    let names = PolicyLabels::new(source.report);
     let all = worlds::findings().flat_map(|it| (it.curves)(&runs));
     let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
-    let mut drawn: Vec<(Lines, Vec<String>)> = Vec::new();
-    for one in shown.map(|it| Lines::new(it, &names)) {
+    let mut drawn: Vec<(CurveLines, Vec<String>)> = Vec::new();
+    for one in shown.map(|it| CurveLines::new(it, &names)) {
         // What prices do not move is drawn once for all of them.
         match drawn.iter_mut().find(|(it, _)| it.is_alike(&one)) {
             Some((_, subjects)) => subjects.push(one.subject),
@@ -91,7 +88,7 @@ fn all(source: &Source<'_>, axis: Places) -> Vec<Lines> {
             }
         }
     }
-    drawn.into_iter().map(|(it, subjects)| Lines { subject: joined(&subjects), ..it }).collect()
+    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).collect()
 }
 
 /// Names several subjects in one; what they begin with is said once.
@@ -108,30 +105,29 @@ fn joined(subjects: &[String]) -> String {
 /// What stands between a load and its profile.
 const UNDER: &str = " under ";
 
-/// Returns the name of an axis.
-fn axis_name(places: Places) -> &'static str {
+fn axis_name(places: CurvePlaces) -> &'static str {
     match places {
-        Places::Depth => "depth of the fact; an empty quarter counts as 0, as published",
-        Places::Length => "messages of the conversation",
-        Places::Session => "session",
-        Places::Lag => "sessions since the last fetch",
+        CurvePlaces::Depth => "depth of the fact; an empty quarter counts as 0, as published",
+        CurvePlaces::Length => "messages of the conversation",
+        CurvePlaces::Session => "session",
+        CurvePlaces::Lag => "sessions since the last fetch",
     }
 }
 
 /// Returns what the numbers over places are.
-fn number_name(places: Places) -> &'static str {
+fn number_name(places: CurvePlaces) -> &'static str {
     match places {
-        Places::Depth | Places::Length => "share of facts found",
-        Places::Session => "score",
-        Places::Lag => "share",
+        CurvePlaces::Depth | CurvePlaces::Length => "share of facts found",
+        CurvePlaces::Session => "score",
+        CurvePlaces::Lag => "share",
     }
 }
 
-impl Lines {
+impl CurveLines {
     /// Makes a chart of curves.
-    fn new(curves: Curves, names: &Names) -> Self {
+    fn new(curves: Curves, names: &PolicyLabels) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
-        let line = |it: Curve| Line {
+        let line = |it: Curve| CurveLine {
             policy: names.of(&it.policy),
             name: it.name,
             is_beside: it.is_beside,
@@ -148,7 +144,7 @@ impl Lines {
     }
 
     /// Draws a line with its points; where there are few lines, over the band of its bounds.
-    fn draw(&self, scene: &mut Scene, line_of: &Line, place: impl Fn(usize) -> f64, up: &Axis) {
+    fn draw(&self, scene: &mut Scene, line_of: &CurveLine, place: impl Fn(usize) -> f64, up: &Axis) {
         let nth = line_of.policy.nth;
         let known = line_of.known().map(|(at, it)| ([place(at), up.at(it.mean)], at, it));
         let known: Vec<([f64; 2], usize, Statistic)> = known.collect();
@@ -175,7 +171,7 @@ impl Lines {
     fn draw_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
         let ends = self.lines.iter().filter(|it| !it.is_beside);
         let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
-        let mut ends: Vec<(f64, &Line)> = ends.collect();
+        let mut ends: Vec<(f64, &CurveLine)> = ends.collect();
         ends.sort_by(|one, other| one.0.total_cmp(&other.0));
         let n = ends.len() as f64;
         let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
@@ -189,7 +185,7 @@ impl Lines {
                 scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
             }
             scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
-            scene.add(Text::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
+            scene.add(SceneText::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
         }
     }
 }
@@ -199,7 +195,7 @@ const MOST_BANDS: usize = 4;
 /// How much room names beside lines take.
 const NAMES: f64 = 138.0;
 
-impl Line {
+impl CurveLine {
     /// Returns its numbers with their places, where there are any.
     fn known(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
         self.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)))
@@ -228,7 +224,7 @@ fn said(number: Option<&Statistic>) -> String {
     }
 }
 
-impl Picture for Lines {
+impl Picture for CurveLines {
     fn title(&self) -> String {
         self.title.clone()
     }
@@ -238,7 +234,7 @@ impl Picture for Lines {
     }
 
     fn summary(&self) -> String {
-        let ends = |it: &Line| {
+        let ends = |it: &CurveLine| {
             let known =
                 it.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
             let known: Vec<(&String, f64)> = known.collect();
@@ -286,14 +282,14 @@ impl Picture for Lines {
             for (nth, part) in in_two(name, pitch_of_names - 4.0).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
                 scene.add(
-                    Text::new(middle(at), y, fit(part, pitch_of_names - 4.0))
+                    SceneText::new(middle(at), y, fit(part, pitch_of_names - 4.0))
                         .anchored(Anchor::Middle)
                         .faint(),
                 );
                 foot = y.max(foot);
             }
         }
-        let across = Text::new(WIDTH / 2.0, foot + LINE, axis_name(self.axis));
+        let across = SceneText::new(WIDTH / 2.0, foot + LINE, axis_name(self.axis));
         scene.add(across.anchored(Anchor::Middle));
         for it in &self.lines {
             self.draw(&mut scene, it, middle, &up);
@@ -302,7 +298,8 @@ impl Picture for Lines {
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
             let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
             scene.add(
-                Text::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left)).faint(),
+                SceneText::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left))
+                    .faint(),
             );
             foot + LINE
         });

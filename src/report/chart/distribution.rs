@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::ink;
 use super::legend;
-use super::names::Policy;
-use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape};
-use super::{Picture, Source, fewest};
+use super::names::PolicyLabel;
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape};
+use super::{ChartData, Picture, fewest};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::take::Run;
@@ -31,31 +31,29 @@ pub struct Distribution {
     /// What the others are measured against.
     pub baseline: String,
     /// The policies.
-    pub lines: Vec<Line>,
+    pub lines: Vec<DotLine>,
 }
 
 /// A policy by what it changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    /// The policy.
-    pub policy: Policy,
+pub struct DotLine {
+    pub policy: PolicyLabel,
     /// The sessions, from the one that it makes cheapest; those that it did not finish, or without a price, are not among them.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionDot>,
     /// A quarter of the sessions is below the first, half below the second, three quarters below the third.
     pub quartiles: [f64; 3],
 }
 
 /// A session by what a policy changes of its cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Session {
-    /// The scenario.
+pub struct SessionDot {
     pub scenario: String,
     /// The change of its cost: −0.1 is a tenth less.
     pub change: f64,
 }
 
 /// Returns a chart for each profile; one for all, where each session has only one profile.
-pub fn all(source: &Source<'_>) -> Vec<Distribution> {
+pub fn all(source: &ChartData<'_>) -> Vec<Distribution> {
     let recorded: Vec<&Run> = source.report.runs.iter().filter(|it| it.assumed.is_recorded).collect();
     let mut profiles_of: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
     for run in &recorded {
@@ -76,23 +74,23 @@ pub fn all(source: &Source<'_>) -> Vec<Distribution> {
 
 impl Distribution {
     /// Measures the runs of several sessions against the first policy.
-    fn of(source: &Source<'_>, subject: String, runs: &[&Run]) -> Option<Self> {
+    fn of(source: &ChartData<'_>, subject: String, runs: &[&Run]) -> Option<Self> {
         let baseline = runs.first()?.policy.clone();
-        let mut changes: IndexMap<&str, Vec<Session>> = IndexMap::new();
+        let mut changes: IndexMap<&str, Vec<SessionDot>> = IndexMap::new();
         for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             let (first, others) = group.split_first()?;
             for run in others {
                 let sessions = changes.entry(&run.policy).or_default();
                 sessions.extend(
-                    change(run, first).map(|it| Session { scenario: run.scenario.clone(), change: it }),
+                    change(run, first).map(|it| SessionDot { scenario: run.scenario.clone(), change: it }),
                 );
             }
         }
         let lines = changes
             .into_iter()
             .filter(|(_, sessions)| sessions.len() > 1)
-            .map(|(policy, sessions)| Line::new(source.names.of(policy), sessions));
-        let lines: Vec<Line> = lines.collect();
+            .map(|(policy, sessions)| DotLine::new(source.names.of(policy), sessions));
+        let lines: Vec<DotLine> = lines.collect();
         (!lines.is_empty()).then(|| Self {
             of: "session",
             subject,
@@ -118,7 +116,7 @@ fn change(run: &Run, first: &Run) -> Option<f64> {
 }
 
 /// Returns the change below which so many of the sessions are.
-fn quantile(sessions: &[Session], share: f64) -> f64 {
+fn quantile(sessions: &[SessionDot], share: f64) -> f64 {
     let at = share * sessions.len().saturating_sub(1) as f64;
     let (below, part) = (at.floor() as usize, at.fract());
     let of = |index: usize| sessions.get(index).or(sessions.last()).map_or(0.0, |it| it.change);
@@ -130,9 +128,9 @@ fn percent(change: f64) -> String {
     numbers::change(1.0 + change, 1.0).unwrap_or_default()
 }
 
-impl Line {
+impl DotLine {
     /// Sorts sessions, and finds their quartiles.
-    pub fn new(policy: Policy, mut sessions: Vec<Session>) -> Self {
+    pub fn new(policy: PolicyLabel, mut sessions: Vec<SessionDot>) -> Self {
         sessions.sort_by(|one, other| one.change.total_cmp(&other.change));
         let quartiles = [0.25, 0.5, 0.75].map(|it| quantile(&sessions, it));
         Self { policy, sessions, quartiles }
@@ -145,11 +143,11 @@ impl Line {
     }
 
     /// Draws every session, and the middle half of them.
-    fn marks(&self, at: impl Fn(f64) -> f64, top: f64) -> Vec<Mark> {
+    fn marks(&self, at: impl Fn(f64) -> f64, top: f64) -> Vec<DrawnMark> {
         let ink = ink::policy(self.policy.nth);
         let middle = top + SPREAD / 2.0;
         let [low, half, high] = self.quartiles.map(&at);
-        let mut marks: Vec<Mark> = vec![
+        let mut marks: Vec<DrawnMark> = vec![
             Path::filled(rectangle([low - 1.0, top], [high + 1.0, top + SPREAD]), ink).faded(0.25).into(),
         ];
         for (nth, session) in self.sessions.iter().enumerate() {
@@ -212,8 +210,8 @@ impl Picture for Distribution {
             // Lines of the axis do not run through words.
             scene.add(Path::filled(rectangle([0.0, y], [WIDTH, y + LINE]), ink::PAPER));
             scene.add(legend::point(policy.nth, [left - 12.0, y + 9.5], 4.5));
-            scene.add(Text::new(left, y + 14.0, fit(&policy.label, right - left - 90.0)));
-            scene.add(Text::new(right, y + 14.0, median.clone()).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left, y + 14.0, fit(&policy.label, right - left - 90.0)));
+            scene.add(SceneText::new(right, y + 14.0, median.clone()).anchored(Anchor::End).bold());
             let ([cheaper, _], n) = (line.counts(), line.sessions.len());
             let label = format!("median {median}, half from {low} to {high}; {cheaper} of {n} cheaper");
             scene.spot_of(
@@ -223,7 +221,7 @@ impl Picture for Distribution {
             );
         }
         if let Some(more) = more {
-            scene.add(Text::new(left, bottom + 52.0, more).faint());
+            scene.add(SceneText::new(left, bottom + 52.0, more).faint());
         }
         scene.height = bottom + 62.0;
         scene
@@ -254,8 +252,8 @@ fn draw_axis(
         let ink = if tick == 0.0 { ink::FAINT } else { ink::GRID };
         scene.add(Path::drawn(line([[x, top], [x, bottom]]), ink, 1.0));
         let words = if tick == 0.0 { "0%".to_owned() } else { percent(tick).replace(".0%", "%") };
-        scene.add(Text::new(x, bottom + 15.0, words).anchored(Anchor::Middle).faint());
+        scene.add(SceneText::new(x, bottom + 15.0, words).anchored(Anchor::Middle).faint());
     }
     let name = format!("change in cost, by ratio (dot: {of}; box: half; bar, number: median)");
-    scene.add(Text::new((left + right) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
+    scene.add(SceneText::new((left + right) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
 }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::Picture;
 use super::axis::Axis;
 use super::ink;
-use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, shape, width};
+use super::scene::{
+    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape, width,
+};
 use crate::grid::Grid;
 use crate::grid::numbers::{interval, or_none, signed};
 use crate::report::page::Tone;
@@ -31,12 +33,12 @@ pub struct Forest {
     /// What its lines are.
     pub of: &'static str,
     /// The lines, the most important first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ForestLine>,
 }
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct ForestLine {
     /// Of what.
     pub name: String,
     /// The relative change: −0.1 is a tenth less.
@@ -51,7 +53,7 @@ pub struct Line {
     pub tone: Tone,
 }
 
-impl Line {
+impl ForestLine {
     /// Makes a change in cost: it is for the better where the whole interval is below nothing.
     pub fn of_cost(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
         let [low, high] = interval.unwrap_or([change; 2]);
@@ -85,7 +87,7 @@ impl Line {
 }
 
 impl Forest {
-    fn shown(&self) -> &[Line] {
+    fn shown(&self) -> &[ForestLine] {
         &self.lines[..self.lines.len().min(MOST)]
     }
 
@@ -109,7 +111,7 @@ impl Picture for Forest {
     }
 
     fn summary(&self) -> String {
-        let told: Vec<String> = self.shown().iter().map(Line::told).collect();
+        let told: Vec<String> = self.shown().iter().map(ForestLine::told).collect();
         format!("{}.", told.join("; "))
     }
 
@@ -127,7 +129,7 @@ impl Picture for Forest {
         let [low, high] = self.ends();
         let across = Axis::new(low, high, [left, right], 5.0);
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
-        let room = |it: &Line| right - left - BOLD * width(&it.written()) - 10.0 - width(&it.says);
+        let room = |it: &ForestLine| right - left - BOLD * width(&it.written()) - 10.0 - width(&it.says);
         let is_narrow = self.shown().iter().any(|it| width(&it.name) > room(it));
         let says =
             if is_narrow && self.shown().iter().any(|it| !it.says.is_empty()) { LINE - 2.0 } else { 0.0 };
@@ -143,19 +145,19 @@ impl Picture for Forest {
             scene.add(Path::filled(rectangle([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
             let number = it.written();
             let end = right - BOLD * width(&number) - 10.0;
-            scene.add(Text::new(right, y + 14.0, number).anchored(Anchor::End).bold());
-            scene.add(Text::new(left, y + 14.0, fit(&it.name, 0.9 * (end - left))));
+            scene.add(SceneText::new(right, y + 14.0, number).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left, y + 14.0, fit(&it.name, 0.9 * (end - left))));
             if !it.says.is_empty() {
                 let at = if is_narrow {
-                    Text::new(left, y + 12.0 + LINE, fit(&it.says, right - left))
+                    SceneText::new(left, y + 12.0 + LINE, fit(&it.says, right - left))
                 } else {
-                    Text::new(end, y + 14.0, it.says.clone()).anchored(Anchor::End)
+                    SceneText::new(end, y + 14.0, it.says.clone()).anchored(Anchor::End)
                 };
                 scene.add(at.faint());
             }
             let place = |change: f64| across.at(change.clamp(-1.0, EDGE));
             let middle = y + LINE + says + BODY / 2.0;
-            let mut marks: Vec<Mark> = Vec::new();
+            let mut marks: Vec<DrawnMark> = Vec::new();
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
                 marks.push(Path::drawn(line([[from, middle], [to, middle]]), it.ink(), 2.5).into());

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::axis::Axis;
 use super::ink;
-use super::legend::{self, Sample, name_beside};
-use super::names::Policy;
-use super::scene::{Mark, Path, Scene, WIDTH, fit, line, shape};
-use super::{Picture, Source};
+use super::legend::{self, Swatch, name_beside};
+use super::names::PolicyLabel;
+use super::scene::{DrawnMark, Path, Scene, WIDTH, fit, line, shape};
+use super::{ChartData, Picture};
 use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{Grid, Row};
 use crate::take::Run;
@@ -39,8 +39,7 @@ pub struct Frontier {
 /// A policy by cost and evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// The policy.
-    pub policy: Policy,
+    pub policy: PolicyLabel,
     /// What it costs, in US dollars.
     pub usd: f64,
     /// The same at either end of what is assumed of recovery, or of its 95% interval.
@@ -64,7 +63,7 @@ pub const BASE: &str = "base";
 pub const ADVISED: &str = "advised";
 
 /// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
-pub fn all(source: &Source<'_>) -> Vec<Frontier> {
+pub fn all(source: &ChartData<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
@@ -88,7 +87,7 @@ pub fn all(source: &Source<'_>) -> Vec<Frontier> {
 pub const KEPT: &str = "needed evidence kept";
 
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
-fn of_findings<'s>(source: &'s Source<'_>) -> impl Iterator<Item = Frontier> + 's {
+fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
     let groups: Vec<Vec<&Run>> = runs
         .chunk_by(|one, other| one.is_beside(other))
@@ -127,7 +126,7 @@ fn mark_efficient(points: &mut [Point]) {
 
 impl Point {
     /// A point without intervals.
-    pub fn new(policy: Policy, usd: f64, kept: f64) -> Self {
+    pub fn new(policy: PolicyLabel, usd: f64, kept: f64) -> Self {
         Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
     }
 
@@ -143,7 +142,7 @@ impl Point {
 }
 
 /// A point as it is drawn.
-struct Placed<'f> {
+struct PlacedPoint<'f> {
     point: &'f Point,
     at: [f64; 2],
     /// Its intervals, across and up.
@@ -151,7 +150,7 @@ struct Placed<'f> {
     is_coloured: bool,
 }
 
-impl Placed<'_> {
+impl PlacedPoint<'_> {
     fn draw(&self, scene: &mut Scene, decimals: usize) {
         let Self { point, at, .. } = self;
         let (nth, usd) = (point.policy.nth, numbers::fixed(point.usd, decimals));
@@ -163,7 +162,7 @@ impl Placed<'_> {
             false => Path::filled(shape(0, *at, 2.5), ink),
         };
         let lines = self.reach.iter().filter(|[from, to]| from != to);
-        let mut marks: Vec<Mark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).collect();
+        let mut marks: Vec<DrawnMark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).collect();
         if point.mark.is_some() {
             marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
@@ -227,7 +226,7 @@ impl Frontier {
     /// one place share a name. Returns the points for whose names there is no room.
     fn draw_names<'f>(
         scene: &mut Scene,
-        placed: &[Placed<'f>],
+        placed: &[PlacedPoint<'f>],
         [mut taken, mut points]: [Vec<legend::Area>; 2],
         frame: legend::Area,
     ) -> Vec<&'f Point> {
@@ -236,7 +235,7 @@ impl Frontier {
         };
         let mut named: Vec<[f64; 2]> = Vec::new();
         let mut unnamed = Vec::new();
-        let mut in_order: Vec<&Placed<'f>> = placed.iter().filter(|it| it.is_coloured).collect();
+        let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).collect();
         in_order.sort_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
         for it in in_order {
             if named.iter().any(|at| is_near(*at, it.at)) {
@@ -355,9 +354,9 @@ impl Picture for Frontier {
             let at = [across.at(point.usd), up.at(point.kept)];
             let reach =
                 [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
-            Placed { point, at, reach, is_coloured: is_coloured(point) }
+            PlacedPoint { point, at, reach, is_coloured: is_coloured(point) }
         });
-        let placed: Vec<Placed<'_>> = placed.collect();
+        let placed: Vec<PlacedPoint<'_>> = placed.collect();
         // Names lie over no point, no interval and no part of the line.
         let lines =
             placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
@@ -370,7 +369,7 @@ impl Picture for Frontier {
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
         let sample = |it: &Point| {
-            if it.policy.looks_ahead { Sample::Ring(it.policy.nth) } else { Sample::Shape(it.policy.nth) }
+            if it.policy.looks_ahead { Swatch::Ring(it.policy.nth) } else { Swatch::Shape(it.policy.nth) }
         };
         let entries = unnamed.iter().filter(|_| is_few).map(|it| (sample(it), it.name()));
         let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
@@ -385,7 +384,7 @@ mod tests {
 
     fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> Point {
         let name = format!("policy_{nth}");
-        let policy = Policy { label: name.clone(), name, nth, looks_ahead };
+        let policy = PolicyLabel { label: name.clone(), name, nth, looks_ahead };
         Point::new(policy, usd, kept)
     }
 
@@ -421,8 +420,8 @@ mod tests {
             .marks
             .iter()
             .filter_map(|it| match it {
-                Mark::Text(text) => Some(text.area()),
-                Mark::Path(_) => None,
+                DrawnMark::Text(text) => Some(text.area()),
+                DrawnMark::Path(_) => None,
             })
             .collect();
         assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());

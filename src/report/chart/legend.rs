@@ -1,7 +1,7 @@
 //! A legend, and names beside points, which never lie over one another.
 
 use super::ink::{self, Ink};
-use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, rectangle, shape, width};
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, rectangle, shape, width};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -12,20 +12,19 @@ const DASH: usize = 12;
 
 /// What is before a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Sample {
+pub(super) enum Swatch {
     /// The shape of a policy.
     Shape(usize),
     /// The shape of a policy that is not compared.
     Ring(usize),
-    /// A colour.
     Colour(Ink),
     /// What marks the firing of a stage.
     Firing,
 }
 
-impl Sample {
+impl Swatch {
     /// Draws it around a point.
-    fn marks(self, x: f64, y: f64) -> Vec<Mark> {
+    fn marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
         let path = match self {
             Self::Shape(nth) => point(nth, [x, y], 5.0),
             Self::Ring(nth) => ring(nth, [x, y]),
@@ -59,7 +58,7 @@ pub(super) fn stroke(nth: usize, d: String) -> Path {
 }
 
 /// Draws names with samples from the top of a drawing on, line after line; returns where they end.
-pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Sample, String)>) -> f64 {
+pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Swatch, String)>) -> f64 {
     legend_from(scene, 14.0, entries)
 }
 
@@ -67,7 +66,7 @@ pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Sampl
 pub(super) fn legend_from(
     scene: &mut Scene,
     from: f64,
-    entries: impl IntoIterator<Item = (Sample, String)>,
+    entries: impl IntoIterator<Item = (Swatch, String)>,
 ) -> f64 {
     let (mut x, mut y) = (4.0, from);
     for (sample, name) in entries {
@@ -77,7 +76,7 @@ pub(super) fn legend_from(
             (x, y) = (4.0, y + LINE);
         }
         scene.marks.extend(sample.marks(x + 9.0, y - 4.5));
-        scene.add(Text::new(x + SAMPLE, y, name));
+        scene.add(SceneText::new(x + SAMPLE, y, name));
         x += needed + GAP;
     }
     y + LINE / 2.0
@@ -112,7 +111,7 @@ pub(super) fn name_beside(
         (x - 4.0, y - 10.0, Anchor::End),
     ];
     for (x, y, anchor) in places {
-        let text = Text::new(x, y, name).anchored(anchor);
+        let text = SceneText::new(x, y, name).anchored(anchor);
         let area = text.area();
         let is_inside =
             area[0] >= frame[0] && area[1] >= frame[1] && area[2] <= frame[2] && area[3] <= frame[3];

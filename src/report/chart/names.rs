@@ -8,8 +8,7 @@ use crate::report::{Brief, Report};
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Policy {
-    /// Its name.
+pub struct PolicyLabel {
     pub name: String,
     /// The name without its folder, where no other policy has the same.
     pub label: String,
@@ -19,7 +18,7 @@ pub struct Policy {
     pub looks_ahead: bool,
 }
 
-impl Policy {
+impl PolicyLabel {
     /// Makes one that no other is called like.
     pub fn new(name: &str, nth: usize) -> Self {
         Self { name: name.to_owned(), label: name.to_owned(), nth, looks_ahead: false }
@@ -33,9 +32,9 @@ impl Policy {
 
 /// The policies of a report.
 #[derive(Clone, Debug, Default)]
-pub struct Names(IndexMap<String, Policy>);
+pub struct PolicyLabels(IndexMap<String, PolicyLabel>);
 
-impl Names {
+impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
         let mut first: IndexMap<&str, Brief<'_>> = IndexMap::new();
@@ -44,7 +43,7 @@ impl Names {
         });
         let names: Vec<&str> = first.keys().copied().collect();
         let policies =
-            first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| Policy {
+            first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| PolicyLabel {
                 name: run.policy.to_owned(),
                 label: label.to_owned(),
                 nth,
@@ -54,7 +53,7 @@ impl Names {
     }
 
     /// Returns a policy; one that the report does not have is called by its name.
-    pub fn of(&self, name: &str) -> Policy {
-        self.0.get(name).cloned().unwrap_or_else(|| Policy::new(name, self.0.len()))
+    pub fn of(&self, name: &str) -> PolicyLabel {
+        self.0.get(name).cloned().unwrap_or_else(|| PolicyLabel::new(name, self.0.len()))
     }
 }

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::axis::Axis;
 use super::ink;
-use super::legend::{self, Sample};
-use super::names::{self, Names};
-use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, round};
-use super::{Picture, Source};
+use super::legend::{self, Swatch};
+use super::names::{self, PolicyLabels};
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, round};
+use super::{ChartData, Picture};
 use crate::grid::numbers;
 use crate::grid::{Grid, Of};
 use crate::input::Policy;
@@ -24,24 +24,19 @@ const MOST_STOPS: usize = 12;
 /// The parts of a prompt with their colours, from the foot up.
 const PARTS: [&str; 3] = ["read from the cache", "written to the cache", "uncached"];
 
-/// The requests of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Trace {
-    /// The policy.
+pub struct RunRequests {
     pub policy: String,
-    /// The scenario.
     pub scenario: String,
-    /// The profile.
     pub profile: String,
     /// The agent's own requests, in order.
-    pub sent: Vec<Sent>,
+    pub sent: Vec<RequestBar>,
     /// How many requests wrote summaries.
     pub n_summaries: usize,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sent {
+pub struct RequestBar {
     /// Tokens of its prompt that were read, written, and billed as plain input.
     pub tokens: [Tokens; 3],
     /// The stage that was the first to edit what had been sent before; the policy itself, if it is code.
@@ -52,7 +47,7 @@ pub struct Sent {
 
 /// The requests of a scenario under a profile, policy by policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Requests {
+pub struct RequestBars {
     /// Of what, and under which profile.
     pub subject: String,
     /// The policies.
@@ -62,13 +57,12 @@ pub struct Requests {
 /// The requests of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
-    /// The policy.
-    pub policy: names::Policy,
+    pub policy: names::PolicyLabel,
     /// Its requests.
-    pub trace: Trace,
+    pub trace: RunRequests,
 }
 
-impl Trace {
+impl RunRequests {
     /// Takes what charts show from the rows of a run.
     pub fn new(policy: &Policy, scenario: &str, profile: &str, rows: &Rows) -> Self {
         let (main, others): (Vec<&RequestRow>, Vec<&RequestRow>) =
@@ -76,7 +70,7 @@ impl Trace {
         let sent = main.into_iter().map(|it| {
             let stage = it.change.by.and_then(|it| policy.stages.get(usize::from(it)));
             let editor = stage.map_or(&policy.name, |it| &it.name);
-            Sent {
+            RequestBar {
                 tokens: [it.usage.read, it.usage.write[0] + it.usage.write[1], it.usage.uncached],
                 edited_by: (it.change.n_edits > 0).then(|| editor.clone()),
                 n_edits: it.change.n_edits,
@@ -93,29 +87,29 @@ impl Trace {
 }
 
 /// Returns a chart for each scenario and profile.
-pub fn all(source: &Source<'_>) -> Vec<Requests> {
-    let mut charts: IndexMap<String, Requests> = IndexMap::new();
+pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
+    let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
     for trace in source.traces.iter().filter(|it| !it.sent.is_empty()) {
         let subject = format!("{} under {}", trace.scenario, trace.profile);
-        let chart = charts.entry(subject.clone()).or_insert(Requests { subject, panels: Vec::new() });
+        let chart = charts.entry(subject.clone()).or_insert(RequestBars { subject, panels: Vec::new() });
         chart.panels.push(Panel::new(&source.names, trace.clone()));
     }
     charts.into_values().collect()
 }
 
-impl Sent {
+impl RequestBar {
     fn prompt(&self) -> Tokens {
         self.tokens.iter().sum()
     }
 }
 
 impl Panel {
-    fn new(names: &Names, trace: Trace) -> Self {
+    fn new(names: &PolicyLabels, trace: RunRequests) -> Self {
         Self { policy: names.of(&trace.policy), trace }
     }
 
     fn longest(&self) -> Tokens {
-        self.trace.sent.iter().map(Sent::prompt).max().unwrap_or(0)
+        self.trace.sent.iter().map(RequestBar::prompt).max().unwrap_or(0)
     }
 
     /// Returns before how many requests each stage was the first to edit, in the order of their first time.
@@ -136,7 +130,7 @@ impl Panel {
     /// Returns the outline of the first parts of all prompts together, as steps; of requests that share a place the longest is
     /// seen.
     fn outline(&self, n_parts: usize, place: impl Fn(usize) -> f64, up: &Axis) -> String {
-        let sum = |it: &Sent| it.tokens.iter().take(n_parts).sum::<Tokens>();
+        let sum = |it: &RequestBar| it.tokens.iter().take(n_parts).sum::<Tokens>();
         let mut tops: Vec<(usize, Tokens, usize)> = Vec::new();
         for (nth, sent) in self.trace.sent.iter().enumerate() {
             let column = (place(nth) * 2.0) as usize;
@@ -164,7 +158,7 @@ impl Panel {
         for tick in &up.ticks {
             let y = up.at(*tick);
             scene.add(Path::drawn(line([[left, y], [right, y]]), ink::GRID, 1.0));
-            let tokens = Text::new(left - 6.0, y + 4.0, numbers::short(*tick as u64).replace(".0", ""));
+            let tokens = SceneText::new(left - 6.0, y + 4.0, numbers::short(*tick as u64).replace(".0", ""));
             scene.add(tokens.anchored(Anchor::End).faint());
         }
         let place = |nth: usize| across.at(nth as f64);
@@ -189,7 +183,7 @@ impl Panel {
     }
 }
 
-impl Picture for Requests {
+impl Picture for RequestBars {
     fn title(&self) -> String {
         "Prompt size of each request".to_owned()
     }
@@ -228,10 +222,10 @@ impl Picture for Requests {
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let parts =
-            PARTS.iter().enumerate().map(|(nth, it)| (Sample::Colour(ink::part(nth)), (*it).to_owned()));
-        let fired = [(Sample::Firing, "edited by a stage".to_owned())];
+            PARTS.iter().enumerate().map(|(nth, it)| (Swatch::Colour(ink::part(nth)), (*it).to_owned()));
+        let fired = [(Swatch::Firing, "edited by a stage".to_owned())];
         let top = legend::legend(&mut scene, parts.chain(fired)) + LINE;
-        scene.add(Text::new(4.0, top, "prompt tokens"));
+        scene.add(SceneText::new(4.0, top, "prompt tokens"));
         let highest = self.panels.iter().map(Panel::longest).max().unwrap_or(0);
         let longest = self.panels.iter().map(|it| it.trace.sent.len()).max().unwrap_or(0);
         let across = Axis::exact(longest as f64, [52.0, WIDTH - 16.0], 6.0);
@@ -239,7 +233,7 @@ impl Picture for Requests {
         for (nth, panel) in self.panels.iter().enumerate() {
             let y = top + 8.0 + pitch * nth as f64;
             scene.add(legend::point(panel.policy.nth, [58.0, y + 9.5], 4.5));
-            scene.add(Text::new(70.0, y + 14.0, fit(&panel.policy.label, WIDTH - 80.0)).bold());
+            scene.add(SceneText::new(70.0, y + 14.0, fit(&panel.policy.label, WIDTH - 80.0)).bold());
             panel.draw(&mut scene, &across, y + LINE + 14.0, highest);
         }
         let bottom = top + 8.0 + pitch * self.panels.len() as f64 - 12.0;

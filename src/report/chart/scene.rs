@@ -20,7 +20,7 @@ pub struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
     /// What is drawn first.
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<DrawnMark>,
     /// What is drawn over it.
     pub(super) spots: Vec<Spot>,
 }
@@ -35,18 +35,17 @@ pub(super) struct Spot {
     pub(super) is_stop: bool,
     /// What its row in a table may be called, the fullest name first.
     pub(super) keys: Vec<String>,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<DrawnMark>,
 }
 
 /// One thing drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
-pub(super) enum Mark {
+pub(super) enum DrawnMark {
     Path(Path),
-    Text(Text),
+    Text(SceneText),
 }
 
-/// A path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Path {
     d: String,
@@ -59,7 +58,7 @@ pub(super) struct Path {
 
 /// Words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Text {
+pub(super) struct SceneText {
     x: f64,
     y: f64,
     fill: &'static str,
@@ -84,18 +83,18 @@ impl Scene {
         Self { width: WIDTH, height, marks: Vec::new(), spots: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, mark: impl Into<Mark>) {
+    pub(super) fn add(&mut self, mark: impl Into<DrawnMark>) {
         self.marks.push(mark.into());
     }
 
     /// Adds a part that says what it represents.
-    pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<Mark>) {
+    pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<DrawnMark>) {
         let tip = fit(&label, WIDTH - 8.0);
         self.spots.push(Spot { label, tip, is_stop, keys: Vec::new(), marks });
     }
 
     /// Adds a part that leads to a row of a table.
-    pub(super) fn spot_of(&mut self, keys: Vec<String>, label: String, marks: Vec<Mark>) {
+    pub(super) fn spot_of(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
         self.spot(label, true, marks);
         if let Some(spot) = self.spots.last_mut() {
             spot.keys = keys;
@@ -130,7 +129,7 @@ impl Path {
     }
 }
 
-impl Text {
+impl SceneText {
     pub(super) fn new(x: f64, y: f64, words: impl Into<String>) -> Self {
         let (anchor, fill) = (Anchor::Start, ink::TEXT.light);
         Self { x: round(x), y: round(y), fill, anchor, is_bold: false, words: words.into() }
@@ -160,14 +159,14 @@ impl Text {
     }
 }
 
-impl From<Path> for Mark {
+impl From<Path> for DrawnMark {
     fn from(path: Path) -> Self {
         Self::Path(path)
     }
 }
 
-impl From<Text> for Mark {
-    fn from(text: Text) -> Self {
+impl From<SceneText> for DrawnMark {
+    fn from(text: SceneText) -> Self {
         Self::Text(text)
     }
 }

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::axis::Axis;
 use super::ink;
-use super::legend::{self, Sample};
-use super::names::Policy;
-use super::scene::{Anchor, LINE, Mark, Path, Scene, Text, WIDTH, fit, line, rectangle, width};
-use super::{Picture, Source, fewest};
+use super::legend::{self, Swatch};
+use super::names::PolicyLabel;
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, width};
+use super::{ChartData, Picture, fewest};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::price::Costs;
@@ -33,16 +33,15 @@ pub struct Stacked {
     /// Of what, and under which profile.
     pub subject: String,
     /// The policies whose cost is known.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<StackedBar>,
     /// The policies whose cost is unknown.
     pub left_out: Vec<String>,
 }
 
 /// A policy by parts of its cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bar {
-    /// The policy.
-    pub policy: Policy,
+pub struct StackedBar {
+    pub policy: PolicyLabel,
     /// US dollars, in the order of [`PARTS`].
     pub usd: [f64; 7],
     /// All of it.
@@ -54,12 +53,12 @@ pub struct Bar {
 }
 
 /// Returns a chart for each table with a known cost.
-pub fn all(source: &Source<'_>) -> Vec<Stacked> {
+pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
     let of_section = source.sections.iter().map(|section| {
         let (known, unknown): (Vec<_>, Vec<_>) =
             section.lines.iter().partition(|it| it.tally.costs.total().is_some());
         let bars = known.into_iter().filter_map(|line| {
-            Some(Bar {
+            Some(StackedBar {
                 policy: source.names.of(&line.policy),
                 usd: parts(&line.tally.costs),
                 total: line.tally.costs.total()?,
@@ -82,7 +81,7 @@ fn parts(costs: &Costs) -> [f64; 7] {
     [read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
 }
 
-impl Bar {
+impl StackedBar {
     /// Returns its name, with a mark if it stopped and so did less work.
     fn name(&self) -> String {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
@@ -101,8 +100,8 @@ impl Stacked {
     }
 
     /// Draws a bar, and the interval of its end.
-    fn bar(bar: &Bar, across: &Axis, y: f64) -> Vec<Mark> {
-        let mut marks: Vec<Mark> = Vec::new();
+    fn bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
+        let mut marks: Vec<DrawnMark> = Vec::new();
         let mut sum = 0.0;
         for (part, usd) in bar.usd.iter().enumerate().filter(|(_, usd)| **usd > 0.0) {
             let (from, to) = (across.at(sum), across.at(sum + usd));
@@ -166,7 +165,7 @@ impl Picture for Stacked {
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let entries =
-            self.shown().into_iter().map(|it| (Sample::Colour(ink::part(it)), PARTS[it].to_owned()));
+            self.shown().into_iter().map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
         let top = legend::legend(&mut scene, entries) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = fewest(&self.bars, 1, |it| it.total);
@@ -183,8 +182,8 @@ impl Picture for Stacked {
             // Lines of the axis do not run through words.
             scene.add(Path::filled(rectangle([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
             scene.add(legend::point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
-            scene.add(Text::new(left + 14.0, y - 4.0, fit(&bar.name(), room)));
-            scene.add(Text::new(right, y - 4.0, total.clone()).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left + 14.0, y - 4.0, fit(&bar.name(), room)));
+            scene.add(SceneText::new(right, y - 4.0, total.clone()).anchored(Anchor::End).bold());
             let mut parts: Vec<(f64, &str)> =
                 bar.usd.into_iter().zip(PARTS).filter(|it| it.0 > 0.0).collect();
             parts.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -197,7 +196,7 @@ impl Picture for Stacked {
             scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
         }
         if let Some(more) = more {
-            scene.add(Text::new(left, bottom + 52.0, more).faint());
+            scene.add(SceneText::new(left, bottom + 52.0, more).faint());
         }
         scene.height = bottom + 62.0;
         scene

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend;
-use super::names::Policy;
-use super::scene::{Anchor, LINE, Path, Scene, Text, WIDTH, fit, line, rectangle};
-use super::{Picture, Source};
+use super::names::PolicyLabel;
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle};
+use super::{ChartData, Picture};
 use crate::grid::Grid;
 use crate::grid::numbers;
 use crate::measure::Tally;
@@ -30,27 +30,25 @@ pub struct Tornado {
     pub title: &'static str,
     /// Of what, and under which profile.
     pub subject: String,
-    /// The baseline.
     pub baseline: String,
     /// The policies whose cost depends on some assumption.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TornadoLine>,
 }
 
 /// A policy by the effect of assumptions on its cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    /// The policy.
-    pub policy: Policy,
+pub struct TornadoLine {
+    pub policy: PolicyLabel,
     /// The relative difference of its cost from the first policy's under the declared assumptions: −0.1 is
     /// 10% less.
     pub declared: f64,
     /// The assumptions, largest effect first.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<TornadoBar>,
 }
 
 /// The ends of an assumption.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bar {
+pub struct TornadoBar {
     /// What is assumed.
     pub about: &'static str,
     /// The difference at the lower and the upper end of its interval, with all others as declared.
@@ -58,14 +56,14 @@ pub struct Bar {
 }
 
 /// Returns a chart for each table in which an assumption matters.
-pub fn all(source: &Source<'_>) -> Vec<Tornado> {
+pub fn all(source: &ChartData<'_>) -> Vec<Tornado> {
     let of_section = source.sections.iter().filter_map(|section| {
         let (first, others) = section.lines.split_first()?;
         let lines = others.iter().filter_map(|it| {
             let policy = source.names.of(&it.policy);
-            Line::new(policy, &it.tally, &first.tally)
+            TornadoLine::new(policy, &it.tally, &first.tally)
         });
-        let lines: Vec<Line> = lines.collect();
+        let lines: Vec<TornadoLine> = lines.collect();
         let baseline = source.names.of(&first.policy).label;
         let title = "Effect of each assumption on the cost";
         (!lines.is_empty()).then(|| Tornado { title, subject: section.subject(), baseline, lines })
@@ -73,9 +71,9 @@ pub fn all(source: &Source<'_>) -> Vec<Tornado> {
     of_section.collect()
 }
 
-impl Line {
+impl TornadoLine {
     /// Compares a policy with the first one; `None` if no assumption matters, or if it did different work.
-    fn new(policy: Policy, tally: &Tally, first: &Tally) -> Option<Self> {
+    fn new(policy: PolicyLabel, tally: &Tally, first: &Tally) -> Option<Self> {
         if tally.outcome.turns_completed != first.outcome.turns_completed {
             return None;
         }
@@ -86,25 +84,25 @@ impl Line {
         let declared = cost / base - 1.0;
         let bars = Assumption::ALL.into_iter().zip(own.into_iter().zip(others)).map(|(it, (own, other))| {
             let end = |nth: usize| (cost + own[nth]) / (base + other[nth]) - 1.0;
-            Bar { about: it.about(), ends: [end(0), end(1)] }
+            TornadoBar { about: it.about(), ends: [end(0), end(1)] }
         });
         Self::of(policy, declared, bars)
     }
 
     /// Sorts bars by their effect; `None` if none has any.
-    pub fn of(policy: Policy, declared: f64, bars: impl Iterator<Item = Bar>) -> Option<Self> {
-        let mut bars: Vec<Bar> = bars.filter(|it| it.reach() >= NOTHING).collect();
+    pub fn of(policy: PolicyLabel, declared: f64, bars: impl Iterator<Item = TornadoBar>) -> Option<Self> {
+        let mut bars: Vec<TornadoBar> = bars.filter(|it| it.reach() >= NOTHING).collect();
         bars.sort_by(|one, other| other.reach().total_cmp(&one.reach()));
         (!bars.is_empty()).then_some(Self { policy, declared, bars })
     }
 
     /// Returns the assumptions that change the order against the first policy.
-    fn turning(&self) -> impl Iterator<Item = &Bar> {
+    fn turning(&self) -> impl Iterator<Item = &TornadoBar> {
         self.bars.iter().filter(|it| it.ends.iter().any(|end| (*end < 0.0) != (self.declared < 0.0)))
     }
 }
 
-impl Bar {
+impl TornadoBar {
     /// Returns the size of its effect on the difference.
     fn reach(&self) -> f64 {
         (self.ends[1] - self.ends[0]).abs()
@@ -158,16 +156,16 @@ impl Picture for Tornado {
         let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
         let [low, high] = self.ends();
         let across = Axis::new(low, high, [left, right], 5.0);
-        let seen = |it: &&Bar| (across.at(it.ends[1]) - across.at(it.ends[0])).abs() >= THIN;
+        let seen = |it: &&TornadoBar| (across.at(it.ends[1]) - across.at(it.ends[0])).abs() >= THIN;
         let with_seen = self
             .lines
             .iter()
-            .map(|it| Line { bars: it.bars.iter().filter(seen).cloned().collect(), ..it.clone() });
-        let lines: Vec<Line> = with_seen.filter(|it| !it.bars.is_empty()).collect();
+            .map(|it| TornadoLine { bars: it.bars.iter().filter(seen).cloned().collect(), ..it.clone() });
+        let lines: Vec<TornadoLine> = with_seen.filter(|it| !it.bars.is_empty()).collect();
         if lines.is_empty() {
             return scene;
         }
-        let height = |line: &Line| LINE + (LINE + BAR) * line.bars.len() as f64 + 12.0;
+        let height = |line: &TornadoLine| LINE + (LINE + BAR) * line.bars.len() as f64 + 12.0;
         let bottom = top + lines.iter().map(height).sum::<f64>() + 2.0;
         let name = fit(&format!("change in cost against {}", self.baseline), right - left);
         across.below(&mut scene, [top, bottom], &name, |it| numbers::signed(it).replace(".0%", "%"));
@@ -184,19 +182,20 @@ impl Picture for Tornado {
 }
 
 /// Draws a policy with its bars from a height on.
-fn draw(scene: &mut Scene, of: &Line, across: &Axis, [left, right]: [f64; 2], top: f64) {
+fn draw(scene: &mut Scene, of: &TornadoLine, across: &Axis, [left, right]: [f64; 2], top: f64) {
     let policy = &of.policy;
     // Lines of the axis do not run through words.
     scene.add(Path::filled(rectangle([left, top], [right + 1.0, top + LINE]), ink::PAPER));
     scene.add(legend::point(policy.nth, [left + 4.0, top + 9.5], 4.5));
-    scene.add(Text::new(left + 14.0, top + 14.0, fit(&policy.label, right - left - 90.0)));
+    scene.add(SceneText::new(left + 14.0, top + 14.0, fit(&policy.label, right - left - 90.0)));
     let declared = numbers::signed(of.declared);
-    scene.add(Text::new(right, top + 14.0, declared).anchored(Anchor::End).bold());
+    scene.add(SceneText::new(right, top + 14.0, declared).anchored(Anchor::End).bold());
     for (nth, bar) in of.bars.iter().enumerate() {
         let y = top + LINE + (LINE + BAR) * nth as f64;
         scene.add(Path::filled(rectangle([left, y], [right + 1.0, y + LINE]), ink::PAPER));
         scene.add(
-            Text::new(left + 14.0, y + 13.0, fit(&bar.about.replace('_', " "), right - left - 14.0)).faint(),
+            SceneText::new(left + 14.0, y + 13.0, fit(&bar.about.replace('_', " "), right - left - 14.0))
+                .faint(),
         );
         let [from, to] = bar.ends.map(|it| across.at(it));
         let (y, at) = (y + LINE, across.at(of.declared));

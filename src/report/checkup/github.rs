@@ -7,7 +7,6 @@ use crate::diag::Place;
 use crate::grid::{Grid, markdown};
 use crate::report::guards::GuardVerdict;
 
-/// Returns the summary.
 pub fn summary(all: &[CheckUp]) -> String {
     let mut text = String::new();
     for it in all {

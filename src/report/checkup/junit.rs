@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 
-use super::{CheckUp, Snapshot};
+use super::{CheckUp, SnapshotCheck};
 use crate::diag::Diagnostic;
 use crate::report::guards::GuardVerdict;
 use crate::report::template;
 
 #[derive(Serialize)]
-struct Document {
+struct JunitDocument {
     tests: usize,
     failures: usize,
     errors: usize,
-    suites: Vec<Suite>,
+    suites: Vec<JunitSuite>,
 }
 
 #[derive(Serialize)]
-struct Suite {
+struct JunitSuite {
     name: String,
     file: String,
     failures: usize,
@@ -42,8 +42,8 @@ struct Case {
 /// # Errors
 /// What the template says.
 pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
-    let suites: Vec<Suite> = all.iter().map(suite).collect();
-    let document = Document {
+    let suites: Vec<JunitSuite> = all.iter().map(suite).collect();
+    let document = JunitDocument {
         tests: suites.iter().map(|it| it.cases.len()).sum(),
         failures: suites.iter().map(|it| it.failures).sum(),
         errors: suites.iter().map(|it| it.errors).sum(),
@@ -52,11 +52,11 @@ pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
     template::write("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
 }
 
-fn suite(it: &CheckUp) -> Suite {
+fn suite(it: &CheckUp) -> JunitSuite {
     let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
     let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).collect();
     let failures = cases.iter().filter(|it| it.failure.is_some()).count();
-    Suite { name: it.suite.clone(), file: it.file.clone(), failures, errors: it.errors.len(), cases }
+    JunitSuite { name: it.suite.clone(), file: it.file.clone(), failures, errors: it.errors.len(), cases }
 }
 
 fn error(it: &Diagnostic) -> Case {
@@ -83,7 +83,7 @@ fn guard(it: &GuardVerdict) -> Case {
     }
 }
 
-fn snapshot(it: &Snapshot) -> Case {
+fn snapshot(it: &SnapshotCheck) -> Case {
     Case {
         name: it.file.clone(),
         class: "snapshots".to_owned(),

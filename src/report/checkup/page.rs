@@ -2,10 +2,10 @@
 
 use super::{CheckUp, at, with_help};
 use crate::grid::numbers::{NONE, counted, or_none, signed};
-use crate::grid::{Grid, Kind};
-use crate::report::chart::forest::{Forest, Line};
-use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::grid::{CellKind, Grid};
+use crate::report::chart::forest::{Forest, ForestLine};
+use crate::report::chart::{PageChart, figure};
+use crate::report::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::report::shot::Moved;
 use crate::report::template;
 
@@ -15,11 +15,11 @@ use crate::report::template;
 /// What the template says.
 pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
     let is_several = all.len() > 1;
-    let answer = |it: &CheckUp| Answer { of: is_several.then(|| it.suite.clone()), ..answer(it) };
+    let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..answer(it) };
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
     let causes = all.iter().flat_map(|it| {
         let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).collect();
-        Piece::list(&format!("{} could not be checked", it.suite), errors)
+        PagePiece::list(&format!("{} could not be checked", it.suite), errors)
     });
     let page = Page {
         command: "check",
@@ -28,19 +28,19 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
         answers: all.iter().map(answer).collect(),
         rests_on: all.iter().map(|it| format!("{}: {}", it.suite, it.file)).collect(),
         parts: vec![
-            Part::picture(Piece::pictures(figures.collect())),
-            Part::tables(all.iter().flat_map(tables).map(Piece::table).collect()),
-            Part::causes(causes.collect()),
+            PagePart::picture(PagePiece::pictures(figures.collect())),
+            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).collect()),
+            PagePart::causes(causes.collect()),
         ],
     };
     page.write()
 }
 
-fn answer(it: &CheckUp) -> Answer {
+fn answer(it: &CheckUp) -> Card {
     let (n_held, n_all) = (it.verdicts.iter().filter(|it| it.holds).count(), it.verdicts.len());
     let n_moved: usize = it.snapshots.iter().map(|it| it.moved.len()).sum();
     let failed = it.verdicts.iter().filter(|it| !it.holds);
-    Answer {
+    Card {
         number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
         what: if it.errors.is_empty() {
             format!(
@@ -53,18 +53,22 @@ fn answer(it: &CheckUp) -> Answer {
         },
         words: failed.map(|it| format!("{}: {} ({}).", it.title(), it.finding(), it.on())).collect(),
         tone: if it.holds() { Tone::Better } else { Tone::Worse },
-        ..Answer::default()
+        ..Card::default()
     }
 }
 
 /// Draws the numbers that moved.
-fn forest(it: &CheckUp, nth: usize) -> Option<Figure> {
+fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
     let line = |it: &Moved| {
         let says = it.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", it.policy, it.column);
-        Some(Line { says, tone: Tone::Plain, ..Line::of_cost(name, it.relative?, None, String::new()) })
+        Some(ForestLine {
+            says,
+            tone: Tone::Plain,
+            ..ForestLine::of_cost(name, it.relative?, None, String::new())
+        })
     };
-    let mut lines: Vec<Line> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).collect();
+    let mut lines: Vec<ForestLine> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).collect();
     lines.sort_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
     let forest = Forest {
         title: "Numbers that moved".to_owned(),
@@ -99,6 +103,6 @@ fn tables(it: &CheckUp) -> Vec<Grid> {
         &["number", "was", "is", "change"],
         moved,
     );
-    let all = [guards.with(Kind::Text, &[0, 2, 3]), snapshots, moved];
+    let all = [guards.with(CellKind::Text, &[0, 2, 3]), snapshots, moved];
     all.into_iter().filter(|it| !it.rows.is_empty()).collect()
 }

@@ -1,8 +1,8 @@
 //! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
-use super::{Broken, Contrast, FieldChange, Number, RequestChange, StageChange};
+use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
 use crate::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 use crate::measure::Standing;
 use crate::report::metric;
 
@@ -14,7 +14,7 @@ const FIELDS_SHOWN: usize = 8;
 const FIELDS_MAX: usize = 40;
 
 /// A cause: its heading and its lines.
-pub(super) struct Cause {
+pub(super) struct CauseLines {
     pub(super) heading: &'static str,
     pub(super) lines: Vec<String>,
 }
@@ -37,7 +37,7 @@ impl Contrast {
     pub fn grid(&self) -> Grid {
         let decimals = self.decimals();
         let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
-        grid.with(Kind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"])
+        grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"])
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
@@ -100,15 +100,15 @@ impl Contrast {
     }
 
     /// Returns what causes the differences.
-    pub(super) fn causes(&self) -> Vec<Cause> {
+    pub(super) fn causes(&self) -> Vec<CauseLines> {
         let all = [
-            Cause { heading: "Changes in the policy", lines: self.changed_lines() },
-            Cause { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
-            Cause { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
-            Cause { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).collect() },
-            Cause { heading: "Requests with the largest differences", lines: self.request_lines() },
-            Cause { heading: "Needs met differently", lines: self.need_lines() },
-            Cause { heading: "Facts in a different state", lines: self.fact_lines() },
+            CauseLines { heading: "Changes in the policy", lines: self.changed_lines() },
+            CauseLines { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
+            CauseLines { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
+            CauseLines { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).collect() },
+            CauseLines { heading: "Requests with the largest differences", lines: self.request_lines() },
+            CauseLines { heading: "Needs met differently", lines: self.need_lines() },
+            CauseLines { heading: "Facts in a different state", lines: self.fact_lines() },
         ];
         all.into_iter().filter(|it| !it.lines.is_empty()).collect()
     }
@@ -179,7 +179,7 @@ impl Contrast {
     }
 }
 
-impl Number {
+impl ContrastNumber {
     /// Returns its cells.
     fn row(&self, decimals: usize) -> [String; 7] {
         let it = &self.delta;

@@ -1,12 +1,12 @@
 //! What changes between policies, as a page.
 
-use super::{Contrast, Number};
+use super::{Contrast, ContrastNumber};
 use crate::grid::Grid;
 use crate::grid::numbers::{counted, interval, signed};
 use crate::measure::Standing;
 use crate::report::chart::figure;
-use crate::report::chart::forest::{Forest, Line};
-use crate::report::page::{Answer, Page, Part, Piece, Tone};
+use crate::report::chart::forest::{Forest, ForestLine};
+use crate::report::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::report::sections::OWN;
 use crate::report::{metric, template};
 
@@ -16,15 +16,15 @@ use crate::report::{metric, template};
 /// What the template says.
 pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
     let is_several = contrasts.len() > 1;
-    let answer = |it: &Contrast| Answer { of: is_several.then(|| it.subject()), ..answer(it) };
+    let answer = |it: &Contrast| Card { of: is_several.then(|| it.subject()), ..answer(it) };
     let title = match contrasts {
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
-    let table = |it: &Contrast| Piece::table(Grid { title: it.subject(), ..it.grid() });
+    let table = |it: &Contrast| PagePiece::table(Grid { title: it.subject(), ..it.grid() });
     let causes = |it: &Contrast| {
-        let head = is_several.then(|| Piece::Text(it.subject()));
-        let all = it.causes().into_iter().flat_map(|it| Piece::list(it.heading, it.lines));
+        let head = is_several.then(|| PagePiece::Text(it.subject()));
+        let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
         head.into_iter().chain(all).collect::<Vec<_>>()
     };
     let figures = contrasts.iter().zip(1..).filter_map(|(it, nth)| {
@@ -43,16 +43,16 @@ pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
         answers: contrasts.iter().map(answer).collect(),
         rests_on: contrasts.iter().flat_map(rests_on).collect(),
         parts: vec![
-            Part::picture(Piece::pictures(figures.collect())),
-            Part::tables(contrasts.iter().map(table).collect()),
-            Part::causes(contrasts.iter().flat_map(causes).collect()),
-            Part::assumptions(Piece::list("Notes", notes)),
+            PagePart::picture(PagePiece::pictures(figures.collect())),
+            PagePart::tables(contrasts.iter().map(table).collect()),
+            PagePart::causes(contrasts.iter().flat_map(causes).collect()),
+            PagePart::assumptions(PagePiece::list("Notes", notes)),
         ],
     };
     page.write()
 }
 
-fn answer(it: &Contrast) -> Answer {
+fn answer(it: &Contrast) -> Card {
     let cost = it.number(&format!("totals.{}", metric::COST));
     let number = cost.map_or_else(
         || "No verdict".to_owned(),
@@ -64,7 +64,7 @@ fn answer(it: &Contrast) -> Answer {
     let what = format!("cost with {} instead of {}", it.candidate, it.base);
     let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
-    Answer { number, what, sure, words: vec![it.verdict()], tone, ..Answer::default() }
+    Card { number, what, sure, words: vec![it.verdict()], tone, ..Card::default() }
 }
 
 /// Says what a comparison rests on.
@@ -84,7 +84,7 @@ fn rests_on(it: &Contrast) -> Vec<String> {
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
-fn relative(it: &Number) -> Option<[f64; 2]> {
+fn relative(it: &ContrastNumber) -> Option<[f64; 2]> {
     let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
     it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
@@ -100,10 +100,10 @@ fn tone(standing: Standing) -> Tone {
 /// Draws every number of the candidate against the base's.
 fn forest(it: &Contrast) -> Forest {
     let decimals = it.decimals();
-    let line = |number: &Number| {
+    let line = |number: &ContrastNumber| {
         let is_points = number.is_share();
         let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
-        Some(Line {
+        Some(ForestLine {
             name: number.heading.clone(),
             change: change.filter(|it| it.abs() > 0.0)?,
             interval: relative(number),

@@ -4,15 +4,15 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::measure::Tally;
-use crate::report::{Run, Session};
+use crate::report::{Run, SessionReport};
 
 /// Two policies on one load under one profile.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct ContrastPart {
     /// The runs, the base's first.
     pub runs: [Run; 2],
     /// The recorded session, if it is one.
-    pub session: Option<Session>,
+    pub session: Option<SessionReport>,
     /// The runs by trial if needs are sampled; else the runs.
     pub pairs: Vec<[Tally; 2]>,
     /// The load's name on the command line of `explain`, and the profile, unless the load determines it.
@@ -107,7 +107,6 @@ pub struct FieldChange {
 /// A stage that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedStage {
-    /// Its name.
     pub name: String,
     /// Its index in the base and in the candidate, if it exists.
     pub places: [Option<usize>; 2],

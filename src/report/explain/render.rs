@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::words;
-use crate::explain::{Explanation, Standing};
+use crate::explain::{Explanation, StandingItem};
 use crate::projection::State;
-use crate::projection::prompt::Shown;
+use crate::projection::prompt::ShownAs;
 
 /// Returns the prompt of an explained request, each item under a line that names it.
 pub fn rendered(it: &Explanation) -> String {
@@ -28,8 +28,8 @@ pub fn rendered(it: &Explanation) -> String {
 }
 
 /// Returns an item's text in the prompt, or what is known of it.
-pub(super) fn of_item(item: &Standing) -> String {
-    let is_raw = item.now.state == State::Shown && item.now.shown == Shown::Raw;
+pub(super) fn of_item(item: &StandingItem) -> String {
+    let is_raw = item.now.state == State::Shown && item.now.shown == ShownAs::Raw;
     match &item.text {
         Some(text) => text.clone(),
         None if is_raw => "[no text]".to_owned(),

@@ -4,21 +4,21 @@ use std::fmt::Write as _;
 
 use super::words;
 use crate::cache::Fate;
-use crate::explain::{Explanation, Same, Standing};
+use crate::explain::{Explanation, Same, StandingItem};
 use crate::grid::numbers::{self, thousands};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::{draw, whole};
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 use crate::input::Policy;
 use crate::ledger::Role;
 use crate::price::Bill;
 use crate::quantity::{Cost, Tokens};
 use crate::report::metric::TTL_CLASSES;
-use crate::report::rows::Context;
+use crate::report::rows::RowContext;
 
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct ExplainStyle {
     /// The width of the terminal; `None` for any width.
     pub width: Option<usize>,
     /// Whether the terminal shows colours.
@@ -57,7 +57,7 @@ impl Colour {
     }
 }
 
-impl Style {
+impl ExplainStyle {
     /// Returns text in a colour, if there are colours.
     fn paint(&self, colour: Colour, text: &str) -> String {
         if self.is_coloured && colour != Colour::None && !text.is_empty() {
@@ -74,7 +74,7 @@ impl Style {
 }
 
 /// Returns an explanation as text.
-pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> String {
+pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
     let mut text = String::new();
     head(it, context, style, &mut text);
     section("Cost", style, &mut text);
@@ -94,12 +94,12 @@ pub fn explanation(it: &Explanation, context: Context<'_>, style: Style) -> Stri
     text
 }
 
-fn section(name: &str, style: Style, text: &mut String) {
+fn section(name: &str, style: ExplainStyle, text: &mut String) {
     let _ = writeln!(text, "\n{}", style.paint(Colour::Heading, name));
 }
 
 /// Writes which request it is.
-fn head(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let title = format!(
         "Request {} of {} · {} · {} · {} ({})",
         thousands(it.n as u64),
@@ -202,7 +202,7 @@ fn usd(cost: Cost) -> String {
 }
 
 /// Writes what the cache did and what it knew.
-fn cache(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let rules = &context.profile.cache;
     wrap(&words::verdict(it, rules), "  ", style.width, text);
     let Some(finding) = &it.finding else { return };
@@ -230,7 +230,7 @@ fn cache(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
 }
 
 /// Writes what stages did since the request before.
-fn stages(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     if it.since.is_empty() {
         let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
         wrap(&format!("No stage changed anything{since}."), "  ", style.width, text);
@@ -249,7 +249,7 @@ fn stages(it: &Explanation, context: Context<'_>, style: Style, text: &mut Strin
 }
 
 /// Writes what was due, and how it was met.
-fn recovery(it: &Explanation, style: Style, text: &mut String) {
+fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
     for need in &it.needs {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
@@ -283,12 +283,12 @@ fn recovery(it: &Explanation, style: Style, text: &mut String) {
 }
 
 /// Writes a line an item; runs of items that stand alike share one.
-fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String) {
+fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let broken = it.prefix.as_ref().and_then(|it| match &it.same {
         Same::Until { item, .. } => Some(*item),
         Same::All => None,
     });
-    let alike = |a: &Standing, b: &Standing| {
+    let alike = |a: &StandingItem, b: &StandingItem| {
         a.is_new == b.is_new
             && cached(a) == cached(b)
             && words::how(a) == words::how(b)
@@ -303,7 +303,7 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
         lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
     }
     let head = head.map(|it| style.paint_words(Colour::Heading, it));
-    let grid = Grid::new("", 1, &head, lines).with(Kind::Name, &[2]).with(Kind::Text, &[5, 6, 7]);
+    let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
     let _ = writeln!(text, "{}", draw(&grid, style.width).text);
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
@@ -316,8 +316,8 @@ fn items(it: &Explanation, context: Context<'_>, style: Style, text: &mut String
 }
 
 /// Returns the line of items that stand alike.
-fn line(run: &[Standing], broken: Option<u32>, policy: &Policy, style: Style) -> [String; 8] {
-    let sum = |tokens: fn(&Standing) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
+fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: ExplainStyle) -> [String; 8] {
+    let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
     let first = &run[0];
     let (item, what) = match run {
         [.., last] if run.len() > 1 => {
@@ -344,7 +344,7 @@ fn line(run: &[Standing], broken: Option<u32>, policy: &Policy, style: Style) ->
 }
 
 /// Returns what the cache did with an item.
-fn cached(it: &Standing) -> (String, Colour) {
+fn cached(it: &StandingItem) -> (String, Colour) {
     let parts = [
         (it.cached.read, "read", Colour::Read),
         (it.cached.written, "written", Colour::Written),
@@ -359,7 +359,7 @@ fn cached(it: &Standing) -> (String, Colour) {
 }
 
 /// Returns why an item is shown as it is: its last change.
-fn why(it: &Standing, policy: &Policy) -> String {
+fn why(it: &StandingItem, policy: &Policy) -> String {
     let Some(cause) = it.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
     format!("{}{request}", words::by(cause.by, policy))

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::cache::{EntryFound, Fate};
-use crate::explain::{By, Cause, Explanation, Same, Standing, Stood};
+use crate::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
 use crate::grid::numbers::thousands;
 use crate::input::profile::cache::Setting;
 use crate::input::{CacheRules, Policy};
 use crate::ledger::Role;
 use crate::projection::State;
-use crate::projection::prompt::Shown;
+use crate::projection::prompt::ShownAs;
 
 /// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {
@@ -27,7 +27,6 @@ pub(super) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
 }
 
-/// Returns a number of tokens.
 pub(super) fn tokens(n: u64) -> String {
     format!("{} {}", thousands(n), if n == 1 { "token" } else { "tokens" })
 }
@@ -35,7 +34,7 @@ pub(super) fn tokens(n: u64) -> String {
 /// Returns how something is shown.
 pub(super) fn stood(it: &Stood) -> String {
     match (it.state, it.shown) {
-        (State::Shown, Shown::Raw) => "as received".to_owned(),
+        (State::Shown, ShownAs::Raw) => "as received".to_owned(),
         (State::Shown, shown) => word(shown),
         (State::Dropped, _) => "dropped".to_owned(),
         _ if it.tokens == 0 => "in a summary".to_owned(),
@@ -44,7 +43,7 @@ pub(super) fn stood(it: &Stood) -> String {
 }
 
 /// Returns how an item is shown.
-pub(super) fn how(it: &Standing) -> String {
+pub(super) fn how(it: &StandingItem) -> String {
     match it.behind {
         Some(host) => format!("in the summary at {host}"),
         None => stood(&it.now),
@@ -66,7 +65,7 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
 }
 
 /// Returns a change of an item.
-pub(super) fn change(cause: &Cause, policy: &Policy) -> String {
+pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
     let [before, after] = cause.change;
     format!(
         "{}: {} ({}) → {} ({})",
@@ -188,7 +187,7 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
             }
         };
     };
-    let new: Vec<&Standing> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).collect();
+    let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).collect();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
     let new = match new.len() {
         0 => String::new(),
@@ -231,7 +230,7 @@ fn setting(setting: Setting) -> &'static str {
 }
 
 /// Returns what an item is.
-pub(super) fn named(it: &Standing) -> String {
+pub(super) fn named(it: &StandingItem) -> String {
     let kind = word(it.kind);
     it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
 }

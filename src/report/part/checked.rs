@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic};
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
 #[derive(Clone, Debug, Default)]
-pub struct Whole {
+pub struct PartSet {
     job: Option<String>,
     /// The number of scenarios of the job, as its parts say.
     of: usize,
@@ -15,7 +15,7 @@ pub struct Whole {
     places: BTreeMap<usize, (usize, u128)>,
 }
 
-impl Whole {
+impl PartSet {
     /// Notes a part, with the number that it was given and the digest of its text; a part that is there already, word for word, is passed over.
     ///
     /// # Errors

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Common, Head, MissingPrice, OfRun, PartOf};
-use crate::take::{Assumed, Run};
-use crate::worlds::histories::Summary;
+use super::{Common, MissingPrice, OfRun, PartHead, PartOf};
+use crate::take::{Run, RunBasis};
+use crate::worlds::histories::FetchSummary;
 
 /// What all parts of a job over histories have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HistoryHead(pub Head);
+pub struct HistoryHead(pub PartHead);
 
 /// A part of a job over histories.
 pub type HistoryPart = PartOf<HistoryHead>;
@@ -44,20 +44,20 @@ pub struct WholeRun {
     /// Its assumptions, in sentences.
     pub assumed: Vec<String>,
     /// What was fetched again, and what a memory would have made of it.
-    pub found: Option<Summary>,
+    pub found: Option<FetchSummary>,
 }
 
 impl WholeRun {
     /// Takes all of a run of a history, which is none of one recorded session.
     pub fn new(run: Run) -> Self {
-        let found = run.found::<Summary>().cloned();
+        let found = run.found::<FetchSummary>().cloned();
         Self { assumed: run.assumed.sentences.clone(), found, run: OfRun::new(run) }
     }
 
     /// Returns the run.
     pub fn run(self, scenario: &str) -> Run {
         let run = self.run.run(scenario, false);
-        let assumed = Assumed { sentences: self.assumed, ..(*run.assumed).clone() };
+        let assumed = RunBasis { sentences: self.assumed, ..(*run.assumed).clone() };
         Run { findings: self.found.map(|it| Arc::new(it) as _), assumed: Arc::new(assumed), ..run }
     }
 }

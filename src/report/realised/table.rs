@@ -1,31 +1,30 @@
 //! A forecast and what became of it, in words.
 
-use super::{Answer, Realised, RealisedKind};
+use super::{ForecastOutcome, Realised, RealisedKind};
 use crate::grid::Grid;
 use crate::grid::numbers::{counted, interval, listed_code, signed, thousands};
 use crate::report::advise::dollars;
-use crate::report::blocks::{Block, in_markdown, on_terminal};
+use crate::report::blocks::{PageBlock, in_markdown, on_terminal};
 
 /// Returns it for a terminal.
 pub fn table(it: &Realised, width: Option<usize>) -> String {
     on_terminal(&blocks(it), width)
 }
 
-/// Returns it as Markdown.
 pub fn markdown(it: &Realised) -> String {
     in_markdown(&blocks(it))
 }
 
-fn blocks(it: &Realised) -> Vec<Block> {
+fn blocks(it: &Realised) -> Vec<PageBlock> {
     let set = listed_code(&it.set);
-    let mut blocks = vec![Block::Head(format!("{}, {set}: {}", it.agent, answer(it)))];
+    let mut blocks = vec![PageBlock::Head(format!("{}, {set}: {}", it.agent, answer(it)))];
     if it.sessions > 0 {
         let by = match it.is_by_cost {
             true => "played with the earlier settings, at the rates at which bills were met before",
             false => "by their requests, at the earlier rates of their kinds",
         };
         let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
-        blocks.push(Block::text(format!(
+        blocks.push(PageBlock::text(format!(
             "{} were billed {}; {by}, they would have been billed {}: {}{ends}. Forecast: {}.",
             counted(usize::try_from(it.sessions).unwrap_or_default(), "later session"),
             dollars(it.billed_usd),
@@ -33,13 +32,13 @@ fn blocks(it: &Realised) -> Vec<Block> {
             signed(it.realised),
             signed(it.forecast)
         )));
-        blocks.push(Block::Table(kinds(it)));
+        blocks.push(PageBlock::Table(kinds(it)));
     }
     for (reason, n) in &it.left_out {
-        blocks.push(Block::text(format!("Left out: {}, because {reason}.", counted(*n, "session"))));
+        blocks.push(PageBlock::text(format!("Left out: {}, because {reason}.", counted(*n, "session"))));
     }
-    blocks.extend(it.notes.iter().map(|it| Block::text(it.clone())));
-    blocks.push(Block::text(
+    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
+    blocks.push(PageBlock::text(
         "Measured: both sides are recorded bills at the prices of the bundled profiles. Whatever else changed between them (tasks, versions, models of one name) is part of the difference.",
     ));
     blocks
@@ -47,11 +46,13 @@ fn blocks(it: &Realised) -> Vec<Block> {
 
 fn answer(it: &Realised) -> String {
     match (it.answer, it.more_sessions) {
-        (Answer::AsForecast, _) => "as forecast".to_owned(),
-        (Answer::Less, _) => "less than forecast".to_owned(),
-        (Answer::More, _) => "more than forecast".to_owned(),
-        (Answer::CannotTell, Some(n)) => format!("cannot be told yet: about {} more sessions", thousands(n)),
-        (Answer::CannotTell, None) => {
+        (ForecastOutcome::AsForecast, _) => "as forecast".to_owned(),
+        (ForecastOutcome::Less, _) => "less than forecast".to_owned(),
+        (ForecastOutcome::More, _) => "more than forecast".to_owned(),
+        (ForecastOutcome::CannotTell, Some(n)) => {
+            format!("cannot be told yet: about {} more sessions", thousands(n))
+        }
+        (ForecastOutcome::CannotTell, None) => {
             "cannot be told: the earlier sessions vary too much for any number of later ones".to_owned()
         }
     }

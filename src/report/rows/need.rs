@@ -1,16 +1,16 @@
 //! One need: something earlier that a later step needs.
 
-use super::Context;
+use super::RowContext;
 use crate::ledger::NeedRow;
 use crate::row::{Value, columns};
 
 /// A need with its context.
-pub(super) struct Due<'a> {
+pub(super) struct DueNeed<'a> {
     pub(super) row: &'a NeedRow,
-    pub(super) context: Context<'a>,
+    pub(super) context: RowContext<'a>,
 }
 
-columns! { Due<'_>;
+columns! { DueNeed<'_>;
     /// The session of the recording, from 0.
     "session": Count = |it| it.context.session(it.row.turn_ix),
     /// The user's turn in which it was due, from 0.

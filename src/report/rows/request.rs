@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Context;
-use crate::input::policy::Code;
+use super::RowContext;
+use crate::input::policy::Builtin;
 use crate::ledger::{ExploredRow, RequestRow, Role, Rows};
 use crate::price::{self, Models};
 use crate::quantity::Cost;
@@ -14,20 +14,19 @@ use crate::timeline::{StepIx, TurnIx, Usage};
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
 
-/// A request with its context.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::report) struct Sent<'a> {
+pub(in crate::report) struct RequestInContext<'a> {
     pub(in crate::report) row: &'a RequestRow,
     /// What was due with it, if something was.
-    pub(in crate::report) due: Option<Recovery>,
+    pub(in crate::report) due: Option<DueNeeds>,
     /// What is looked up anew before it, if something is.
-    pub(in crate::report) explored: Option<Exploration>,
-    pub(in crate::report) context: Context<'a>,
+    pub(in crate::report) explored: Option<ExploredCalls>,
+    pub(in crate::report) context: RowContext<'a>,
 }
 
 /// The needs that are due with a request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::report) struct Recovery {
+pub(in crate::report) struct DueNeeds {
     calls: f64,
     repeats: f64,
     fetched: f64,
@@ -36,12 +35,12 @@ pub(in crate::report) struct Recovery {
 
 /// What is looked up anew before a request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::report) struct Exploration {
+pub(in crate::report) struct ExploredCalls {
     calls: f64,
     fetched: f64,
 }
 
-impl Exploration {
+impl ExploredCalls {
     /// Takes what a row says.
     pub(in crate::report) fn of(row: &ExploredRow) -> Self {
         Self { calls: row.calls, fetched: row.fetched }
@@ -50,8 +49,11 @@ impl Exploration {
 
 /// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
 /// with its last one.
-pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<Item = Sent<'a>> {
-    let mut due: BTreeMap<usize, Recovery> = BTreeMap::new();
+pub(super) fn sent<'a>(
+    rows: &'a Rows,
+    context: RowContext<'a>,
+) -> impl Iterator<Item = RequestInContext<'a>> {
+    let mut due: BTreeMap<usize, DueNeeds> = BTreeMap::new();
     for need in &rows.needs {
         let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
         if let Some(index) = request_of(rows, need.turn_ix, step) {
@@ -62,7 +64,7 @@ pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<It
             sum.failed += need.failed;
         }
     }
-    let mut explored: BTreeMap<usize, Exploration> = BTreeMap::new();
+    let mut explored: BTreeMap<usize, ExploredCalls> = BTreeMap::new();
     for row in &rows.explored {
         if let Some(index) = request_of(rows, row.turn_ix, row.step) {
             let sum = explored.entry(index).or_default();
@@ -72,7 +74,7 @@ pub(super) fn sent<'a>(rows: &'a Rows, context: Context<'a>) -> impl Iterator<It
     }
     rows.requests.iter().enumerate().map(move |(index, row)| {
         let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
-        Sent { row, due, explored, context }
+        RequestInContext { row, due, explored, context }
     })
 }
 
@@ -83,7 +85,7 @@ fn request_of(rows: &Rows, turn_ix: TurnIx, step: StepIx) -> Option<usize> {
     (0..end).rev().take_while(|at| all[*at].turn_ix == turn_ix).find(|before| all[*before].role == Role::Main)
 }
 
-impl Sent<'_> {
+impl RequestInContext<'_> {
     /// Returns what was recorded for the agent's first request of a step.
     fn recorded(&self) -> Option<Usage> {
         let is_of_agent = self.row.role == Role::Main && self.row.n == 0;
@@ -95,7 +97,7 @@ impl Sent<'_> {
     fn changed_by(&self) -> Option<String> {
         let Self { row, context, .. } = self;
         // Its edits have the first author; what the recorded harness changed has another.
-        if matches!(context.policy.code, Some(Code::Own(_))) && row.change.by == Some(0) {
+        if matches!(context.policy.code, Some(Builtin::Own(_))) && row.change.by == Some(0) {
             return Some(OWN_CODE.to_owned());
         }
         Some(context.policy.stages().get(usize::from(row.change.by?))?.name.clone())
@@ -107,7 +109,7 @@ impl Sent<'_> {
     }
 }
 
-columns! { Sent<'_>;
+columns! { RequestInContext<'_>;
     /// The session of the recording, from 0.
     "session": Count = |it| it.context.session(it.row.turn_ix),
     /// The user's turn, from 0.
@@ -148,9 +150,9 @@ columns! { Sent<'_>;
     "actions": Count = |it| it.row.change.n_edits,
     /// What was due: needs of single results with the request of their step, others with the agent's last request of the turn; null if
     /// nothing was.
-    "recovery": Group(heads::<Recovery>) = |it| it.due.as_ref().map(fields),
+    "recovery": Group(heads::<DueNeeds>) = |it| it.due.as_ref().map(fields),
     /// What is looked up anew before it because context was removed; null if nothing is.
-    "exploration": Group(heads::<Exploration>) = |it| it.explored.as_ref().map(fields),
+    "exploration": Group(heads::<ExploredCalls>) = |it| it.explored.as_ref().map(fields),
     /// The request's cost; null where some token has no price.
     "cost_usd": Usd = |it| it.cost(),
 }
@@ -168,14 +170,14 @@ columns! { Usage;
     "output_tokens": Tokens = |it| it.output,
 }
 
-columns! { Exploration;
+columns! { ExploredCalls;
     /// Calls that look something up anew.
     "expected_calls": Expected = |it| it.calls,
     /// Tokens that they fetch.
     "expected_fetched_tokens": Tokens = |it| it.fetched,
 }
 
-columns! { Recovery;
+columns! { DueNeeds;
     /// Calls that fetch needed evidence again.
     "expected_calls": Expected = |it| it.calls,
     /// Of these, beyond the first for one need.

@@ -1,42 +1,41 @@
 //! The columns of a report's tables: those shown by default, and those that can be asked for.
 
-use super::{Line, Section};
+use super::{Section, TableLine};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::grid::numbers::{self, NONE, or_none};
-use crate::grid::{self, Kind};
+use crate::grid::{self, CellKind};
 use crate::report::metric::{self, Digits, Metric};
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Column {
+pub enum TableColumn {
     /// A number of the run.
     Number(&'static Metric),
     /// The relative difference of the cost from the first policy's.
     Change,
     /// How that difference varies over scenarios.
-    Spread(Part),
+    Spread(SpreadPart),
 }
 
 /// What is told of a difference that varies over scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SpreadPart {
     /// Its 95% interval.
     Interval,
-    /// Its median.
     Median,
     /// The shares of scenarios that are cheaper, the same and dearer.
     Shares,
 }
 
 /// The columns that are no number of a run: their names, their headings, and the order in which they are hidden.
-const DERIVED: [(Column, &str, &str, Option<u8>); 4] = [
-    (Column::Change, "change", "Δ cost", None),
-    (Column::Spread(Part::Interval), "interval", "95% interval", None),
-    (Column::Spread(Part::Median), "median", "median session", Some(8)),
-    (Column::Spread(Part::Shares), "shares", "% cheaper / same / dearer", Some(7)),
+const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
+    (TableColumn::Change, "change", "Δ cost", None),
+    (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
+    (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(8)),
+    (TableColumn::Spread(SpreadPart::Shares), "shares", "% cheaper / same / dearer", Some(7)),
 ];
 
-impl Column {
+impl TableColumn {
     /// Returns the columns of a table if none are asked for.
     pub(super) fn usual(has_spread: bool) -> Vec<Self> {
         let metrics = metric::usual_columns().map(Self::Number);
@@ -73,7 +72,6 @@ impl Column {
         number.or_else(derived)
     }
 
-    /// Returns its heading.
     pub fn heading(self) -> String {
         match self {
             Self::Number(metric) => metric.heading().replace(['_', '.'], " "),
@@ -90,12 +88,12 @@ impl Column {
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_asked);
-        grid::Column { leaves, ..grid::Column::new(&self.heading(), Kind::Number) }
+        grid::Column { leaves, ..grid::Column::new(&self.heading(), CellKind::Number) }
     }
 
     /// Returns its cells, line by line.
     pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
-        let of = |cell: &dyn Fn(&Line) -> Option<String>| {
+        let of = |cell: &dyn Fn(&TableLine) -> Option<String>| {
             section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).collect()
         };
         match self {
@@ -107,9 +105,9 @@ impl Column {
                 let changes = changes.map(|it| or_none(section.change(it), numbers::signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).collect()
             }
-            Self::Spread(Part::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
-            Self::Spread(Part::Median) => of(&|it| Some(numbers::signed(it.spread?.median))),
-            Self::Spread(Part::Shares) => of(&|it| {
+            Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
+            Self::Spread(SpreadPart::Median) => of(&|it| Some(numbers::signed(it.spread?.median))),
+            Self::Spread(SpreadPart::Shares) => of(&|it| {
                 let it = it.spread?;
                 let shares = [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0));
                 Some(shares.join("/"))
@@ -121,10 +119,10 @@ impl Column {
 /// Reports a column that does not exist.
 fn unknown(word: &str) -> Diagnostic {
     // Whoever leaves out the group of a number is told where it is.
-    let part = || Column::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
+    let part = || TableColumn::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
     let mut usual = metric::usual_columns();
     let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|metric| metric.name);
-    let near = usual.or_else(|| nearest(word, Column::names()));
+    let near = usual.or_else(|| nearest(word, TableColumn::names()));
     let near = near.or_else(|| part().filter(|_| !word.is_empty()));
     let help = near.map_or_else(
         || "run `ctxsim run --help` to see all columns".to_owned(),

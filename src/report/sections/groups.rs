@@ -11,7 +11,7 @@ pub(crate) const FEW_SCENARIOS: usize = 3;
 
 /// What the scenarios of a group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(crate) enum GroupKey {
     /// Nothing: it has all.
     All,
     /// It is one.
@@ -27,7 +27,6 @@ pub(crate) enum Key {
     Format {
         /// Whether each runs under several profiles.
         is_under_several: bool,
-        /// The format.
         format: &'static str,
     },
     /// They are recorded sessions, each under one profile.
@@ -39,7 +38,7 @@ pub(crate) enum Key {
 
 /// A group of scenarios.
 pub(super) struct Group<'r> {
-    pub(super) key: Key,
+    pub(super) key: GroupKey,
     pub(super) title: String,
     pub(super) scenarios: Vec<&'r str>,
     pub(super) under: Under<'r>,
@@ -75,7 +74,7 @@ impl Report {
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
         if !self.sums.is_empty() {
-            groups.push(self.group(Key::All, ALL, scenarios.clone()));
+            groups.push(self.group(GroupKey::All, ALL, scenarios.clone()));
             if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
                 singles.clone_from(&scenarios);
             }
@@ -86,12 +85,12 @@ impl Report {
         }
         let rest: Vec<&str> =
             scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
-        let mut folders: IndexMap<Key, Vec<&str>> = IndexMap::new();
+        let mut folders: IndexMap<GroupKey, Vec<&str>> = IndexMap::new();
         for name in rest {
             // A recorded session that is the only one stands among the folders.
             let key = match recorded.contains(name) {
-                true => Key::Sessions { is_under_several: self.is_under_several(name) },
-                false => Key::Folder(folder(name).to_owned()),
+                true => GroupKey::Sessions { is_under_several: self.is_under_several(name) },
+                false => GroupKey::Folder(folder(name).to_owned()),
             };
             folders.entry(key).or_default().push(name);
         }
@@ -102,13 +101,16 @@ impl Report {
             groups.push(self.group(key, folder(members[0]), members));
         }
         for name in singles {
-            groups.push(Group { is_part: true, ..self.group(Key::One(name.to_owned()), name, vec![name]) });
+            groups.push(Group {
+                is_part: true,
+                ..self.group(GroupKey::One(name.to_owned()), name, vec![name])
+            });
         }
         groups
     }
 
     /// Makes a group of scenarios; one of a single scenario is called by it.
-    fn group<'r>(&self, key: Key, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+    fn group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
             all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
@@ -152,21 +154,21 @@ impl Report {
             let is_one = parts.keys().all(|(_, profile)| profile == first);
             let under = if is_one { Under::One(first) } else { Under::Own };
             let lanes = self.lanes(&under_one, under);
-            let all = Key::Sessions { is_under_several: false };
+            let all = GroupKey::Sessions { is_under_several: false };
             groups.push(self.group_of_sessions(all, under_one, under, false));
             groups.extend(lanes);
             let parts = parts.iter().filter(|_| parts.len() > 1);
             groups.extend(parts.map(|((format, profile), of_it)| {
-                let key = Key::Format { is_under_several: false, format };
+                let key = GroupKey::Format { is_under_several: false, format };
                 self.group_of_sessions(key, of_it.clone(), Under::One(profile), true)
             }));
         }
         if !under_several.is_empty() {
-            let all = Key::Sessions { is_under_several: true };
+            let all = GroupKey::Sessions { is_under_several: true };
             groups.push(self.group_of_sessions(all, under_several, Under::Each, false));
             let parts = parts_of_several.iter().filter(|_| parts_of_several.len() > 1);
             groups.extend(parts.map(|(format, of_it)| {
-                let key = Key::Format { is_under_several: true, format };
+                let key = GroupKey::Format { is_under_several: true, format };
                 self.group_of_sessions(key, of_it.clone(), Under::Each, true)
             }));
         }
@@ -184,7 +186,7 @@ impl Report {
         }
         let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
             let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
-            Group { key: Key::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
+            Group { key: GroupKey::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
         };
         vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
     }
@@ -197,7 +199,7 @@ impl Report {
     /// Makes a group of recorded sessions, whose title says of which formats they are where the report has several.
     fn group_of_sessions<'r>(
         &self,
-        key: Key,
+        key: GroupKey,
         sessions: Vec<&'r str>,
         under: Under<'r>,
         is_part: bool,

@@ -3,9 +3,9 @@
 use super::{Compared, policies};
 use crate::grid::numbers::{self, NONE, or_none};
 use crate::grid::{Grid, Of};
-use crate::input::profile::price::Part;
+use crate::input::profile::price::VariedRate;
 use crate::measure::BreakEven;
-use crate::measure::sensitivity::{Cell, Flip, OpenOrders, Row, Sensitivity};
+use crate::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
 use crate::report::ALL;
 
 /// The most characters of a line for names of profiles.
@@ -82,7 +82,7 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let heads: &[&str] = if is_counted { &["profile", "as of", "tokens"] } else { &["profile", "as of"] };
     let columns = [named(heads), letters].concat();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
-    let largest = |row: &Row| row.cells.iter().filter_map(Cell::cost).fold(0.0, f64::max);
+    let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
     let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
     let decimals = grid.rows.iter().map(|it| numbers::decimals(largest(it))).max().unwrap_or(4);
     let decimals = if is_dear { decimals.min(4) } else { decimals };
@@ -122,7 +122,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
 }
 
 /// Writes an order by cost: `C < A = B`.
-fn order(row: &Row, letters: &[String]) -> String {
+fn order(row: &PriceRow, letters: &[String]) -> String {
     let mut text = String::new();
     let mut last = None;
     for policy in row.order() {
@@ -136,7 +136,7 @@ fn order(row: &Row, letters: &[String]) -> String {
     if text.is_empty() { NONE.to_owned() } else { text }
 }
 
-fn until(row: &Row, letters: &[String]) -> String {
+fn until(row: &PriceRow, letters: &[String]) -> String {
     let Some(nearest) = row.nearest else { return NONE.to_owned() };
     format!("{} × {}: {}", nearest.part.name(), significant(nearest.factor), letters[nearest.policy])
 }
@@ -183,8 +183,9 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
     let letters = letters(all);
     let cells = || grid.rows.iter().flat_map(|it| &it.cells);
     // Most lists have no price for some of it, and nobody stores anything under most rules.
-    let is_paid = |part: &Part| *part == Part::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
-    let parts: Vec<Part> = Part::ALL.into_iter().filter(is_paid).collect();
+    let is_paid =
+        |part: &VariedRate| *part == VariedRate::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
+    let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).collect();
     let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
     let mut rows = Vec::new();
     for (profile, row) in all.profiles.iter().zip(&grid.rows) {
@@ -284,7 +285,7 @@ pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> 
     wins.sort_by_key(|it| std::cmp::Reverse(it.0));
     let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).collect();
     let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
-    let cost = |row: &Row| row.cheapest().and_then(|it| row.cells[it].cost());
+    let cost = |row: &PriceRow| row.cheapest().and_then(|it| row.cells[it].cost());
     let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
     let (cost, profile, policy) = priced.min_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(format!(
@@ -300,7 +301,7 @@ pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> 
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     let mut notes: Vec<String> = free(it).into_iter().collect();
-    if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(Cell::is_stopped) {
+    if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     let is_silent =

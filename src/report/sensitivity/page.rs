@@ -4,13 +4,13 @@ use super::grids::{cheapest_by, heading, legend, letters, notes, several, tables
 use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::grid::numbers::{counted, percent};
-use crate::input::profile::price::Part as Rate;
-use crate::measure::sensitivity::{Row, Sensitivity};
-use crate::report::chart::distribution::{Distribution, Line as Spread, Session};
-use crate::report::chart::names::Policy;
-use crate::report::chart::tornado::{Bar, Line, Tornado};
-use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece};
+use crate::input::profile::price::VariedRate as Rate;
+use crate::measure::sensitivity::{PriceRow, Sensitivity};
+use crate::report::chart::distribution::{Distribution, DotLine as Spread, SessionDot};
+use crate::report::chart::names::PolicyLabel;
+use crate::report::chart::tornado::{Tornado, TornadoBar, TornadoLine};
+use crate::report::chart::{PageChart, figure};
+use crate::report::page::{Card, Page, PagePart, PagePiece};
 use crate::report::template;
 
 /// The most price lists whose rates are drawn.
@@ -22,12 +22,12 @@ const LISTS: usize = 8;
 /// What the template says.
 pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     let first = it.grids.first();
-    let figures: Vec<Figure> = first.map(|grid| figures(it, grid)).unwrap_or_default();
+    let figures: Vec<PageChart> = first.map(|grid| figures(it, grid)).unwrap_or_default();
     let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
     let policies = letters(it).iter().zip(&it.policies).map(letter).collect();
     let tables = tables(it, false).into_iter().flat_map(|grid| {
-        let words = legend(&grid, &[]).map(Piece::Text);
-        std::iter::once(Piece::table(grid)).chain(words)
+        let words = legend(&grid, &[]).map(PagePiece::Text);
+        std::iter::once(PagePiece::table(grid)).chain(words)
     });
     let page = Page {
         command: "sensitivity",
@@ -40,16 +40,16 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
         answers: first.and_then(|grid| answer(it, grid)).into_iter().collect(),
         rests_on: notes(it),
         parts: vec![
-            Part::picture(Piece::pictures(figures)),
-            Part::tables(Piece::list("Policies", policies).into_iter().chain(tables).collect()),
+            PagePart::picture(PagePiece::pictures(figures)),
+            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).collect()),
         ],
     };
     page.write()
 }
 
 /// Says which policy is the cheapest under most price lists.
-fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
-    let rows: Vec<&Row> = grid.rows.iter().filter(|it| !it.is_free()).collect();
+fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
+    let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).collect();
     let (n, best) = winner(it, grid)?;
     let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).collect();
     let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
@@ -58,11 +58,11 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Answer> {
         (low, high) => format!("It keeps {low} to {high} of the needed evidence."),
     });
     let cheapest = cheapest_by(it, &it.policies);
-    Some(Answer {
+    Some(Card {
         number: format!("{n} of {}", rows.len()),
         what: format!("price lists: {} is the cheapest", it.policies[best]),
         words: kept.into_iter().chain(cheapest).collect(),
-        ..Answer::default()
+        ..Card::default()
     })
 }
 
@@ -73,7 +73,7 @@ fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
-fn figures(it: &Sensitivity, grid: &Compared) -> Vec<Figure> {
+fn figures(it: &Sensitivity, grid: &Compared) -> Vec<PageChart> {
     let spread = spread(it, grid).map(|it| figure("lists", &it));
     spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).collect()
 }
@@ -86,11 +86,11 @@ fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
                 let (own, first) = (row.cells.get(nth)?, row.cells.first()?);
                 let change = own.cost()? / first.cost()? - 1.0;
                 (same_work(own, first) && change.is_finite())
-                    .then(|| Session { scenario: profile.name.clone(), change })
+                    .then(|| SessionDot { scenario: profile.name.clone(), change })
             },
         );
-        let of: Vec<Session> = of.collect();
-        (of.len() > 1).then(|| Spread::new(Policy::new(&it.policies[nth], nth), of))
+        let of: Vec<SessionDot> = of.collect();
+        (of.len() > 1).then(|| Spread::new(PolicyLabel::new(&it.policies[nth], nth), of))
     };
     let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).collect();
     let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
@@ -106,19 +106,19 @@ fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
 /// first price lists.
 fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
     let (_, best) = winner(it, grid)?;
-    let line = |(nth, (profile, row)): (usize, (&String, &Row))| {
+    let line = |(nth, (profile, row)): (usize, (&String, &PriceRow))| {
         let (own, first) = (row.cells.get(best)?, row.cells.first()?);
         let declared = own.cost()? / first.cost()? - 1.0;
         let bar = |rate: Rate| {
             let [own, first] = [own.cost_at(rate), first.cost_at(rate)];
             let end = |nth: usize| Some(own[nth]? / first[nth]? - 1.0).filter(|it| it.is_finite());
-            Some(Bar { about: rate.name(), ends: [end(0)?, end(1)?] })
+            Some(TornadoBar { about: rate.name(), ends: [end(0)?, end(1)?] })
         };
-        Line::of(Policy::new(profile, nth), declared, Rate::ALL.into_iter().filter_map(bar))
+        TornadoLine::of(PolicyLabel::new(profile, nth), declared, Rate::ALL.into_iter().filter_map(bar))
             .filter(|_| same_work(own, first))
     };
     let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
-    let lines: Vec<Line> = lists.enumerate().filter_map(line).take(LISTS).collect();
+    let lines: Vec<TornadoLine> = lists.enumerate().filter_map(line).take(LISTS).collect();
     (best > 0 && !lines.is_empty()).then(|| Tornado {
         title: "Effect of each rate, a tenth lower to a tenth higher",
         subject: format!(

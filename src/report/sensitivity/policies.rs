@@ -5,7 +5,7 @@ use super::grids::title;
 use crate::grid::Grid;
 use crate::grid::numbers::{self, NONE};
 use crate::measure::Label;
-use crate::measure::sensitivity::{Cell, Sensitivity};
+use crate::measure::sensitivity::{PriceCell, Sensitivity};
 use crate::quantity::UNLIMITED;
 
 /// The labels and their names.
@@ -23,19 +23,19 @@ pub(super) fn word(label: Option<Label>) -> &'static str {
 }
 
 /// Returns the share of tool output that prompts last showed; `None` if there is none.
-pub(super) fn results_shown(cell: &Cell) -> Option<f64> {
+pub(super) fn results_shown(cell: &PriceCell) -> Option<f64> {
     let results = &cell.tally.outcome.tool_results;
     (results.raw_tokens > 0).then(|| results.visible_tokens as f64 / results.raw_tokens as f64)
 }
 
 /// Returns the longest prompt as a share of the limit; nothing without a limit.
-pub(super) fn of_limit(cell: &Cell) -> Option<f64> {
+pub(super) fn of_limit(cell: &PriceCell) -> Option<f64> {
     let limit = cell.tally.limits.prompt;
     (limit != UNLIMITED && limit > 0).then(|| cell.tally.sums.main.prompt_max as f64 / limit as f64)
 }
 
 /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
-pub(super) fn recovery_tokens(cell: &Cell) -> Option<f64> {
+pub(super) fn recovery_tokens(cell: &PriceCell) -> Option<f64> {
     cell.tally.has_needs.then_some(cell.tally.recovery_input + cell.tally.recovery_output)
 }
 
@@ -54,17 +54,17 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
         "labels",
     ];
     let rows = letters.iter().enumerate().map(|(policy, letter)| {
-        let cells: Vec<&Cell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).collect();
+        let cells: Vec<&PriceCell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).collect();
         let priced =
             grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|cell| cell.rank.is_some()));
         let n_cheapest = grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
-        let percent = |number: fn(&Cell) -> Option<f64>| range(&cells, number, numbers::percent);
+        let percent = |number: fn(&PriceCell) -> Option<f64>| range(&cells, number, numbers::percent);
         let tokens = |it: f64| numbers::short(it.round() as u64);
         vec![
             letter.clone(),
             format!("{n_cheapest} of {}", priced.count()),
             if policy == 0 { NONE.to_owned() } else { median_change(grid, policy) },
-            percent(Cell::kept),
+            percent(PriceCell::kept),
             range(&cells, recovery_tokens, tokens),
             percent(results_shown),
             percent(of_limit),
@@ -75,7 +75,11 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
 }
 
 /// Writes the range of a number over all profiles; a single number if both ends look the same.
-fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64) -> String) -> String {
+fn range(
+    cells: &[&PriceCell],
+    number: fn(&PriceCell) -> Option<f64>,
+    written: impl Fn(f64) -> String,
+) -> String {
     let numbers = || cells.iter().filter_map(|it| number(it));
     let (least, most) = (numbers().reduce(f64::min), numbers().reduce(f64::max));
     match least.zip(most).map(|(least, most)| (written(least), written(most))) {
@@ -86,7 +90,7 @@ fn range(cells: &[&Cell], number: fn(&Cell) -> Option<f64>, written: impl Fn(f64
 }
 
 /// Returns whether two policies did the same work under a price list.
-pub(super) fn same_work(cell: &Cell, first: &Cell) -> bool {
+pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
     // The requests of a memory are its own: the same sessions are the same work.
     let is_of_memory = cell.remembered.is_some() && !cell.is_stopped() && !first.is_stopped();
     is_of_memory || cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed
@@ -94,7 +98,7 @@ pub(super) fn same_work(cell: &Cell, first: &Cell) -> bool {
 
 /// Writes the median of the changes of cost against the first policy.
 fn median_change(grid: &Compared, policy: usize) -> String {
-    let share = |cells: &[Cell]| {
+    let share = |cells: &[PriceCell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
         let share = cell.cost()? / first.cost()?;
         Some(share).filter(|it| same_work(cell, first) && it.is_finite())

@@ -13,7 +13,7 @@ pub const SCHEMA: &str = "ctxsim.sweep/1";
 /// A shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shard {
+pub struct SweepShard {
     schema: String,
     /// Its number and the number of shards, from 1.
     pub shard: [usize; 2],
@@ -47,7 +47,7 @@ pub fn shard(
     sweep: SweepHead,
     points: Vec<SweepPoint>,
 ) -> Result<String, serde_json::Error> {
-    page(&Shard { schema: SCHEMA.to_owned(), shard, sweep, points })
+    page(&SweepShard { schema: SCHEMA.to_owned(), shard, sweep, points })
 }
 
 /// Merges shards, each with its file.
@@ -64,7 +64,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut head: Option<SweepHead> = None;
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
     for (file, text) in files {
-        let shard: Shard = match serde_json::from_str(text) {
+        let shard: SweepShard = match serde_json::from_str(text) {
             Ok(shard) => shard,
             Err(error) => {
                 problem(

@@ -8,9 +8,9 @@ use crate::grid::numbers::{NONE, counted, signed};
 use crate::grid::shell::quoted;
 use crate::grid::{Grid, Row};
 use crate::report::chart::figure;
-use crate::report::chart::forest::{Forest, Line};
+use crate::report::chart::forest::{Forest, ForestLine};
 use crate::report::metric::COST;
-use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
+use crate::report::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::report::template;
 
 /// Returns a sweep as a page.
@@ -27,11 +27,11 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
     for (row, nth) in points.rows.iter_mut().skip(1).zip(&all) {
         row.note = mark(it, *nth).map(str::to_owned);
     }
-    let points = Piece::table_with(points, |name| {
+    let points = PagePiece::table_with(points, |name| {
         it.points.iter().find(|it| short(&it.set) == name).map(|point| command(it, point))
     });
     let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).collect();
-    let set = Piece::list("Set at every point", head.set.clone());
+    let set = PagePiece::list("Set at every point", head.set.clone());
     let page = Page {
         command: "sweep",
         title: format!("{} varied against {}", head.policy, head.base),
@@ -39,9 +39,9 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
         answers: vec![answer(it)],
         rests_on: rests_on(it),
         parts: vec![
-            Part::picture(Piece::pictures(figures)),
-            Part::tables(matrix(it).map(Piece::table).into_iter().chain([points]).collect()),
-            Part::assumptions(Piece::list("Varied", varied).into_iter().chain(set).collect()),
+            PagePart::picture(PagePiece::pictures(figures)),
+            PagePart::tables(matrix(it).map(PagePiece::table).into_iter().chain([points]).collect()),
+            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).collect()),
         ],
     };
     page.write()
@@ -72,17 +72,17 @@ fn kept_by(it: &SweepPoint) -> String {
     kept(it.numbers.get("evidence_kept"))
 }
 
-fn answer(it: &Sweep) -> Answer {
+fn answer(it: &Sweep) -> Card {
     let told = words(it);
     let Some((nth, change)) = it.knee.and_then(|nth| Some((nth, change(&it.points[nth])?))) else {
-        return Answer { number: format!("Keep {}", it.head.base), what: told, ..Answer::default() };
+        return Card { number: format!("Keep {}", it.head.base), what: told, ..Card::default() };
     };
     let point = &it.points[nth];
     let ends = assumed(point);
     let is_open = ends.is_some_and(|[low, high]| low * high < 0.0);
     let open = is_open
         .then(|| format!("Whether it is cheaper than {} depends on the recovery assumptions.", it.head.base));
-    Answer {
+    Card {
         number: signed(change),
         what: format!(
             "at {}, the knee of the front: {}",
@@ -95,7 +95,7 @@ fn answer(it: &Sweep) -> Answer {
         words: open.into_iter().chain([told]).collect(),
         code: Some(command(it, point)),
         tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
-        ..Answer::default()
+        ..Card::default()
     }
 }
 
@@ -122,11 +122,11 @@ fn curve(it: &Sweep) -> Option<Forest> {
         let name =
             mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
         let name = short(&point.set) + &name;
-        let line = Line::of_cost(name, change(point)?, None, kept_by(point));
+        let line = ForestLine::of_cost(name, change(point)?, None, kept_by(point));
         let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
-        Some(if is_open { Line { tone: Tone::Plain, ..line } } else { line })
+        Some(if is_open { ForestLine { tone: Tone::Plain, ..line } } else { line })
     };
-    let lines: Vec<Line> = it.points.iter().enumerate().filter_map(line).collect();
+    let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).collect();
     (lines.len() > 1).then(|| Forest {
         title: "Change in cost over the values".to_owned(),
         subject: path.clone(),

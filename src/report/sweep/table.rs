@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::{Numbers, Objective, Sweep, short};
+use super::{Objective, PointNumbers, Sweep, short};
 use crate::grid::numbers::{self, NONE, counted, or_none, percent};
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 use crate::report::metric;
 use crate::report::remembered;
 
@@ -79,7 +79,7 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
     let of_objectives = objectives.iter().map(|of| heading(*of, it));
     let headings: Vec<&str> =
         [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).collect();
-    let row = |name: String, numbers: &Numbers, base: Option<&Numbers>, label: String| {
+    let row = |name: String, numbers: &PointNumbers, base: Option<&PointNumbers>, label: String| {
         let mut row = vec![name];
         row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
         let change = numbers.get(metric::COST).zip(base.and_then(|it| it.get(metric::COST)));
@@ -98,7 +98,7 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
         let base = Some(&point.base).filter(|_| point.is_same_work());
         rows.push(row(short(&point.set) + &mark(*at), &point.numbers, base, label(point)));
     }
-    Grid::new("", 1, &headings, rows).with(Kind::Name, &[headings.len() - 1])
+    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1])
 }
 
 /// Returns the heading of an objective; of what is remembered, that of the kind of memory.
@@ -115,7 +115,7 @@ fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
     }
 }
 
-fn cell(objective: Objective, numbers: &Numbers, decimals: usize) -> String {
+fn cell(objective: Objective, numbers: &PointNumbers, decimals: usize) -> String {
     let Some(number) = objective.number(numbers) else { return NONE.to_owned() };
     match objective {
         Objective::Cost => numbers::fixed(number, decimals),

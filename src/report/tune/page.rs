@@ -1,13 +1,13 @@
 //! What tuning found, as a page: whether a variant is recommended, how all of them did on what was held out, and why.
 
 use super::table::{against, block_grids, grid, of_whom, varied};
-use super::{Part as Results, Tuned, TunedPoint, named};
+use super::{TunePart as Results, Tuned, TunedPoint, named};
 use crate::grid::numbers::{counted, interval, signed};
-use crate::report::chart::forest::{Forest, Line};
+use crate::report::chart::forest::{Forest, ForestLine};
 use crate::report::chart::frontier::{ADVISED, BASE, Frontier, KEPT, Point};
-use crate::report::chart::names::Policy;
-use crate::report::chart::{Figure, figure};
-use crate::report::page::{Answer, Page, Part, Piece, Tone, kept};
+use crate::report::chart::names::PolicyLabel;
+use crate::report::chart::{PageChart, figure};
+use crate::report::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::report::template;
 
 /// Returns what was found as a page.
@@ -34,9 +34,9 @@ pub fn page(it: &Tuned) -> Result<String, template::Error> {
             .chain(it.optimism.map(against))
             .collect(),
         parts: vec![
-            Part::picture(Piece::pictures(frontier.into_iter().chain(forest).collect())),
-            Part::tables(std::iter::once(table).chain(block_grids(it)).map(Piece::table).collect()),
-            Part::causes(Piece::list("What was tried", varied(it))),
+            PagePart::picture(PagePiece::pictures(frontier.into_iter().chain(forest).collect())),
+            PagePart::tables(std::iter::once(table).chain(block_grids(it)).map(PagePiece::table).collect()),
+            PagePart::causes(PagePiece::list("What was tried", varied(it))),
         ],
     };
     page.write()
@@ -73,7 +73,7 @@ fn judged(parts: &[Results]) -> Option<&Results> {
     parts.last()
 }
 
-fn answer(it: &Tuned) -> Answer {
+fn answer(it: &Tuned) -> Card {
     let out = judged(&it.parts);
     let change = out.and_then(Results::change);
     let sure = out
@@ -83,7 +83,7 @@ fn answer(it: &Tuned) -> Answer {
         .and_then(Results::kept_words)
         .map_or_else(String::new, |it| format!("; {it} of the evidence kept"));
     match &it.reason {
-        Some(reason) => Answer {
+        Some(reason) => Card {
             number: format!("Keep {}", it.base),
             what: format!("Nothing is recommended: {reason}."),
             words: change
@@ -93,15 +93,15 @@ fn answer(it: &Tuned) -> Answer {
                 .into_iter()
                 .collect(),
             sure: sure.map(|it| format!("The best: {it}")),
-            ..Answer::default()
+            ..Card::default()
         },
-        None => Answer {
+        None => Card {
             number: change.map_or_else(String::new, signed),
             what: format!("with {}{kept}: the held-out sessions confirm it", named(&it.chosen)),
             sure,
             code: Some(it.chosen.join("\n")).filter(|it| !it.is_empty()),
             tone: Tone::Better,
-            ..Answer::default()
+            ..Card::default()
         },
     }
 }
@@ -112,18 +112,18 @@ fn distinct(it: &Tuned) -> impl Iterator<Item = (usize, &TunedPoint)> {
 }
 
 /// Draws what variants cost and keep on the sessions held out.
-fn frontier(it: &Tuned) -> Option<Figure> {
+fn frontier(it: &Tuned) -> Option<PageChart> {
     let first = judged(&it.points.first()?.parts)?;
     let base = Point {
         mark: Some(BASE),
-        ..Point::new(Policy::new(&it.base, 0), first.base_cost?, first.base_kept?)
+        ..Point::new(PolicyLabel::new(&it.base, 0), first.base_cost?, first.base_kept?)
     };
     let points = distinct(it).filter_map(|(nth, point)| {
         let part = judged(&point.parts)?;
         let (usd, own) = (part.base_cost?, part.cost?);
         let ends = part.spread.and_then(|it| it.interval).map(|ends| ends.map(|end| usd * (1.0 + end)));
         let mark = (nth == 0).then_some(if it.is_recommended { ADVISED } else { "best" });
-        let own = Point::new(Policy::new(&named(&point.set), nth + 1), own, part.evidence_kept?);
+        let own = Point::new(PolicyLabel::new(&named(&point.set), nth + 1), own, part.evidence_kept?);
         Some(Point { usd_interval: ends, mark, ..own })
     });
     let subject = format!("{}, {}", it.policy, held_out(it));
@@ -136,11 +136,16 @@ fn held_out(it: &Tuned) -> &'static str {
 }
 
 /// Draws the change in cost of each variant.
-fn forest(it: &Tuned) -> Option<Figure> {
+fn forest(it: &Tuned) -> Option<PageChart> {
     let lines = distinct(it).filter_map(|(_, point)| {
         let part = judged(&point.parts)?;
         let says = kept(part.evidence_kept);
-        Some(Line::of_cost(named(&point.set), part.change()?, part.spread.and_then(|it| it.interval), says))
+        Some(ForestLine::of_cost(
+            named(&point.set),
+            part.change()?,
+            part.spread.and_then(|it| it.interval),
+            says,
+        ))
     });
     let forest = Forest {
         title: "Change in cost of each variant".to_owned(),

@@ -6,16 +6,14 @@ use serde::Serialize;
 use super::TunedSession;
 use crate::grid::numbers::{counted, interval, percent, signed};
 use crate::measure::limits::{
-    BLOCKS_MIN, Limit, Over, Sample, blocks, limits, limits_of_all, summed, unit, widest,
+    BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
 };
 use crate::measure::{Spread, Tally};
 
 /// A variant on one part of the sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
-    /// The number of sessions.
+pub struct TunePart {
     pub sessions: usize,
-    /// The number of projects.
     pub projects: usize,
     /// Its cost in US dollars; `None` if it stops elsewhere than the base in a session, or if a price is unknown.
     pub cost: Option<f64>,
@@ -46,7 +44,6 @@ pub struct BlockPart {
     pub over: Over,
     /// Its name: the working folder, or the month, the week or the day, UTC.
     pub name: String,
-    /// The number of its sessions.
     pub sessions: usize,
     /// What the base costs in it, in US dollars.
     pub base_cost: f64,
@@ -75,24 +72,24 @@ impl<'s> Picked<'s> {
     }
 
     /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
-    fn costs(&self) -> Option<Pair> {
+    fn costs(&self) -> Option<NumberPair> {
         let (own, base) = (self.run(), &self.session.base);
         let is_same = own.outcome.turns_completed == base.outcome.turns_completed;
         cost(own).zip(cost(base)).filter(|_| is_same)
     }
 
     /// Returns the evidence that is kept, and that is needed; of memories, what is remembered, and what the base remembers.
-    fn kept(&self) -> Option<Pair> {
+    fn kept(&self) -> Option<NumberPair> {
         self.session.kept(self.run(), self.nth.map_or(0, |it| it + 1))
     }
 
-    fn sample(&self, pair: Pair) -> Sample<'s> {
-        Sample { pair, project: &self.session.project, at_ms: self.session.last_ms }
+    fn sample(&self, pair: NumberPair) -> RatioSample<'s> {
+        RatioSample { pair, project: &self.session.project, at_ms: self.session.last_ms }
     }
 }
 
 /// Returns the samples of a ratio.
-fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<Pair>) -> Vec<Sample<'s>> {
+fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
     all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).collect()
 }
 
@@ -115,7 +112,7 @@ pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
 }
 
-impl Part {
+impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
         let [costs, kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
@@ -127,7 +124,7 @@ impl Part {
     pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
         let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).collect();
         let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
-        let samples: Vec<Vec<Sample<'_>>> = samples.collect();
+        let samples: Vec<Vec<RatioSample<'_>>> = samples.collect();
         let mut limits = limits_of_all(&samples).into_iter();
         let both = samples.chunks_exact(2);
         picked
@@ -143,13 +140,13 @@ impl Part {
     /// Puts results together.
     fn with(
         all: &[Picked<'_>],
-        of_costs: &[Sample<'_>],
-        of_kept: &[Sample<'_>],
+        of_costs: &[RatioSample<'_>],
+        of_kept: &[RatioSample<'_>],
         [cost_limits, evidence_limits]: [Vec<Limit>; 2],
     ) -> Self {
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| summed(it.into_iter()));
-        let pairs: Vec<Pair> = of_costs.iter().map(|it| it.pair).collect();
+        let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).collect();
         let kept = summed(of_kept.iter().map(|it| it.pair));
         let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
         let evidence_limits = of_share(evidence_limits);
@@ -251,10 +248,10 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
 /// Returns the projects and the blocks of time that limits rest on.
 pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     let samples = samples(all, Picked::costs);
-    let needs: Vec<Sample<'_>> = self::samples(all, Picked::kept);
+    let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
     let of = |over: Over| {
         let kept = blocks(over, &needs);
-        let part = |it: &crate::measure::limits::Block<'_, '_>| {
+        let part = |it: &crate::measure::limits::SampleBlock<'_, '_>| {
             let (own, base) = it.pair();
             let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
             BlockPart {
@@ -285,7 +282,7 @@ fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
 
 impl TunedSession {
     /// Returns the evidence that a run keeps, and that is needed; of memories, what the run at a place remembers (the base is at 0), and what the base remembers.
-    fn kept(&self, run: &Tally, place: usize) -> Option<Pair> {
+    fn kept(&self, run: &Tally, place: usize) -> Option<NumberPair> {
         let remembered = self.remembered.as_ref().and_then(|all| {
             let base = all.first().copied().filter(|it| *it > 0.0)?;
             Some((*all.get(place)?, base))
@@ -301,11 +298,11 @@ fn cost(run: &Tally) -> Option<f64> {
 }
 
 /// A number of a session, and its baseline.
-type Pair = (f64, f64);
+type NumberPair = (f64, f64);
 
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
-fn without_best(samples: &[Sample<'_>]) -> Option<f64> {
+fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
     let mut of = blocks(Over::Projects, samples);
     if of.len() < 2 {
         of = blocks(Over::Sessions, samples);

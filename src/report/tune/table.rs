@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{BlockPart, Part, Tuned, TunedPoint, named};
+use super::{BlockPart, TunePart, Tuned, TunedPoint, named};
 use crate::grid::numbers::{
     self, counted, fixed, fixed_or_none, listed, or_none, percent, signed, thousands,
 };
 use crate::grid::prose::wrap;
 use crate::grid::terminal::draw;
-use crate::grid::{Grid, Kind};
+use crate::grid::{CellKind, Grid};
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
@@ -65,7 +65,7 @@ pub(in crate::report) fn block_grid(title: &str, blocks: &[BlockPart]) -> Grid {
         ]
     };
     let headings = ["block", "one", "sessions", "base USD", "Δ cost", "kept"];
-    Grid::new(title, 1, &headings, blocks.iter().map(row)).with(Kind::Text, &[1])
+    Grid::new(title, 1, &headings, blocks.iter().map(row)).with(CellKind::Text, &[1])
 }
 
 /// Says what was varied, and what was not.
@@ -111,11 +111,11 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
     let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).collect();
     let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
-    let own = |it: &Part| {
+    let own = |it: &TunePart| {
         [fixed_or_none(it.cost, decimals), or_none(it.change(), signed), or_none(it.evidence_kept, percent)]
     };
     let base =
-        |it: &Part| [fixed_or_none(it.base_cost, decimals), signed(0.0), or_none(it.base_kept, percent)];
+        |it: &TunePart| [fixed_or_none(it.base_cost, decimals), signed(0.0), or_none(it.base_kept, percent)];
     let mut rows: Vec<Vec<String>> = Vec::new();
     let row = |name: String, cells: &mut dyn Iterator<Item = [String; 3]>| {
         std::iter::once(name).chain(cells.flatten()).collect::<Vec<_>>()
@@ -146,7 +146,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     wrap(&format!("{what}: {}", named(&it.chosen)), "", width, text);
     match it.parts.as_slice() {
         [own, out] => {
-            let line = |head: &str, part: &Part, more: &str, text: &mut String| {
+            let line = |head: &str, part: &TunePart, more: &str, text: &mut String| {
                 wrap(
                     &format!("{}: {}{more}", counted(part.sessions, "session"), part.words()),
                     head,

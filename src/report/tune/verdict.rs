@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{HELD_OUT_MIN, Part, SplitBy, Tuned, named};
+use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, named};
 use crate::grid::numbers::{counted, interval, percent, signed};
 use crate::measure::SAME;
 use crate::measure::limits::Limit;
@@ -109,14 +109,14 @@ impl Tuned {
 
 impl Tuned {
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
-    pub(super) fn forbids(&self, out: &Part) -> Option<Reason> {
+    pub(super) fn forbids(&self, out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
         self.forbids_on(out, "on the held-out sessions")
             .or_else(|| self.forbids_on(in_turn?, "where each project is held out in turn"))
     }
 
     /// Returns why the choice does not hold on what it was not made on.
-    fn forbids_on(&self, out: &Part, place: &str) -> Option<Reason> {
+    fn forbids_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
         let (base, floor) = (&self.base, self.min_evidence);
         let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
             let text = format!(
@@ -155,12 +155,12 @@ impl Tuned {
 }
 
 /// Says which blocks the lower limit of the evidence is over.
-fn over(part: &Part) -> String {
+fn over(part: &TunePart) -> String {
     limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |(over, _)| over)
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
-fn at_least(part: &Part) -> String {
+fn at_least(part: &TunePart) -> String {
     let low = limit(&part.evidence_limits, |it| it[0]);
     low.map_or_else(String::new, |(over, ends)| format!(": it keeps at least {}{over}", percent(ends[0])))
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{TimelineBuilder, before_request};
 use crate::quantity::ix;
 use crate::rng::Seed;
-use crate::timeline::facts::{DrawSource, Fact, FactPlane, Form, Plant, Probe, Share};
+use crate::timeline::facts::{DrawSource, Fact, FactForm, FactPlane, ItemShare, Plant, Probe};
 use crate::timeline::{ItemIx, StepIx, When};
 
 /// Facts as they come.
@@ -16,7 +16,7 @@ pub(super) struct OpenFacts {
     /// By name: its last plant.
     last: IndexMap<String, u32>,
     plants: Vec<Plant>,
-    places: Vec<Option<Share>>,
+    places: Vec<Option<ItemShare>>,
     repeats: Vec<(u32, ItemIx)>,
     /// Whether everything is asked for at the end of the load.
     asks_at_end: bool,
@@ -27,7 +27,7 @@ pub(super) struct OpenFacts {
 impl TimelineBuilder {
     /// Records that the last item states a fact, by name: its first version, or the next one, with the change
     /// of a running total.
-    pub fn plant(&mut self, fact: &str, form: Form, delta: i32) {
+    pub fn plant(&mut self, fact: &str, form: FactForm, delta: i32) {
         let item = self.next_item().saturating_sub(1);
         let facts = &mut self.facts;
         let nth = ix(facts.plants.len());
@@ -38,7 +38,7 @@ impl TimelineBuilder {
     }
 
     /// Sets the position of the last planted fact within its item.
-    pub fn placed(&mut self, place: Share) {
+    pub fn placed(&mut self, place: ItemShare) {
         let facts = &mut self.facts;
         facts.places.resize(facts.plants.len(), None);
         if let Some(last) = facts.places.last_mut() {

@@ -8,18 +8,17 @@ use crate::timeline::{Capability, Kind, Preserve};
 
 /// The sizes of an item in its renditions, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct ItemSizes {
     /// As received.
     pub raw: u32,
     /// Its exact excerpt.
     pub excerpt: u32,
-    /// Its summary.
     pub summary: u32,
     /// Its recovery handle.
     pub handle: u32,
 }
 
-impl Sizes {
+impl ItemSizes {
     /// Sizes of an item with no other rendition than the full one.
     pub fn whole(raw: u32) -> Self {
         Self { raw, excerpt: raw, summary: raw, handle: 0 }
@@ -31,8 +30,7 @@ impl Sizes {
 pub struct NewItem<'a> {
     /// What it is.
     pub kind: Kind,
-    /// Its sizes.
-    pub sizes: Sizes,
+    pub sizes: ItemSizes,
     /// The tool, for calls and results.
     pub tool: &'a str,
     /// Why it may be needed again.
@@ -56,7 +54,7 @@ pub struct NewItem<'a> {
 impl<'a> NewItem<'a> {
     /// An item with only a kind and a size.
     pub fn plain(kind: Kind, tokens: u32) -> Self {
-        let sizes = Sizes::whole(tokens);
+        let sizes = ItemSizes::whole(tokens);
         Self {
             kind,
             sizes,
@@ -78,7 +76,13 @@ impl<'a> NewItem<'a> {
     }
 
     /// The result of the reply's n-th call.
-    pub fn result(tool: &'a str, answers: usize, sizes: Sizes, preserve: Preserve, recover: Recover) -> Self {
+    pub fn result(
+        tool: &'a str,
+        answers: usize,
+        sizes: ItemSizes,
+        preserve: Preserve,
+        recover: Recover,
+    ) -> Self {
         Self { kind: Kind::ToolResult, sizes, preserve, recover, answers, ..Self::call(tool, 0) }
     }
 }

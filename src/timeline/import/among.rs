@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::index::Indexed;
-use super::losses::Loss;
+use super::losses::LossReason;
 use super::undo::CompactedSession;
 use crate::timeline::Timeline;
 use crate::timeline::shared::Neighbours;
@@ -20,13 +20,18 @@ pub struct Among {
     /// The bytes of its recording.
     pub length: usize,
     /// What is left out of it.
-    losses: Vec<Loss>,
+    losses: Vec<LossReason>,
     /// What it was told last, and what it is then: the same sessions are compared often.
     told: Mutex<Option<(Neighbours, Arc<Timeline>)>>,
 }
 
 impl Among {
-    pub(super) fn new(indexed: Indexed, session: CompactedSession, file: &str, losses: &[Loss]) -> Self {
+    pub(super) fn new(
+        indexed: Indexed,
+        session: CompactedSession,
+        file: &str,
+        losses: &[LossReason],
+    ) -> Self {
         let (file, losses) = (file.to_owned(), losses.to_vec());
         Self { indexed, session, file, length: 0, losses, told: Mutex::default() }
     }

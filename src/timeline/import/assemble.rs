@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::content::Content;
 use super::harness::{Occasion, Version};
 use super::losses::Losses;
-use super::transcript::{Cause, Compaction, Exchange, Named, Part, Transcript};
+use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, Transcript};
 use crate::quantity::{Cost, Tokens};
 use crate::timeline::{Kind, Usage};
 
@@ -34,21 +34,20 @@ pub(super) struct Reply {
 
 /// What stands in the place of a history.
 #[derive(Debug)]
-pub(super) struct Summary {
-    /// Its parts.
+pub(super) struct HistorySummary {
     pub(super) parts: Vec<Part>,
     /// The first part of the history that stays; beyond all parts, when none does.
     pub(super) stays_from: usize,
     /// Who wanted it.
-    pub(super) cause: Cause,
+    pub(super) cause: Remover,
     /// What the request for it was billed, if the log says so.
     pub(super) bill: Option<Usage>,
 }
 
-impl Summary {
+impl HistorySummary {
     /// Parts in the place of the whole history.
     pub(super) fn new(parts: Vec<Part>) -> Self {
-        Self { parts, stays_from: usize::MAX, cause: Cause::Harness, bill: None }
+        Self { parts, stays_from: usize::MAX, cause: Remover::Harness, bill: None }
     }
 
     /// A text in the place of the whole history.
@@ -64,7 +63,7 @@ pub(super) struct Assembler {
     /// The user's parts that no request has seen yet.
     pending: Pending,
     /// By name, the calls of the last reply and of those before it.
-    calls: IndexMap<String, Call>,
+    calls: IndexMap<String, AssembledCall>,
     /// By call, the place of its result among the parts.
     results: IndexMap<String, usize>,
     /// When the last thing after the last reply arrived.
@@ -77,7 +76,7 @@ struct Pending {
     parts: Vec<Part>,
     line: usize,
     at_ms: Option<i64>,
-    compacts: Option<Compaction>,
+    compacts: Option<LoggedCompaction>,
     summarised: Vec<Usage>,
     /// How many of the parts came before that.
     n_before: usize,
@@ -95,7 +94,7 @@ impl Pending {
 
 /// A call: which request made it, which of its calls it is, and its tool.
 #[derive(Debug)]
-struct Call {
+struct AssembledCall {
     exchange: usize,
     nth: usize,
     tool: String,
@@ -141,9 +140,9 @@ impl Assembler {
     }
 
     /// Records that the history was removed; only parts from this index on stay.
-    pub(super) fn compacted(&mut self, stays_from: usize, cause: Cause) {
+    pub(super) fn compacted(&mut self, stays_from: usize, cause: Remover) {
         let before = self.pending.compacts.map_or(cause, |it| it.cause);
-        self.pending.compacts = Some(Compaction { stays_from, cause: cause.max(before) });
+        self.pending.compacts = Some(LoggedCompaction { stays_from, cause: cause.max(before) });
         self.pending.n_before = self.pending.parts.len();
     }
 
@@ -154,7 +153,7 @@ impl Assembler {
     }
 
     /// Puts something in the place of the history.
-    pub(super) fn replaced(&mut self, line: usize, at_ms: Option<i64>, summary: Summary) {
+    pub(super) fn replaced(&mut self, line: usize, at_ms: Option<i64>, summary: HistorySummary) {
         self.compacted(summary.stays_from, summary.cause);
         for part in summary.parts {
             self.stood_in(line, at_ms, part);
@@ -236,7 +235,7 @@ impl Assembler {
         for named in reply.parts {
             if named.part.kind == Kind::ToolCall {
                 let tool = named.part.tool.clone();
-                self.calls.insert(named.call, Call { exchange, nth, tool });
+                self.calls.insert(named.call, AssembledCall { exchange, nth, tool });
                 nth += 1;
             }
             parts.push(named.part);

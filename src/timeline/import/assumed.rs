@@ -2,22 +2,22 @@
 
 use indexmap::IndexMap;
 
-use super::counting::Counting;
+use super::counting::SizeAssumptions;
 use super::harness::Conduct;
-use super::side_requests::{self, Inference};
+use super::side_requests::{self, SideRequestEvidence};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::input::policy::wildcard;
-use crate::input::scenario::{Assume, ExactExcerpt, NeedRule, SideRequest, TokenizerName, ToolAssume};
+use crate::input::scenario::{Assume, ExactExcerpt, HiddenRequest, NeedRule, TokenizerName, ToolAssume};
 use crate::quantity::{Decimal, Tokens, saturated};
 use crate::timeline::evidence::Recover;
-use crate::timeline::{Harness, Kind, NewItem, Preserve, Sizes, tool_form};
+use crate::timeline::{Harness, ItemSizes, Kind, NewItem, Preserve, tool_form};
 use crate::tokens;
 
 /// The assumptions of a scenario, with defaults filled in.
-pub(super) struct Assumed {
+pub(super) struct ScenarioAssumptions {
     /// How unrecorded sizes are counted.
-    pub(super) counting: Counting,
+    pub(super) counting: SizeAssumptions,
     /// How calls reveal which results were needed again.
     pub(super) needs: IndexMap<String, NeedRule>,
     /// The share by which a prompt must be smaller than a compacted one to avoid the compaction.
@@ -29,19 +29,19 @@ pub(super) struct Assumed {
     summary_tokens_max: Tokens,
     exact_excerpt: ExactExcerpt,
     handle_tokens_max: Tokens,
-    side_request: Option<SideRequest>,
-    inference: Inference,
+    side_request: Option<HiddenRequest>,
+    inference: SideRequestEvidence,
     tokenizer: Option<TokenizerName>,
     tools: Vec<ToolAssume>,
     harness: &'static str,
 }
 
-impl Assumed {
+impl ScenarioAssumptions {
     /// Takes assumptions that are complete, of a recording of some harness.
     pub(super) fn new(spec: &Assume, harness: &'static str) -> Self {
         let ratio = |ratio: Option<Decimal>| ratio.unwrap_or(Decimal::ONE);
         Self {
-            counting: Counting {
+            counting: SizeAssumptions {
                 chars_per_token: ratio(spec.chars_per_token),
                 user_chars_per_token: ratio(spec.user_chars_per_token),
                 counts_users: spec.tokenizer.is_none(),
@@ -57,7 +57,7 @@ impl Assumed {
             exact_excerpt: spec.exact_excerpt.unwrap_or_default(),
             handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
             side_request: spec.side_request,
-            inference: Inference {
+            inference: SideRequestEvidence {
                 delay_ms: spec.side_request_delay.map_or(0, |it| it.0),
                 cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
                 share: spec.side_request_share.unwrap_or(Decimal::ZERO),
@@ -82,9 +82,9 @@ impl Assumed {
     pub(super) fn harness(&self, transcript: &Transcript, conduct: &Conduct) -> Harness {
         let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
         let side_request_ms = match self.side_request {
-            None | Some(SideRequest::Usual | SideRequest::Inferred) => usual,
-            Some(SideRequest::None) => None,
-            Some(SideRequest::AfterTurn { delay }) => Some(delay.0),
+            None | Some(HiddenRequest::Usual | HiddenRequest::Inferred) => usual,
+            Some(HiddenRequest::None) => None,
+            Some(HiddenRequest::AfterTurn { delay }) => Some(delay.0),
         };
         let ttl = conduct.ttl().or(transcript.ttl);
         Harness {
@@ -97,7 +97,7 @@ impl Assumed {
 
     /// Returns whether the bills of a session's earlier requests are used.
     pub(super) fn asks_bills(&self) -> bool {
-        matches!(self.side_request, None | Some(SideRequest::Inferred))
+        matches!(self.side_request, None | Some(HiddenRequest::Inferred))
     }
 
     /// Returns the requests before which no side request is expected, where a session's own bills are asked.
@@ -142,14 +142,14 @@ impl Assumed {
         };
         let recover = Recover { handle: summary, local: summary, exact: excerpt };
         let preserve = rule.map_or(Preserve::None, |it| it.preserve);
-        NewItem::result(tool, answers, Sizes { raw, excerpt, summary, handle }, preserve, recover)
+        NewItem::result(tool, answers, ItemSizes { raw, excerpt, summary, handle }, preserve, recover)
     }
 }
 
 /// Describes the timeline's assumptions.
 pub(super) fn sentences(
     transcript: &Transcript,
-    assumed: &Assumed,
+    assumed: &ScenarioAssumptions,
     allotment: &Allotment,
     conduct: &Conduct,
 ) -> Vec<String> {
@@ -214,7 +214,7 @@ pub(super) fn sentences(
 }
 
 /// Describes how what the user says is counted.
-fn user_sentence(transcript: &Transcript, counting: &Counting) -> String {
+fn user_sentence(transcript: &Transcript, counting: &SizeAssumptions) -> String {
     let mut said = transcript.exchanges.iter().flat_map(Exchange::user);
     let is_counted = counting.counts_users && said.any(|it| it.tokens.is_some());
     let how = if is_counted {
@@ -248,7 +248,7 @@ fn front_sentence(overhead: Tokens, conduct: &Conduct) -> String {
 
 /// Describes what the recording leaves open: prompts that shrank, requests without usage, placeholder
 /// outputs.
-fn gaps(transcript: &Transcript, counting: &Counting, allotment: &Allotment) -> Vec<String> {
+fn gaps(transcript: &Transcript, counting: &SizeAssumptions, allotment: &Allotment) -> Vec<String> {
     let mut sentences = Vec::new();
     let is_told = |exchange: usize| transcript.exchanges[exchange].compacts.is_some();
     let n_resets = allotment.resets.iter().filter(|it| it.exchange > 0 && !is_told(it.exchange)).count();

@@ -4,19 +4,18 @@ mod record;
 
 use self::record::{AgentRecord, MetricsRecord, StepRecord};
 use super::assemble::{Assembler, Reply};
-use super::document::{self, Outline};
-use super::format::{Checked, Format};
+use super::document::{self, FrontOutline};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::milliseconds;
-use super::transcript::{Cause, Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped};
 use super::values::CallRecord;
 use crate::timeline::Kind;
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "atif",
     looks_like: "one JSON document with `schema_version` ATIF, `agent` and `steps`",
     place: "`trajectory.json` of each trial of a Harbor or Terminal-Bench job, and its `trajectory.cont-N.json`",
@@ -40,13 +39,13 @@ fn detect(head: &str) -> bool {
     if !head.contains("ATIF-") && !head.contains("\"step_id\"") {
         return false;
     }
-    let outline = Outline::of(head);
+    let outline = FrontOutline::of(head);
     let is_named = outline.get("schema_version").is_some_and(|it| it.starts_with("ATIF-"));
     is_named || outline.has("steps[].step_id") && outline.has("steps[].source")
 }
 
 /// Reads all trajectories of a recording.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let opened = ["steps", "subagent_trajectories", CHILDREN, "subagent_trajectories[].steps"];
     let (mut done, mut parent, mut child) = (Vec::new(), Trajectory::default(), Trajectory::default());
     document::each(lines, &opened, losses, |piece, losses| {
@@ -86,7 +85,6 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     transcripts
 }
 
-/// A trajectory.
 #[derive(Debug, Default)]
 struct Trajectory {
     id: String,
@@ -143,7 +141,7 @@ impl Trajectory {
         let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
         let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
         parts.extend(calls.map(CallRecord::into_named));
-        let (usage, cost) = MetricsRecord::billed(step.metrics, Bill::new(line, "metrics", losses));
+        let (usage, cost) = MetricsRecord::billed(step.metrics, BillReader::new(line, "metrics", losses));
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
@@ -170,7 +168,7 @@ impl Trajectory {
 
     /// Takes out the history, where a step says so.
     fn compact(&mut self) {
-        self.assembler.compacted(usize::MAX, Cause::Harness);
+        self.assembler.compacted(usize::MAX, Remover::Harness);
         self.is_copying = true;
     }
 

@@ -6,18 +6,17 @@ mod record;
 mod scan;
 mod session;
 
-use self::record::Record;
-use super::format::{Checked, Format};
+use self::record::ClaudeRecord;
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::Transcript;
 
 /// What the rules about harnesses call it.
 pub(super) const HARNESS: &str = "claude-code";
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "claude-code",
     looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
     place: "~/.claude/projects/PROJECT/SESSION.jsonl",
@@ -31,21 +30,21 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_message(&it)))
+    head.lines().any(|line| json::first::<ClaudeRecord<'_>>(line).is_some_and(|it| is_message(&it)))
 }
 
 /// Returns whether a record is one that a prompt may hold.
-fn is_message(record: &Record<'_>) -> bool {
+fn is_message(record: &ClaudeRecord<'_>) -> bool {
     let is_named = !record.uuid.0.is_empty() || !record.timestamp.0.is_empty();
     is_named && matches!(record.kind.0.as_ref(), "user" | "assistant") && record.message.is_some()
 }
 
 /// Reads a session, of the agent itself and of each of its sub-agents whose records the file holds: the branch that ends at the last
 /// message of each.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let lanes = node::read(lines, losses);
     let is_alone = lanes.len() == 1;
-    let lane = |(name, node::Lane { nodes, of_agent })| {
+    let lane = |(name, node::ClaudeLane { nodes, of_agent })| {
         let path = branch::follow(&nodes, losses);
         let mut transcript = session::gather(&nodes, &path, losses);
         transcript.harness = HARNESS;

@@ -2,22 +2,21 @@
 
 mod record;
 
-use self::record::{InfoRecord, Record, UsageRecord};
-use super::assemble::{Assembler, Reply, Summary};
-use super::format::{Checked, Format};
+use self::record::{CodexRecord, CodexTokenInfo, CodexUsage};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::format::{Checked, LogFormat};
 use super::harness::Version;
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::usage::{BillReader, Shaped};
 use crate::timeline::{Kind, Usage};
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "codex",
     looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
     place: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-*.jsonl",
@@ -31,11 +30,11 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines holds a record of a rollout.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_record(&it)))
+    head.lines().any(|line| json::first::<CodexRecord<'_>>(line).is_some_and(|it| is_record(&it)))
 }
 
 /// Returns whether a record is one of a rollout's.
-fn is_record(record: &Record<'_>) -> bool {
+fn is_record(record: &CodexRecord<'_>) -> bool {
     let is_kind = matches!(
         record.kind.0.as_ref(),
         "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
@@ -44,10 +43,10 @@ fn is_record(record: &Record<'_>) -> bool {
 }
 
 /// Reads a rollout.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut rollout = Rollout::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: CodexRecord<'_>, losses| {
             rollout.visit(line.number, record, losses);
         });
     }
@@ -56,7 +55,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 
 /// Which part of a response has been read.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenResponse {
     parts: Vec<Named>,
     results: Vec<(usize, Option<i64>, Named)>,
     first_ms: Option<i64>,
@@ -71,7 +70,7 @@ struct Rollout {
     folder: String,
     /// The version of the agent, as far as the log names it.
     version: Version,
-    open: Open,
+    open: OpenResponse,
     /// The last sum of everything billed.
     total: Option<Usage>,
     /// The model that answers.
@@ -79,7 +78,7 @@ struct Rollout {
 }
 
 impl Rollout {
-    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+    fn visit(&mut self, line: usize, record: CodexRecord<'_>, losses: &mut Losses) {
         let at_ms = milliseconds(&record.timestamp.0);
         let kind = record.kind.0;
         let Some(payload) = record.payload else {
@@ -145,12 +144,12 @@ impl Rollout {
 
     /// Closes the response with what it was billed; a count that is twice, or without numbers, closes
     /// nothing.
-    fn count(&mut self, line: usize, info: Shaped<InfoRecord>, losses: &mut Losses) {
-        let info = Bill::new(line, "payload.info", losses).record(info);
-        let bill = Bill::of_session(line, "payload.info.total_token_usage", losses);
-        let total = UsageRecord::usage(info.total_token_usage, bill);
-        let bill = Bill::new(line, "payload.info.last_token_usage", losses);
-        let last = UsageRecord::usage(info.last_token_usage, bill);
+    fn count(&mut self, line: usize, info: Shaped<CodexTokenInfo>, losses: &mut Losses) {
+        let info = BillReader::new(line, "payload.info", losses).record(info);
+        let bill = BillReader::of_session(line, "payload.info.total_token_usage", losses);
+        let total = CodexUsage::usage(info.total_token_usage, bill);
+        let bill = BillReader::new(line, "payload.info.last_token_usage", losses);
+        let last = CodexUsage::usage(info.last_token_usage, bill);
         let (Some((total, _)), Some(last)) = (total, last) else {
             return losses.add(line, "token counts without numbers");
         };
@@ -199,7 +198,7 @@ impl Rollout {
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
-            return self.assembler.replaced(line, at_ms, Summary::of(message));
+            return self.assembler.replaced(line, at_ms, HistorySummary::of(message));
         }
         let parts = history.into_iter().map(|item| {
             let kind = match item.kind.0.as_ref() {
@@ -213,7 +212,7 @@ impl Rollout {
                 None => Part::of(kind, item.content.to_content()),
             }
         });
-        self.assembler.replaced(line, at_ms, Summary::new(parts.collect()));
+        self.assembler.replaced(line, at_ms, HistorySummary::new(parts.collect()));
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {

@@ -181,13 +181,13 @@ impl<'de> Visitor<'de> for MeasuredVisitor {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
+        deserializer.deserialize_any(MeasuredTextVisitor)
     }
 }
 
-struct ContentVisitor;
+struct MeasuredTextVisitor;
 
-impl<'de> Visitor<'de> for ContentVisitor {
+impl<'de> Visitor<'de> for MeasuredTextVisitor {
     type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

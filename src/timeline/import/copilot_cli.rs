@@ -4,25 +4,24 @@ mod record;
 
 use indexmap::{IndexMap, IndexSet};
 
-use self::record::{CompactionUsage, Data, Metrics, Record};
-use super::assemble::{Assembler, Reply, Summary};
+use self::record::{CompactionUsage, CopilotData, CopilotEvent, Metrics};
+use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
 use super::counting::apportion;
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
-use super::spread::{Place, Totals, spread};
+use super::spread::{BillTotals, RequestPlace, spread};
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::usage::{BillReader, Shaped};
 use super::values::CallRecord;
 use crate::input::TtlClass;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
 
-/// The format.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "copilot-cli",
     looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
     place: "~/.copilot/session-state/SESSION/events.jsonl",
@@ -36,11 +35,11 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines is an event of a session.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_event(&it)))
+    head.lines().any(|line| json::first::<CopilotEvent<'_>>(line).is_some_and(|it| is_event(&it)))
 }
 
 /// Returns whether a record is an event that every session has.
-fn is_event(record: &Record<'_>) -> bool {
+fn is_event(record: &CopilotEvent<'_>) -> bool {
     let is_kind = matches!(
         record.kind.0.as_ref(),
         "session.start" | "user.message" | "assistant.message" | "assistant.turn_start"
@@ -49,10 +48,10 @@ fn is_event(record: &Record<'_>) -> bool {
 }
 
 /// Reads a session, and one more for each sub-agent.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let mut session = Session::default();
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = CopilotWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: CopilotEvent<'_>, losses| {
             session.visit(line.number, record, losses);
         });
     }
@@ -61,7 +60,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 
 /// The requests of one agent.
 #[derive(Debug, Default)]
-struct Lane {
+struct CopilotLane {
     assembler: Assembler,
     /// How many requests there are.
     n_requests: usize,
@@ -73,47 +72,47 @@ struct Lane {
 
 /// A request that no totals have yet.
 #[derive(Debug)]
-struct Open {
+struct OpenRequest {
     model: String,
-    asked: Asked,
+    asked: CopilotRequest,
 }
 
 /// A request: one of an agent, or one for a summary with its bill.
 #[derive(Clone, Copy, Debug)]
-enum Asked {
-    Agent(Place),
+enum CopilotRequest {
+    Agent(RequestPlace),
     Summary(Usage),
 }
 
-impl Open {
-    fn place(&self) -> Option<Place> {
-        if let Asked::Agent(place) = self.asked { Some(place) } else { None }
+impl OpenRequest {
+    fn place(&self) -> Option<RequestPlace> {
+        if let CopilotRequest::Agent(place) = self.asked { Some(place) } else { None }
     }
 
     fn bill(&self) -> Option<Usage> {
-        if let Asked::Summary(bill) = self.asked { Some(bill) } else { None }
+        if let CopilotRequest::Summary(bill) = self.asked { Some(bill) } else { None }
     }
 }
 
 /// The requests of a model between two totals.
 #[derive(Debug)]
 struct Leg {
-    totals: Totals,
-    places: Vec<Place>,
+    totals: BillTotals,
+    places: Vec<RequestPlace>,
 }
 
 /// The totals of a model, and of how many requests they are.
-type Found = (String, Totals, u64);
+type ModelTotals = (String, BillTotals, u64);
 
 /// The walk along the events.
 #[derive(Debug, Default)]
-struct Session {
+struct CopilotWalk {
     id: String,
     /// By agent; the session's own has no name.
-    lanes: IndexMap<String, Lane>,
-    open: Vec<Open>,
+    lanes: IndexMap<String, CopilotLane>,
+    open: Vec<OpenRequest>,
     /// By model, the last totals and how many requests they are of.
-    totals: IndexMap<String, (Totals, u64)>,
+    totals: IndexMap<String, (BillTotals, u64)>,
     legs: Vec<Leg>,
     messages: IndexSet<String>,
     tools_tokens: Tokens,
@@ -122,14 +121,14 @@ struct Session {
     system: Option<u64>,
 }
 
-impl Session {
-    fn lane(&mut self, agent: &str) -> (usize, &mut Lane) {
+impl CopilotWalk {
+    fn lane(&mut self, agent: &str) -> (usize, &mut CopilotLane) {
         let entry = self.lanes.entry(agent.to_owned());
         let index = entry.index();
         (index, entry.or_default())
     }
 
-    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+    fn visit(&mut self, line: usize, record: CopilotEvent<'_>, losses: &mut Losses) {
         let at_ms = milliseconds(&record.timestamp.0);
         let Some(data) = record.data else {
             return losses.add(line, "records without data");
@@ -172,14 +171,14 @@ impl Session {
     }
 
     /// Takes the model that answers from here on.
-    fn chosen(&mut self, data: &Data<'_>) {
+    fn chosen(&mut self, data: &CopilotData<'_>) {
         data.session_id.replace(&mut self.id);
         let model = &mut self.lane("").1.model;
         data.selected_model.replace(model);
         data.new_model.replace(model);
     }
 
-    fn started(&mut self, agent: &str, data: &Data<'_>) {
+    fn started(&mut self, agent: &str, data: &CopilotData<'_>) {
         let agent = if agent.is_empty() { data.tool_call_id.0.as_ref() } else { agent };
         let (_, lane) = self.lane(agent);
         data.model.0.as_ref().clone_into(&mut lane.model);
@@ -187,7 +186,7 @@ impl Session {
     }
 
     /// Takes the system prompt, which is before everything; later ones ought to be the same.
-    fn system(&mut self, line: usize, agent: &str, data: Data<'_>, losses: &mut Losses) {
+    fn system(&mut self, line: usize, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
         let content = data.content.unwrap_or_default();
         let digest = content.measured.digest;
         let (_, lane) = self.lane(agent);
@@ -199,7 +198,14 @@ impl Session {
         }
     }
 
-    fn replied(&mut self, line: usize, at_ms: Option<i64>, agent: &str, data: Data<'_>, losses: &mut Losses) {
+    fn replied(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: CopilotData<'_>,
+        losses: &mut Losses,
+    ) {
         if !data.message_id.0.is_empty() && !self.messages.insert(data.message_id.0.as_ref().to_owned()) {
             return losses.add(line, "messages that are recorded again, which count once");
         }
@@ -212,7 +218,7 @@ impl Session {
         if parts.is_empty() {
             parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
         }
-        let mut bill = Bill::new(line, "data", losses);
+        let mut bill = BillReader::new(line, "data", losses);
         if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
             let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
             let shares = apportion(output, &weights);
@@ -230,7 +236,7 @@ impl Session {
         lane.assembler.replied(reply);
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
-        self.open.push(Open { model, asked: Asked::Agent(place) });
+        self.open.push(OpenRequest { model, asked: CopilotRequest::Agent(place) });
     }
 
     fn answered(
@@ -238,7 +244,7 @@ impl Session {
         line: usize,
         at_ms: Option<i64>,
         agent: &str,
-        data: Data<'_>,
+        data: CopilotData<'_>,
         losses: &mut Losses,
     ) {
         let content = match (data.result, data.error) {
@@ -251,8 +257,8 @@ impl Session {
     }
 
     /// Takes what stands before every prompt and is in no text.
-    fn front(&mut self, line: usize, data: &Data<'_>, losses: &mut Losses) {
-        let mut bill = Bill::new(line, "data", losses);
+    fn front(&mut self, line: usize, data: &CopilotData<'_>, losses: &mut Losses) {
+        let mut bill = BillReader::new(line, "data", losses);
         let tools = data.tool_definitions_tokens.map_or(0, |it| bill.count("toolDefinitionsTokens", it));
         self.tools_tokens = self.tools_tokens.max(tools);
     }
@@ -263,7 +269,7 @@ impl Session {
         line: usize,
         at_ms: Option<i64>,
         agent: &str,
-        data: Data<'_>,
+        data: CopilotData<'_>,
         losses: &mut Losses,
     ) {
         let Some(summary) = data.summary_content else {
@@ -274,9 +280,9 @@ impl Session {
         let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| lane.model.clone());
         let mut part = Part::of(Kind::Summary, summary);
         part.tokens = bill.map(|it| it.output);
-        lane.assembler.replaced(line, at_ms, Summary { bill, ..Summary::new(vec![part]) });
+        lane.assembler.replaced(line, at_ms, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
         match bill {
-            Some(bill) => self.open.push(Open { model, asked: Asked::Summary(bill) }),
+            Some(bill) => self.open.push(OpenRequest { model, asked: CopilotRequest::Summary(bill) }),
             None => losses.add(
                 line,
                 "compactions without a bill, whose share of the totals counts as that of other requests",
@@ -285,9 +291,9 @@ impl Session {
     }
 
     /// Takes totals: of each model, the requests since the last ones.
-    fn shut_down(&mut self, line: usize, data: &Data<'_>, losses: &mut Losses) {
+    fn shut_down(&mut self, line: usize, data: &CopilotData<'_>, losses: &mut Losses) {
         let metrics = data.model_metrics.iter().flatten();
-        let mut found: Vec<Found> = metrics
+        let mut found: Vec<ModelTotals> = metrics
             .filter_map(|(model, it)| totals(line, it, losses).map(|(totals, n)| (model.clone(), totals, n)))
             .collect();
         for (model, totals, n) in &mut found {
@@ -299,11 +305,12 @@ impl Session {
         }
         found.retain(|it| it.1.input > 0);
         let open = std::mem::take(&mut self.open);
-        let (named, others): (Vec<Open>, Vec<Open>) =
+        let (named, others): (Vec<OpenRequest>, Vec<OpenRequest>) =
             open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
-        let mut of_none: Vec<&Found> =
+        let mut of_none: Vec<&ModelTotals> =
             found.iter().filter(|it| named.iter().all(|open| open.model != it.0)).collect();
-        let mut legs: Vec<(&Found, Vec<Open>)> = found.iter().map(|it| (it, Vec::new())).collect();
+        let mut legs: Vec<(&ModelTotals, Vec<OpenRequest>)> =
+            found.iter().map(|it| (it, Vec::new())).collect();
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
         let n_unbilled =
@@ -334,11 +341,11 @@ impl Session {
         &mut self,
         line: usize,
         model: &str,
-        (totals, n): (Totals, u64),
-        open: &[Open],
+        (totals, n): (BillTotals, u64),
+        open: &[OpenRequest],
         losses: &mut Losses,
     ) {
-        let places: Vec<Place> = open.iter().filter_map(Open::place).collect();
+        let places: Vec<RequestPlace> = open.iter().filter_map(OpenRequest::place).collect();
         if places.is_empty() {
             return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
         }
@@ -346,7 +353,7 @@ impl Session {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
         let has_compactions = n == open.len() as u64;
-        let of_compactions = open.iter().filter_map(Open::bill).filter(|_| has_compactions);
+        let of_compactions = open.iter().filter_map(OpenRequest::bill).filter(|_| has_compactions);
         let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
         if n != open.len() as u64 && n != places.len() as u64 {
             losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
@@ -388,10 +395,10 @@ impl Session {
 }
 
 /// Returns totals with the number of requests, if all numbers are known.
-fn totals(line: usize, metrics: &Metrics, losses: &mut Losses) -> Option<(Totals, u64)> {
-    let mut bill = Bill::of_session(line, "data.modelMetrics", losses);
+fn totals(line: usize, metrics: &Metrics, losses: &mut Losses) -> Option<(BillTotals, u64)> {
+    let mut bill = BillReader::of_session(line, "data.modelMetrics", losses);
     let record = bill.record(metrics.usage);
-    let totals = Totals {
+    let totals = BillTotals {
         input: bill.required("inputTokens", record.input_tokens),
         read: bill.count("cacheReadTokens", record.cache_read_tokens),
         written: bill.count("cacheWriteTokens", record.cache_write_tokens),
@@ -408,7 +415,7 @@ fn compaction_bill(
     used: Shaped<CompactionUsage<'_>>,
     losses: &mut Losses,
 ) -> Option<(Usage, String)> {
-    let mut bill = Bill::new(line, "data.compactionTokensUsed", losses);
+    let mut bill = BillReader::new(line, "data.compactionTokensUsed", losses);
     let record = bill.record(used);
     let prompt = bill.required("inputTokens", record.input_tokens);
     let output = bill.count("outputTokens", record.output_tokens);
@@ -427,6 +434,11 @@ fn compaction_bill(
     bill.finish(usage).map(|it| (it, record.model.0.into_owned()))
 }
 
-fn of_bill(usage: Usage) -> Totals {
-    Totals { input: usage.prompt, read: usage.cache_read, written: usage.cache_write, output: usage.output }
+fn of_bill(usage: Usage) -> BillTotals {
+    BillTotals {
+        input: usage.prompt,
+        read: usage.cache_read,
+        written: usage.cache_write,
+        output: usage.output,
+    }
 }

@@ -4,7 +4,7 @@ use crate::quantity::{Decimal, Tokens, saturated};
 
 /// What is assumed of sizes that no recording says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counting {
+pub(super) struct SizeAssumptions {
     /// Characters to the token of what has no recorded size.
     pub(super) chars_per_token: Decimal,
     /// Characters to the token of what the user types.
@@ -21,21 +21,20 @@ pub(super) struct Counting {
 
 /// What a part of a user's message says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said {
-    /// Its characters.
+pub(super) struct UserText {
     pub(super) characters: u64,
     /// Its tokens, where they were counted.
     pub(super) tokens: Option<Tokens>,
 }
 
-impl Counting {
+impl SizeAssumptions {
     /// Returns what so many characters weigh.
     pub(super) fn tokens(&self, characters: u64) -> Tokens {
         tokens_of(characters, self.chars_per_token)
     }
 
     /// Returns what a user's message weighs, with what is after the prompt's last breakpoint: an estimate, unless all of it was counted.
-    pub(super) fn user_tokens(&self, parts: &[Said], tail: Tokens) -> Tokens {
+    pub(super) fn user_tokens(&self, parts: &[UserText], tail: Tokens) -> Tokens {
         if parts.is_empty() {
             return 0;
         }

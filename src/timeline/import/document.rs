@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::{Losses, member};
 
 /// The longest piece, in bytes: what a line may have, in formats that have one record a line.
@@ -16,7 +16,7 @@ const OUTLINED_BYTES: usize = 120;
 
 /// A value of a document, or the end of an opened one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece<'t> {
+pub(super) struct DocumentPiece<'t> {
     /// The keys that lead to it, joined by dots; `[]` stands for the elements of a list.
     pub(super) path: &'t str,
     /// The line on which it begins, from 1.
@@ -44,12 +44,12 @@ impl Supply for Front<'_> {
 
 /// Hands over the pieces of all documents of a recording, in order. Objects and lists on these paths are opened; the one at the top always is.
 pub(super) fn each(
-    lines: &mut Lines<'_>,
+    lines: &mut LogLines<'_>,
     opened: &[&str],
     losses: &mut Losses,
-    mut take: impl FnMut(Piece<'_>, &mut Losses),
+    mut take: impl FnMut(DocumentPiece<'_>, &mut Losses),
 ) {
-    let mut walk = Walk::new(lines);
+    let mut walk = DocumentWalk::new(lines);
     let is_opened = |path: &str| path.is_empty() || opened.contains(&path);
     walk.go(&is_opened, losses, &mut |piece, column, losses| {
         take(piece, losses);
@@ -60,9 +60,9 @@ pub(super) fn each(
 
 /// The paths and the first values at the front of a recording, whatever is behind it.
 #[derive(Debug, Default)]
-pub(super) struct Outline(Vec<(String, String)>);
+pub(super) struct FrontOutline(Vec<(String, String)>);
 
-impl Outline {
+impl FrontOutline {
     /// Reads the front of a recording.
     pub(super) fn of(head: &str) -> Self {
         let mut outline = Self::default();
@@ -70,7 +70,7 @@ impl Outline {
             return outline;
         }
         let mut front = Front(head);
-        let mut walk = Walk::new(&mut front);
+        let mut walk = DocumentWalk::new(&mut front);
         // Deeper values say nothing about the format.
         let is_opened = |path: &str| path.matches(['.', '[']).count() < 4;
         walk.go(&is_opened, &mut Losses::default(), &mut |piece, _, _| {
@@ -104,7 +104,7 @@ fn place(line: usize, column: usize, text: &str, part: &str) -> (usize, usize) {
 }
 
 /// An opened object or list.
-struct Level {
+struct OpenedLevel {
     path: String,
     is_list: bool,
     line: usize,
@@ -118,23 +118,23 @@ enum Ending {
     TooLong,
 }
 
-type Take<'f> = dyn FnMut(Piece<'_>, usize, &mut Losses) + 'f;
+type Take<'f> = dyn FnMut(DocumentPiece<'_>, usize, &mut Losses) + 'f;
 
 /// A walk along the bytes of documents.
-struct Walk<'s> {
+struct DocumentWalk<'s> {
     supply: &'s mut dyn Supply,
     part: Vec<u8>,
     at: usize,
     line: usize,
     /// The characters before this place on its line.
     column: usize,
-    levels: Vec<Level>,
+    levels: Vec<OpenedLevel>,
     value: Vec<u8>,
     /// Whether an element of a list was handed over since the document began.
     has_elements: bool,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> DocumentWalk<'s> {
     fn new(supply: &'s mut dyn Supply) -> Self {
         Self {
             supply,
@@ -315,7 +315,7 @@ impl<'s> Walk<'s> {
         let (line, column) = (self.line, self.column + 1);
         if matches!(byte, b'{' | b'[') && self.levels.len() < DEPTH_MAX && opened(&path) {
             self.step(byte);
-            self.levels.push(Level { path, is_list: byte == b'[', line });
+            self.levels.push(OpenedLevel { path, is_list: byte == b'[', line });
             return true;
         }
         if matches!(byte, b'}' | b']' | b',' | b':') {
@@ -329,7 +329,7 @@ impl<'s> Walk<'s> {
                     losses.add(line, "bytes that are not valid UTF-8, which count as one character each");
                 }
                 self.has_elements |= path.contains("[]");
-                take(Piece { path: &path, line, text: Some(&text) }, column, losses);
+                take(DocumentPiece { path: &path, line, text: Some(&text) }, column, losses);
                 self.value = value;
                 true
             }
@@ -347,7 +347,7 @@ impl<'s> Walk<'s> {
             if level.path.is_empty() && !level.is_list && !std::mem::take(&mut self.has_elements) {
                 losses.add(level.line, "documents that hold nothing of this format");
             }
-            take(Piece { path: &level.path, line: self.line, text: None }, self.column, losses);
+            take(DocumentPiece { path: &level.path, line: self.line, text: None }, self.column, losses);
         }
     }
 
@@ -387,7 +387,7 @@ mod tests {
     /// The pieces of a text, and what is told.
     fn pieces(text: &str, opened: &[&str]) -> (Vec<Found>, Vec<String>) {
         let mut bytes = text.as_bytes();
-        let mut lines = Lines::new(&mut bytes);
+        let mut lines = LogLines::new(&mut bytes);
         let (mut found, mut losses) = (Vec::new(), Losses::default());
         each(&mut lines, opened, &mut losses, |it, _| {
             found.push((it.path.to_owned(), it.line, it.text.map(str::to_owned)));
@@ -468,7 +468,7 @@ mod tests {
         }
         bytes.extend_from_slice(b"]}");
         let mut reader = bytes.as_slice();
-        let mut lines = Lines::new(&mut reader);
+        let mut lines = LogLines::new(&mut reader);
         let (mut n_found, mut losses) = (0, Losses::default());
 
         each(&mut lines, &["list"], &mut losses, |it, _| n_found += usize::from(it.path == "list[]"));
@@ -480,7 +480,7 @@ mod tests {
 
     #[test]
     fn an_outline_has_the_first_values_of_a_front_that_breaks_off() {
-        let outline = Outline::of(
+        let outline = FrontOutline::of(
             "{\"info\": {\"id\": \"ses_1\"}, \"messages\": [{\"info\": {\"role\": \"user\"}, \"pa",
         );
 

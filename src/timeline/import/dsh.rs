@@ -4,20 +4,19 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{Data, Header, Record, Tools};
+use self::record::{DshData, DshRecord, DshTools, Header};
 use super::assemble::{Assembler, Reply};
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
-use super::losses::{Losses, Order};
-use super::transcript::{Cause, Named, Part, Transcript};
-use super::usage::{Bill, Shaped, TokensRecord};
+use super::lines::LogLines;
+use super::losses::{Losses, OrderWatch};
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped, UsageTokens};
 use super::values::Count;
 use crate::quantity::{Tokens, or_unlimited};
 use crate::timeline::{Kind, Usage};
 
-/// The format.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "dsh",
     looks_like: "one JSON event per line, with `type`, `seq` and `data`",
     place: "~/.dsh/sessions/PROJECT/SESSION/session.jsonl; `.zstd` files are unpacked first",
@@ -31,20 +30,20 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines is the header of a session, or an event of its own kinds.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_event(&it)))
+    head.lines().any(|line| json::first::<DshRecord<'_>>(line).is_some_and(|it| is_event(&it)))
 }
 
-fn is_event(record: &Record<'_>) -> bool {
+fn is_event(record: &DshRecord<'_>) -> bool {
     let kind = record.kind.0.as_ref();
     kind == "session" && record.created_at.is_some()
         || record.seq.is_some() && matches!(kind, "turn/start" | "step/start" | "assistant/message")
 }
 
 /// Reads a session.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let mut session = Session::default();
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = DshWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: DshRecord<'_>, losses| {
             session.visit(line.number, record, losses);
         });
     }
@@ -53,16 +52,16 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 
 /// What a stream was billed, until its reply comes.
 #[derive(Debug)]
-struct Streamed {
+struct StreamedBill {
     bill: Option<(Usage, Tokens)>,
     at_ms: Option<i64>,
 }
 
 /// The walk along the events.
 #[derive(Debug, Default)]
-struct Session {
+struct DshWalk {
     assembler: Assembler,
-    order: Order,
+    order: OrderWatch,
     id: String,
     parent: String,
     /// How many of the first events are the parent's.
@@ -70,7 +69,7 @@ struct Session {
     model: String,
     begins_ms: Option<i64>,
     first_ms: Option<i64>,
-    streamed: Option<Streamed>,
+    streamed: Option<StreamedBill>,
     /// By event, the call that it makes; and where its parts begin.
     calls: IndexMap<u64, String>,
     begins: Vec<(u64, usize)>,
@@ -78,8 +77,8 @@ struct Session {
     front: Option<u64>,
 }
 
-impl Session {
-    fn visit(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+impl DshWalk {
+    fn visit(&mut self, line: usize, record: DshRecord<'_>, losses: &mut Losses) {
         let at_ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
         let seq = record.seq.and_then(Count::known);
         self.order.next(line, record.seq.and_then(Count::milliseconds), losses);
@@ -126,8 +125,8 @@ impl Session {
             config.model.0.as_ref().clone_into(&mut self.model);
         }
         let tools = match header.tools {
-            Tools::List(list) => list,
-            Tools::Other(one) => vec![one],
+            DshTools::List(list) => list,
+            DshTools::Other(one) => vec![one],
         };
         let system = header.system.unwrap_or_default();
         let front = tools.iter().fold(system.measured.digest, |sum, it| sum.rotate_left(5) ^ it.digest);
@@ -149,7 +148,7 @@ impl Session {
         }
     }
 
-    fn said(&mut self, line: usize, at_ms: Option<i64>, data: &Data<'_>) {
+    fn said(&mut self, line: usize, at_ms: Option<i64>, data: &DshData<'_>) {
         let content = data.content.to_content();
         if self.is_compacting {
             return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, content));
@@ -159,19 +158,19 @@ impl Session {
     }
 
     /// Notes what a stream was billed; its reply says it again.
-    fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, losses: &mut Losses) {
+    fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: DshData<'_>, losses: &mut Losses) {
         self.first_ms = self.first_ms.or(at_ms);
         if let Shaped::Object(chunk) = data.chunk
             && chunk.kind.0 == "usage"
         {
             self.streamed =
-                Some(Streamed { bill: billed(line, "data.chunk.usage", chunk.usage, losses), at_ms });
+                Some(StreamedBill { bill: billed(line, "data.chunk.usage", chunk.usage, losses), at_ms });
         }
     }
 
     /// Makes a request of a stream that ended without a reply.
     fn close(&mut self) {
-        if let Some(Streamed { bill: Some(bill), at_ms }) = self.streamed.take() {
+        if let Some(StreamedBill { bill: Some(bill), at_ms }) = self.streamed.take() {
             self.reply(Vec::new(), Some(bill), at_ms);
         }
     }
@@ -180,7 +179,7 @@ impl Session {
         &mut self,
         line: usize,
         at_ms: Option<i64>,
-        data: Data<'_>,
+        data: DshData<'_>,
         is_seed: bool,
         losses: &mut Losses,
     ) {
@@ -229,7 +228,14 @@ impl Session {
         });
     }
 
-    fn answered(&mut self, line: usize, at_ms: Option<i64>, data: Data<'_>, call: &str, losses: &mut Losses) {
+    fn answered(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        data: DshData<'_>,
+        call: &str,
+        losses: &mut Losses,
+    ) {
         let message = data.message.object().unwrap_or_default();
         let named = match &message.source {
             Shaped::Object(source) if !source.call_id.0.is_empty() => source.call_id.0.as_ref(),
@@ -250,11 +256,11 @@ impl Session {
     }
 
     /// Takes a compaction: which events go, and the bill of the summary.
-    fn compacted(&mut self, line: usize, data: Data<'_>, losses: &mut Losses) {
+    fn compacted(&mut self, line: usize, data: DshData<'_>, losses: &mut Losses) {
         self.close();
         let end = data.shadowed_range.object().and_then(|it| it.end?.known());
         let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|found| found.1);
-        self.assembler.compacted(or_unlimited(stays), Cause::Harness);
+        self.assembler.compacted(or_unlimited(stays), Remover::Harness);
         if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
             self.assembler.summarised(line, bill);
         }
@@ -276,10 +282,10 @@ impl Session {
 fn billed(
     line: usize,
     within: &'static str,
-    usage: Shaped<TokensRecord>,
+    usage: Shaped<UsageTokens>,
     losses: &mut Losses,
 ) -> Option<(Usage, Tokens)> {
-    let mut bill = Bill::new(line, within, losses);
+    let mut bill = BillReader::new(line, within, losses);
     let record = bill.record(usage);
     let uncached = bill.required("inputTokens", record.input_tokens);
     let cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);

@@ -1,20 +1,19 @@
 //! What a format of recorded sessions declares about itself.
 
 use super::index::Indexed;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::Transcript;
 
 /// A format of recorded sessions.
 #[derive(Debug)]
-pub struct Format {
+pub struct LogFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// A description of its files.
     pub looks_like: &'static str,
     /// Where its agent keeps them, or how they are made.
     pub place: &'static str,
-    /// What is read.
     pub reads: &'static str,
     /// What is not there to be read, or is left out.
     pub omits: &'static str,
@@ -23,9 +22,9 @@ pub struct Format {
     /// Returns whether a recording with these first lines is of this format.
     pub(super) detect: fn(&str) -> bool,
     /// Reads a recording; unusable parts are reported as losses.
-    pub(super) read: fn(&mut Lines<'_>, &mut Losses) -> Vec<Transcript>,
+    pub(super) read: fn(&mut LogLines<'_>, &mut Losses) -> Vec<Transcript>,
     /// Returns what a scan of a recording tells of its sessions, where one does; what cannot be used is passed over.
-    pub(super) scan: Option<fn(&mut Lines<'_>) -> Vec<Indexed>>,
+    pub(super) scan: Option<fn(&mut LogLines<'_>) -> Vec<Indexed>>,
 }
 
 /// The files on which a reader was checked.

@@ -4,22 +4,21 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{Record, TokensRecord};
+use self::record::{GeminiRecord, GeminiTokens};
 use super::assemble::{Assembler, Reply};
-use super::document::{self, Outline};
-use super::format::{Checked, Format};
+use super::document::{self, FrontOutline};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript, named_apart};
-use super::usage::{Bill, Billed, Shaped};
+use super::usage::{BillReader, Billed, Shaped};
 use crate::timeline::Kind;
 
-pub(super) use self::record::{Parts, Spoken};
+pub(super) use self::record::{GeminiContent, Spoken};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "gemini-cli",
     looks_like: "one JSON document with `sessionId` and `messages` of type `user` and `gemini`, or one such message per line",
     place: "`~/.gemini/tmp/PROJECT/chats/session-*.json` or `.jsonl`",
@@ -37,27 +36,27 @@ pub(super) const FORMAT: Format = Format {
 /// Returns whether the front is that of a chat.
 fn detect(head: &str) -> bool {
     let has = |word: &str| head.contains(word);
-    if has("\"gemini\"") && head.lines().filter_map(json::first::<Record<'_>>).any(|it| is_reply(&it)) {
+    if has("\"gemini\"") && head.lines().filter_map(json::first::<GeminiRecord<'_>>).any(|it| is_reply(&it)) {
         return true;
     }
     if !has("\"startTime\"") && !has("\"gemini\"") {
         return false;
     }
-    let outline = Outline::of(head);
+    let outline = FrontOutline::of(head);
     let is_chat = outline.has("sessionId") || has("\"gemini\"") && outline.has("messages[].timestamp");
     let is_message = outline.has("messages[].type") && outline.has("messages[].content");
     let is_first_line = outline.has("sessionId") && outline.has("startTime") && outline.has("kind");
     (is_chat && is_message || is_first_line) && !outline.has("uuid")
 }
 
-fn is_reply(record: &Record<'_>) -> bool {
+fn is_reply(record: &GeminiRecord<'_>) -> bool {
     record.role.0 == "gemini" && !record.id.0.is_empty()
 }
 
 /// Reads all chats of a recording.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut chats = vec![Chat::default()];
-    if Outline::of(lines.head()).has("messages[].type") {
+    if FrontOutline::of(lines.head()).has("messages[].type") {
         document::each(lines, &["messages"], losses, |piece, losses| {
             let Some(chat) = chats.last_mut() else { return };
             match (piece.path, piece.text) {
@@ -74,7 +73,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         });
     } else {
         while let Some(line) = lines.next_new(losses) {
-            json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+            json::each(line.number, line.text, losses, |record: GeminiRecord<'_>, losses| {
                 take(&mut chats, line.number, record, losses);
             });
         }
@@ -84,7 +83,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 }
 
 /// Takes a line: a message, a change, or the beginning of another chat.
-fn take(chats: &mut Vec<Chat>, line: usize, record: Record<'_>, losses: &mut Losses) {
+fn take(chats: &mut Vec<Chat>, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
     if chats.last().is_some_and(|it| !it.id.is_empty() && it.id != record.session_id.0)
         && !record.session_id.0.is_empty()
         && record.role.0.is_empty()
@@ -93,11 +92,11 @@ fn take(chats: &mut Vec<Chat>, line: usize, record: Record<'_>, losses: &mut Los
     }
     let Some(chat) = chats.last_mut() else { return };
     if let Some(to) = record.rewind_to {
-        return chat.acts.push(Act::Rewind(to.0.into_owned()));
+        return chat.acts.push(GeminiStep::Rewind(to.0.into_owned()));
     }
     if let Some(set) = record.set {
         // Messages that are replaced as a whole are those of a history that the user changed.
-        let changed = json::first::<Record<'_>>(set.get()).unwrap_or_default();
+        let changed = json::first::<GeminiRecord<'_>>(set.get()).unwrap_or_default();
         if !changed.session_id.0.is_empty() {
             changed.session_id.0.as_ref().clone_into(&mut chat.id);
         }
@@ -115,45 +114,43 @@ fn take(chats: &mut Vec<Chat>, line: usize, record: Record<'_>, losses: &mut Los
     chat.message(line, record, losses);
 }
 
-/// A chat.
 #[derive(Debug, Default)]
 struct Chat {
     id: String,
     is_agent: bool,
-    acts: Vec<Act>,
+    acts: Vec<GeminiStep>,
     /// By id, or by its number where it has none; the last record of an id counts.
-    messages: IndexMap<String, Message>,
+    messages: IndexMap<String, GeminiMessage>,
 }
 
 /// What happened, in order.
 #[derive(Debug)]
-enum Act {
+enum GeminiStep {
     /// A message came, by its id.
     Message(String),
     /// The user went back to before a message.
     Rewind(String),
 }
 
-/// A message.
 #[derive(Debug)]
-struct Message {
+struct GeminiMessage {
     line: usize,
     at_ms: Option<i64>,
-    said: Said,
+    said: GeminiParts,
 }
 
 /// What a message adds to the prompts.
 #[derive(Debug)]
-enum Said {
+enum GeminiParts {
     /// Something on the user's side.
     User(Vec<Spoken>),
     /// What the model answered, and what its calls gave back.
-    Reply(Box<Answer>),
+    Reply(Box<GeminiAnswer>),
 }
 
 /// What the model answered.
 #[derive(Debug, Default)]
-struct Answer {
+struct GeminiAnswer {
     reply: Reply,
     results: Vec<(Option<i64>, Named)>,
     /// Whether there are numbers, even if all are zero.
@@ -161,20 +158,20 @@ struct Answer {
 }
 
 impl Chat {
-    fn message(&mut self, line: usize, record: Record<'_>, losses: &mut Losses) {
+    fn message(&mut self, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
         let at_ms = milliseconds(&record.timestamp.0);
         let id = record.id.0.as_ref().to_owned();
         let said = match record.role.0.as_ref() {
-            "user" => Said::User(record.content.0.into_iter().filter_map(|it| it.spoken()).collect()),
-            "gemini" => Said::Reply(Box::new(answer(line, record, losses))),
+            "user" => GeminiParts::User(record.content.0.into_iter().filter_map(|it| it.spoken()).collect()),
+            "gemini" => GeminiParts::Reply(Box::new(answer(line, record, losses))),
             other => {
                 return losses
                     .add(line, format!("messages of type `{other}`, which is never part of a prompt"));
             }
         };
         let key = if id.is_empty() { format!("#{}", self.messages.len()) } else { id };
-        if self.messages.insert(key.clone(), Message { line, at_ms, said }).is_none() {
-            self.acts.push(Act::Message(key));
+        if self.messages.insert(key.clone(), GeminiMessage { line, at_ms, said }).is_none() {
+            self.acts.push(GeminiStep::Message(key));
         }
     }
 
@@ -183,11 +180,11 @@ impl Chat {
         let mut begins: IndexMap<String, usize> = IndexMap::new();
         for act in std::mem::take(&mut self.acts) {
             match act {
-                Act::Rewind(to) => match begins.get(&to) {
+                GeminiStep::Rewind(to) => match begins.get(&to) {
                     Some(first) => assembler.rewound(*first),
                     None => losses.add(0, "messages taken back that are not in the file"),
                 },
-                Act::Message(id) => {
+                GeminiStep::Message(id) => {
                     let first = assembler.n_parts();
                     if let Some(message) = self.messages.swap_remove(&id) {
                         say(message, &mut assembler, losses);
@@ -209,16 +206,16 @@ impl Chat {
 }
 
 /// Takes a message into the prompts.
-fn say(message: Message, assembler: &mut Assembler, losses: &mut Losses) {
-    let Message { line, at_ms, said } = message;
+fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
+    let GeminiMessage { line, at_ms, said } = message;
     match said {
-        Said::User(parts) => {
+        GeminiParts::User(parts) => {
             for part in parts {
                 part.hear(line, at_ms, true, assembler, losses);
             }
         }
-        Said::Reply(answer) => {
-            let Answer { reply, results, has_numbers } = *answer;
+        GeminiParts::Reply(answer) => {
+            let GeminiAnswer { reply, results, has_numbers } = *answer;
             let is_cancelled = reply.usage.is_none() && has_numbers && results.is_empty();
             if is_cancelled {
                 losses.add(line, "replies without usage that were cancelled; what they say counts as context, not as a request");
@@ -237,9 +234,9 @@ fn say(message: Message, assembler: &mut Assembler, losses: &mut Losses) {
 }
 
 /// Reads what the model answered.
-fn answer(line: usize, record: Record<'_>, losses: &mut Losses) -> Answer {
+fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiAnswer {
     let Billed { usage, reasoning, is_there } =
-        TokensRecord::billed(record.tokens, Bill::new(line, "tokens", losses));
+        GeminiTokens::billed(record.tokens, BillReader::new(line, "tokens", losses));
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));
@@ -261,7 +258,7 @@ fn answer(line: usize, record: Record<'_>, losses: &mut Losses) -> Answer {
         results.push((milliseconds(&call.timestamp.0), Named { call: id, part }));
     }
     let model = record.model.0.into_owned();
-    Answer {
+    GeminiAnswer {
         reply: Reply { parts, model, usage, reasoning, ..Reply::default() },
         results,
         has_numbers: is_there,

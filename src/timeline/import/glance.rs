@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::lay_out::{Clock, Models};
+use super::lay_out::{RecordingModels, SessionClock};
 use super::losses::Losses;
 use super::read;
 use super::transcript::Transcript;
@@ -43,7 +43,7 @@ pub fn glances(reader: &mut dyn BufRead) -> io::Result<Vec<Glance>> {
 }
 
 fn glance(transcript: &Transcript) -> Glance {
-    let (mut clock, mut models) = (Clock::default(), Models::default());
+    let (mut clock, mut models) = (SessionClock::default(), RecordingModels::default());
     for exchange in &transcript.exchanges {
         clock.since_start(exchange.at_ms);
         models.count(transcript.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt));

@@ -19,7 +19,7 @@ use crate::timeline::shared::Chance;
 use crate::timeline::{Documented, Usage};
 
 pub(super) use conduct::{Conduct, Leads};
-use window::Window;
+use window::HarnessWindow;
 
 /// The rules, with their sources.
 const TEXT: &str = include_str!("../../../assumptions/harnesses.toml");
@@ -59,22 +59,22 @@ pub(super) enum Occasion {
 /// The rules of a harness.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Rules {
+pub(super) struct HarnessRules {
     /// The newest version that they describe.
     documented: Option<Described>,
     #[serde(default)]
-    windows: Vec<Window>,
+    windows: Vec<HarnessWindow>,
     lifetimes: Vec<Lifetime>,
     leads: Vec<Lead>,
-    rewrites: Vec<Rewrite>,
-    front: Option<Front>,
+    rewrites: Vec<HarnessRewrite>,
+    front: Option<SharedFronts>,
     odds: Option<DeclaredOdds>,
 }
 
 /// What is known of tools and system prompt as other sessions share them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Front {
+struct SharedFronts {
     /// How probable it is that the first request reads them though no session is known that sent them within their lifetime.
     unknown: Probability,
     /// A request that reads less than this share of what the one before cached shows their size.
@@ -126,12 +126,12 @@ impl From<Probability> for Chance {
 /// The versions that a rule is about, the first and the last one included.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Versions {
+struct VersionRange {
     from: Option<String>,
     to: Option<String>,
 }
 
-impl Versions {
+impl VersionRange {
     fn include(&self, version: Version) -> bool {
         let bound = |text: &Option<String>| text.as_deref().map(Version::parse);
         bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|last| version <= last)
@@ -143,9 +143,9 @@ impl Versions {
 #[serde(deny_unknown_fields)]
 struct Lifetime {
     #[serde(default)]
-    versions: Versions,
+    versions: VersionRange,
     ttl: Duration,
-    seen: Seen,
+    seen: Cases,
 }
 
 /// What share of the hidden part of the first prompt is tools and system prompt.
@@ -153,19 +153,19 @@ struct Lifetime {
 #[serde(deny_unknown_fields)]
 struct Lead {
     #[serde(default)]
-    versions: Versions,
+    versions: VersionRange,
     share: Decimal,
     /// No more than so many tokens.
     tokens_max: Tokens,
-    seen: Seen,
+    seen: Cases,
 }
 
 /// What makes a harness rewrite the messages from the first on.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rewrite {
+struct HarnessRewrite {
     #[serde(default)]
-    versions: Versions,
+    versions: VersionRange,
     on: Trigger,
     /// Of a call: the tools that count.
     #[serde(default)]
@@ -174,8 +174,8 @@ struct Rewrite {
     #[serde(default)]
     once_a_turn: bool,
     /// In how many later cases the messages were rewritten then, where that was counted.
-    comes: Option<Seen>,
-    seen: Seen,
+    comes: Option<Cases>,
+    seen: Cases,
 }
 
 /// Before which request the messages are written again.
@@ -196,9 +196,9 @@ enum Trigger {
 
 /// In how many cases a rule held, and of how many.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct Seen(u32, u32);
+struct Cases(u32, u32);
 
-impl Seen {
+impl Cases {
     /// Returns how probable the counts make it, with Wilson's interval (95%): nothing where fewer than five cases went one way.
     fn chance(self) -> Option<Chance> {
         const FEWEST: u32 = 5;
@@ -215,16 +215,16 @@ impl Seen {
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for Cases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seen in {} of {} cases", self.0, self.1)
     }
 }
 
-impl Rules {
+impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
-        static RULES: OnceLock<IndexMap<String, Rules>> = OnceLock::new();
+        static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
         RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
     }
 
@@ -280,13 +280,13 @@ impl Rules {
     }
 
     /// Returns how long a version asks entries to live, and in how many cases that was seen.
-    fn lifetime(&self, version: Version) -> Option<(TtlClass, Seen)> {
+    fn lifetime(&self, version: Version) -> Option<(TtlClass, Cases)> {
         let rule = self.lifetimes.iter().find(|it| it.versions.include(version))?;
         Some((TtlClass::of(rule.ttl.0), rule.seen))
     }
 
     /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
-    fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Seen)> {
+    fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Cases)> {
         let rule = self.leads.iter().find(|it| it.versions.include(version))?;
         Some((rule.share.of(hidden).min(rule.tokens_max), rule.seen))
     }
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn every_rule_of_the_file_was_seen_to_hold_five_times() {
-        let all: IndexMap<String, Rules> = decode(TEXT, Format::Toml).unwrap();
+        let all: IndexMap<String, HarnessRules> = decode(TEXT, Format::Toml).unwrap();
 
         let rules = all.values();
         let seen = rules.flat_map(|it| {
@@ -316,21 +316,21 @@ mod tests {
                 .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
         });
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));
-        assert!(seen.into_iter().chain(windows).all(|Seen(held, of)| (5..=of).contains(&held)));
+        assert!(seen.into_iter().chain(windows).all(|Cases(held, of)| (5..=of).contains(&held)));
         assert!(all.contains_key("claude-code"));
     }
 
     #[test]
     fn counts_make_a_probability_where_five_cases_went_either_way() {
-        let Chance { value, interval } = Seen(43, 53).chance().unwrap();
+        let Chance { value, interval } = Cases(43, 53).chance().unwrap();
 
         assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
-        assert_eq!([Seen(21, 21), Seen(15, 18), Seen(4, 18)].map(Seen::chance), [None; 3]);
+        assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);
     }
 
     #[test]
     fn entries_live_for_an_hour_from_version_2_1_20_on() {
-        let rules = Rules::of("claude-code").unwrap();
+        let rules = HarnessRules::of("claude-code").unwrap();
         let ttl = |version| rules.lifetime(Version::parse(version)).map(|it| it.0);
 
         assert_eq!(["", "2.0.76", "2.1.7", "2.1.19"].map(ttl), [Some(TtlClass::Short); 4]);

@@ -1,7 +1,7 @@
 //! Which sessions a recording holds, by the ids in its log: found in a small part of the file, before it is read.
 
-use super::document::Outline;
-use super::lines::Lines;
+use super::document::FrontOutline;
+use super::lines::LogLines;
 use super::values::Text;
 use super::{json, usage_csv};
 
@@ -22,7 +22,7 @@ pub(super) struct Identity {
 /// What records of any format say about their session.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
+struct IdentityRecord<'a> {
     #[serde(rename = "type")]
     kind: Text<'a>,
     id: Text<'a>,
@@ -32,24 +32,24 @@ struct Record<'a> {
     agent_id: Text<'a>,
     #[serde(rename = "isSidechain")]
     is_sidechain: Option<bool>,
-    payload: Option<Payload<'a>>,
+    payload: Option<RolloutPayload<'a>>,
 }
 
 /// What a record of a rollout holds.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct Payload<'a> {
+struct RolloutPayload<'a> {
     id: Text<'a>,
 }
 
 /// Returns the sessions of a recording whose log names them.
-pub(super) fn identities(lines: &mut Lines<'_>) -> Vec<Identity> {
+pub(super) fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
     if usage_csv::detect(lines.head()) {
         let sessions = usage_csv::sessions(lines).into_iter();
         return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
     }
     let mut of_agent = None;
-    for record in lines.head().lines().filter_map(json::first::<Record<'_>>) {
+    for record in lines.head().lines().filter_map(json::first::<IdentityRecord<'_>>) {
         match id(&record) {
             // A session's file may begin with what its sub-agents did.
             Some(id) if record.is_sidechain == Some(true) => {
@@ -64,7 +64,7 @@ pub(super) fn identities(lines: &mut Lines<'_>) -> Vec<Identity> {
 
 /// Returns the id at the front of a document.
 fn of_document(head: &str) -> Option<String> {
-    let outline = Outline::of(head);
+    let outline = FrontOutline::of(head);
     let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
     id.filter(|it| !it.is_empty()).map(str::to_owned)
 }
@@ -74,7 +74,7 @@ fn of_log(id: String) -> Identity {
 }
 
 /// Returns the id of the session that a record names.
-fn id<'r>(record: &'r Record<'_>) -> Option<&'r str> {
+fn id<'r>(record: &'r IdentityRecord<'_>) -> Option<&'r str> {
     let id = match record.kind.0.as_ref() {
         "session_meta" => &record.payload.as_ref()?.id.0,
         "session" => &record.id.0,

@@ -5,9 +5,9 @@ use std::io::{self, BufRead};
 use indexmap::IndexMap;
 
 use super::glance::Glance;
-use super::harness::{Rules, Version};
+use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::{found, inspect_ai, places};
 use crate::counts::count;
 use crate::quantity::{Tokens, ix};
@@ -107,11 +107,11 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     if inspect_ai::begins(reader)? {
         return Ok(Vec::new());
     }
-    let mut lines = Lines::with_head(reader, HEAD_BYTES);
+    let mut lines = LogLines::with_head(reader, HEAD_BYTES);
     if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {
         return Ok(scan(&mut lines));
     }
-    let places::Places { user, project } =
+    let places::HomeFolders { user, project } =
         lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
     let named = |Identity { id, name, has_texts }: Identity| Indexed {
         id,
@@ -140,7 +140,7 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
         groups.entry((&it.user, &it.kin)).or_default().push(nth);
     }
     for members in groups.into_values() {
-        let group = Group::new(sessions, &members);
+        let group = FrontGroup::new(sessions, &members);
         for nth in members {
             all[nth] = group.tell(nth);
         }
@@ -161,7 +161,7 @@ pub fn hear(timelines: &mut [Timeline], users: &[&str]) {
 }
 
 /// Sessions that send the same tools and system prompt.
-struct Group<'s> {
+struct FrontGroup<'s> {
     sessions: &'s [&'s Indexed],
     /// When any of them was answered, each with which it was.
     answered: Vec<(i64, usize)>,
@@ -169,7 +169,7 @@ struct Group<'s> {
     fronts: IndexMap<Tokens, Vec<usize>>,
 }
 
-impl<'s> Group<'s> {
+impl<'s> FrontGroup<'s> {
     fn new(sessions: &'s [&'s Indexed], members: &[usize]) -> Self {
         let mut answered = Vec::new();
         let mut fronts: IndexMap<Tokens, Vec<usize>> = IndexMap::new();
@@ -194,7 +194,8 @@ impl<'s> Group<'s> {
             |it: &i64| *it <= began && session.life_ms.is_none_or(|life| began.saturating_sub(*it) <= life);
         let is_known = sent_ms.first().is_some_and(is_warm);
         // It was measured of agents' own sessions.
-        let chance = Rules::chance(session.kin.harness).filter(|_| !is_known && !session.kin.is_of_agent);
+        let chance =
+            HarnessRules::chance(session.kin.harness).filter(|_| !is_known && !session.kin.is_of_agent);
         Neighbours { front_tokens: self.front(nth), sent_ms, chance }
     }
 

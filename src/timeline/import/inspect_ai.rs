@@ -5,17 +5,16 @@ mod lane;
 mod record;
 mod sample;
 
-use self::sample::Sample;
-use super::document::{self, Outline, Piece};
-use super::format::{Checked, Format};
-use super::lines::Lines;
+use self::sample::InspectSample;
+use super::document::{self, DocumentPiece, FrontOutline};
+use super::format::{Checked, LogFormat};
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::Transcript;
 
 pub(super) use self::archive::{begins, read as read_archive};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "inspect-ai",
     looks_like: "one JSON document with `eval` and `samples`, or a zip archive with `samples/*.json`",
     place: "`logs/*.eval` or `logs/*.json`",
@@ -39,28 +38,28 @@ fn detect(head: &str) -> bool {
     if !head.contains("\"eval\"") || !head.contains("\"status\"") {
         return false;
     }
-    let outline = Outline::of(head);
+    let outline = FrontOutline::of(head);
     outline.has("eval.task") && outline.has("eval.model") && outline.has("status")
 }
 
 /// Reads all samples of a log.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     const SAMPLE: &str = "samples[]";
     let of_samples: Vec<String> = OPENED.iter().map(|it| format!("{SAMPLE}.{it}")).collect();
     let opened: Vec<&str> = of_samples.iter().map(String::as_str).chain(["samples", SAMPLE]).collect();
-    let (mut samples, mut sample) = (Vec::new(), Sample::default());
+    let (mut samples, mut sample) = (Vec::new(), InspectSample::default());
     document::each(lines, &opened, losses, |piece, losses| {
         let Some(path) = piece.path.strip_prefix(SAMPLE) else { return };
         if path.is_empty() {
             return samples.push(std::mem::take(&mut sample));
         }
-        sample.take(Piece { path: path.trim_start_matches('.'), ..piece }, losses);
+        sample.take(DocumentPiece { path: path.trim_start_matches('.'), ..piece }, losses);
     });
     transcripts(samples, losses)
 }
 
 /// Returns the sessions of all samples.
-fn transcripts(samples: Vec<Sample>, losses: &mut Losses) -> Vec<Transcript> {
+fn transcripts(samples: Vec<InspectSample>, losses: &mut Losses) -> Vec<Transcript> {
     let all: Vec<Transcript> = samples.into_iter().flat_map(|it| it.finish(losses)).collect();
     if let [_] = all.as_slice() {
         return all.into_iter().map(|it| Transcript { name: String::new(), ..it }).collect();

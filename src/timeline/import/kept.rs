@@ -13,14 +13,14 @@ use crate::timeline::{EventKind, Inferred, ItemIx, Kind, Need, StepIx, Timeline,
 
 /// Where the parts of a transcript are in its timeline.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct PartPlaces {
     /// By part, of those that are there: its item.
     pub(super) items: Vec<ItemIx>,
     /// The parts that are not there, in order.
     pub(super) gone: Vec<usize>,
 }
 
-impl Places {
+impl PartPlaces {
     /// Returns the item of a part.
     fn item(&self, part: usize) -> Option<ItemIx> {
         let n_gone = self.gone.partition_point(|it| *it < part);
@@ -84,7 +84,7 @@ impl Transcript {
     pub(super) fn keep_needs(
         &self,
         timeline: &mut Timeline,
-        places: &Places,
+        places: &PartPlaces,
         undo: &Undo,
         file_tools: &[String],
     ) {

@@ -5,20 +5,19 @@ mod record;
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
-use self::record::{Message, Newer, Payload, Record, ReturnValue, UsageRecord};
-use super::assemble::{Assembler, Reply, Summary};
+use self::record::{KimiMessage, KimiPayload, KimiRecord, KimiUsage, Newer, ReturnValue};
+use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
-use super::losses::{Losses, Order};
-use super::transcript::{Cause, Named, Part, Transcript};
-use super::usage::{Bill, Shaped};
+use super::lines::LogLines;
+use super::losses::{Losses, OrderWatch};
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped};
 use super::values::Count;
 use crate::timeline::{Kind, Usage};
 
-/// The format.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "kimi",
     looks_like: "one JSON record per line, the first with `protocol_version`",
     place: "~/.kimi/sessions/PROJECT/SESSION/wire.jsonl, ~/.kimi-code/sessions/PROJECT/SESSION/agents/AGENT/wire.jsonl",
@@ -32,21 +31,21 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines is the head of a wire, or a record that only it has.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_wire(&it)))
+    head.lines().any(|line| json::first::<KimiRecord<'_>>(line).is_some_and(|it| is_wire(&it)))
 }
 
-fn is_wire(record: &Record<'_>) -> bool {
+fn is_wire(record: &KimiRecord<'_>) -> bool {
     let is_head = record.kind.0 == "metadata" && !record.protocol_version.0.is_empty();
     let is_newer = record.time.is_some() && matches!(record.kind.0.as_ref(), "usage.record" | "turn.prompt");
-    let kind = || record.message.and_then(|it| json::first::<Message<'_>>(it.get()));
+    let kind = || record.message.and_then(|it| json::first::<KimiMessage<'_>>(it.get()));
     let is_older = record.kind.0.is_empty() && record.timestamp.is_some();
     let kinds = ["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart"];
     is_head || is_newer || is_older && kind().is_some_and(|it| kinds.contains(&it.kind.0.as_ref()))
 }
 
 /// Reads a session, and one more for each sub-agent whose messages it holds.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let mut session = Session::default();
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = KimiSession::default();
     session.lane("");
     while let Some(line) = lines.next_new(losses) {
         let (number, text) = (line.number, line.text);
@@ -59,18 +58,18 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 
 /// The lanes by agent; the session's own has no name.
 #[derive(Debug, Default)]
-struct Session {
-    lanes: IndexMap<String, Lane>,
-    order: Order,
+struct KimiSession {
+    lanes: IndexMap<String, KimiLane>,
+    order: OrderWatch,
 }
 
-impl Session {
-    fn lane(&mut self, agent: &str) -> &mut Lane {
+impl KimiSession {
+    fn lane(&mut self, agent: &str) -> &mut KimiLane {
         self.lanes.entry(agent.to_owned()).or_default()
     }
 
     fn visit(&mut self, line: usize, value: &RawValue, losses: &mut Losses) {
-        let record: Record<'_> = match serde_json::from_str(value.get()) {
+        let record: KimiRecord<'_> = match serde_json::from_str(value.get()) {
             Ok(record) => record,
             Err(error) => {
                 return losses.add(line, format!("objects that are not records: {}", json::reason(&error)));
@@ -102,7 +101,7 @@ impl Session {
 
     /// Takes a message of the older protocol, which may be a sub-agent's.
     fn older(&mut self, line: usize, at_ms: Option<i64>, agent: &str, message: &str, losses: &mut Losses) {
-        let Some(message) = json::first::<Message<'_>>(message) else {
+        let Some(message) = json::first::<KimiMessage<'_>>(message) else {
             return losses.add(line, "messages that are not objects");
         };
         let payload = message.payload.unwrap_or_default();
@@ -129,7 +128,7 @@ impl Session {
 
 /// The step that is open: what the model has said, and what has come back.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenStep {
     parts: Vec<Named>,
     results: Vec<(usize, Option<i64>, String, Part)>,
     /// A call whose arguments are not complete: its name, its tool, and what is there of them.
@@ -140,7 +139,7 @@ struct Open {
     end_ms: Option<i64>,
 }
 
-impl Open {
+impl OpenStep {
     fn said(&mut self, at_ms: Option<i64>, part: Named) {
         self.call_is_complete();
         self.first_ms = self.first_ms.or(at_ms);
@@ -157,22 +156,22 @@ impl Open {
 
 /// The requests of one agent.
 #[derive(Debug, Default)]
-struct Lane {
+struct KimiLane {
     assembler: Assembler,
-    open: Open,
+    open: OpenStep,
     model: String,
     /// Whether the next bill is that of a summary.
     is_summarising: bool,
     front: Option<(String, usize)>,
 }
 
-impl Lane {
+impl KimiLane {
     fn older(
         &mut self,
         line: usize,
         at_ms: Option<i64>,
         kind: &str,
-        payload: Payload<'_>,
+        payload: KimiPayload<'_>,
         losses: &mut Losses,
     ) {
         match kind {
@@ -211,13 +210,13 @@ impl Lane {
             "CompactionBegin" => self.close(losses),
             "CompactionEnd" => {
                 self.close(losses);
-                self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
+                self.assembler.replaced(line, at_ms, HistorySummary::of(Content::default()));
             }
             other => losses.add(line, format!("messages of type `{other}`, which is never part of a prompt")),
         }
     }
 
-    fn content(&mut self, at_ms: Option<i64>, payload: Payload<'_>) {
+    fn content(&mut self, at_ms: Option<i64>, payload: KimiPayload<'_>) {
         let part = match payload.kind.0.as_ref() {
             "think" => Part::of(Kind::Reasoning, payload.think.unwrap_or_default()),
             _ => Part::of(Kind::Assistant, payload.text.unwrap_or_default()),
@@ -282,18 +281,18 @@ impl Lane {
                 self.close(losses);
                 let summaries = [record.context_summary.to_content(), record.summary.to_content()];
                 let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
-                self.assembler.replaced(line, at_ms, Summary::of(summary));
+                self.assembler.replaced(line, at_ms, HistorySummary::of(summary));
             }
             "context.clear" => {
                 self.close(losses);
-                self.assembler.compacted(usize::MAX, Cause::Cleared);
+                self.assembler.compacted(usize::MAX, Remover::Cleared);
             }
             other => losses.never(line, other),
         }
     }
 
     /// Takes a step of the newer protocol's loop.
-    fn event(&mut self, line: usize, at_ms: Option<i64>, event: record::Event<'_>, losses: &mut Losses) {
+    fn event(&mut self, line: usize, at_ms: Option<i64>, event: record::KimiEvent<'_>, losses: &mut Losses) {
         match event.kind.0.as_ref() {
             "step.begin" | "step.end" => {}
             "content.part" => {
@@ -346,13 +345,8 @@ impl Lane {
 }
 
 /// Returns what was billed, or nothing if nothing was.
-fn billed(
-    line: usize,
-    within: &'static str,
-    usage: Shaped<UsageRecord>,
-    losses: &mut Losses,
-) -> Option<Usage> {
-    let mut bill = Bill::new(line, within, losses);
+fn billed(line: usize, within: &'static str, usage: Shaped<KimiUsage>, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = BillReader::new(line, within, losses);
     let record = bill.record(usage);
     let uncached = bill.required("input_other", record.input_other);
     let cache_read = bill.count("input_cache_read", record.input_cache_read);

@@ -3,16 +3,16 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::assumed::{Assumed, sentences};
-use super::harness::{Conduct, Leads, Rules, Version};
-use super::kept::Places;
+use super::assumed::{ScenarioAssumptions, sentences};
+use super::harness::{Conduct, HarnessRules, Leads, Version};
+use super::kept::PartPlaces;
 use super::places;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::input::profile::cache::Setting;
-use crate::input::scenario::{Assume, Resets as Keeping, TokenizerName};
+use crate::input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use crate::quantity::{Decimal, Tokens, ix, saturated};
 use crate::timeline::infer_needs::infer_needs;
 use crate::timeline::{Compaction, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
@@ -77,9 +77,9 @@ impl Transcript {
         assume: &Assume,
         file_tools: &[String],
         undo: &Undo,
-    ) -> (Timeline, Places) {
+    ) -> (Timeline, PartPlaces) {
         let assume = assume.complete();
-        let assumed = Assumed::new(&assume, harness);
+        let assumed = ScenarioAssumptions::new(&assume, harness);
         unwrap(&mut self.exchanges, &assume.tools);
         let draws = self.draws();
         let mut builder = TimelineBuilder::new(name, file_tools);
@@ -92,7 +92,7 @@ impl Transcript {
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
         begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
-        let mut clock = Clock::default();
+        let mut clock = SessionClock::default();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
         builder.draw_session(draws);
@@ -102,8 +102,8 @@ impl Transcript {
             builder.stable_item(&item);
         }
         let mut forgotten = Forgotten::new(&allotment.forgotten);
-        let mut models = Models::default();
-        let mut resets = Resets::new(&allotment.resets, builder.next_item());
+        let mut models = RecordingModels::default();
+        let mut resets = LaidOutResets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
             conduct.tell(index, &mut builder);
@@ -145,7 +145,7 @@ impl Transcript {
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
-        let places = Places { items: places, gone: undone.gone };
+        let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
     }
@@ -156,7 +156,7 @@ impl Transcript {
         &self,
         exchange: usize,
         user: &[NewItem<'_>],
-        assumed: &Assumed,
+        assumed: &ScenarioAssumptions,
         builder: &mut TimelineBuilder,
     ) {
         if self.exchanges[exchange].compacts.is_none() {
@@ -186,7 +186,7 @@ impl Transcript {
         let newest =
             self.exchanges.iter().map(|it| it.version).max().filter(|version| *version != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
-        recorded.newer_than = newest.and_then(|it| Rules::newer_than(self.harness, it));
+        recorded.newer_than = newest.and_then(|it| HarnessRules::newer_than(self.harness, it));
         recorded.harness_limits =
             newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
         recorded.project = places::of(&self.folder).project;
@@ -240,9 +240,9 @@ fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduc
 /// Ends a timeline with what its requests do not say one by one.
 fn finished(
     builder: TimelineBuilder,
-    models: Models,
+    models: RecordingModels,
     began_ms: Option<i64>,
-    assumed: &Assumed,
+    assumed: &ScenarioAssumptions,
     file_tools: &[String],
 ) -> Timeline {
     let mut timeline = builder.finish();
@@ -254,9 +254,9 @@ fn finished(
 
 /// The models of a recording, in the order in which they come.
 #[derive(Default)]
-pub(super) struct Models(Vec<RecordedModel>, usize);
+pub(super) struct RecordingModels(Vec<RecordedModel>, usize);
 
-impl Models {
+impl RecordingModels {
     /// Tells the builder when the next request is another model's than the one before.
     fn tell(&mut self, model: &str, input: Tokens, builder: &mut TimelineBuilder) {
         if let Some(number) = self.count(model, input) {
@@ -287,12 +287,12 @@ impl Models {
 
 /// Milliseconds since the first request; a clock that goes back stands still.
 #[derive(Default)]
-pub(super) struct Clock {
+pub(super) struct SessionClock {
     start: Option<i64>,
     last: i64,
 }
 
-impl Clock {
+impl SessionClock {
     pub(super) fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
         if let Some(at_ms) = at_ms {
             let start = *self.start.get_or_insert(at_ms);
@@ -334,13 +334,13 @@ impl<'a> Forgotten<'a> {
 }
 
 /// The resets of a recording while its timeline is put together.
-struct Resets<'a> {
+struct LaidOutResets<'a> {
     left: std::slice::Iter<'a, Reset>,
     next: Option<&'a Reset>,
     n_stable: ItemIx,
 }
 
-impl<'a> Resets<'a> {
+impl<'a> LaidOutResets<'a> {
     fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
         let mut left = resets.iter();
         let next = left.next();

@@ -25,7 +25,7 @@ pub(super) const LINE_BYTES_MAX: usize = 64 << 20;
 const DOCUMENT_BYTES_MAX: usize = 1 << 30;
 
 /// A recording that is being read.
-pub(super) struct Lines<'r> {
+pub(super) struct LogLines<'r> {
     reader: &'r mut dyn BufRead,
     /// The lines at the front, until they are read.
     head: String,
@@ -50,14 +50,14 @@ pub(super) struct Lines<'r> {
 
 /// A line and its number, from 1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'l> {
+pub(super) struct RecordLine<'l> {
     /// Its number.
     pub(super) number: usize,
     /// Its text, without what ends it.
     pub(super) text: &'l str,
 }
 
-impl<'r> Lines<'r> {
+impl<'r> LogLines<'r> {
     /// Begins to read, and holds what the format is found by.
     pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
         Self::with_head(reader, HEAD_BYTES)
@@ -101,7 +101,7 @@ impl<'r> Lines<'r> {
     }
 
     /// Returns the next line; nothing at the end, or where reading fails.
-    pub(super) fn next(&mut self) -> Option<Line<'_>> {
+    pub(super) fn next(&mut self) -> Option<RecordLine<'_>> {
         self.text.clear();
         if self.from_head < self.head.len() {
             let rest = &self.head[self.from_head..];
@@ -122,7 +122,7 @@ impl<'r> Lines<'r> {
 
     /// Returns the next line that no earlier one is equal to: in formats where each has its time or its place, a second one
     /// is a copy.
-    pub(super) fn next_new(&mut self, losses: &mut Losses) -> Option<Line<'_>> {
+    pub(super) fn next_new(&mut self, losses: &mut Losses) -> Option<RecordLine<'_>> {
         loop {
             let line = self.next()?;
             let (number, is_blank, digest) =
@@ -135,10 +135,10 @@ impl<'r> Lines<'r> {
     }
 
     /// Returns the line that was read last.
-    fn last(&self) -> Line<'_> {
+    fn last(&self) -> RecordLine<'_> {
         let text = self.whole();
         let text = text.strip_suffix('\n').unwrap_or(text);
-        Line { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) }
+        RecordLine { number: self.number, text: text.strip_suffix('\r').unwrap_or(text) }
     }
 
     /// Returns the same with what ends it.
@@ -221,7 +221,7 @@ fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> 
     Ok(line.len())
 }
 
-impl Supply for Lines<'_> {
+impl Supply for LogLines<'_> {
     /// Hands over what is not read yet, however long its lines are.
     fn refill(&mut self, part: &mut Vec<u8>) -> bool {
         part.clear();
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     fn all(mut bytes: &[u8]) -> (Vec<(usize, String)>, Vec<String>) {
-        let mut lines = Lines::new(&mut bytes);
+        let mut lines = LogLines::new(&mut bytes);
         let mut found = Vec::new();
         while let Some(line) = lines.next() {
             found.push((line.number, line.text.to_owned()));
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_line_that_stands_twice_is_read_once_where_that_is_asked() {
         let mut bytes: &[u8] = b"a\n\nb\r\na\n\nb";
-        let mut lines = Lines::new(&mut bytes);
+        let mut lines = LogLines::new(&mut bytes);
         let mut losses = Losses::default();
 
         let mut found = Vec::new();

@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic};
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Loss {
+pub struct LossReason {
     /// The first affected line, from 1.
     pub line: usize,
     /// How often it occurred.
@@ -20,14 +20,14 @@ pub struct Loss {
     pub what: String,
 }
 
-impl Loss {
+impl LossReason {
     /// Says what is left out of a recording, in a sentence.
     pub fn sentence(&self, file: &str) -> String {
         format!("Left out of {file}: {self}.")
     }
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for LossReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)?;
         if self.count > 1 { write!(f, " ({} times)", self.count) } else { Ok(()) }
@@ -36,11 +36,11 @@ impl fmt::Display for Loss {
 
 /// Watches whether records stand in the order of their times or places, where nothing else says what follows what.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct OrderWatch {
     last: Option<i64>,
 }
 
-impl Order {
+impl OrderWatch {
     /// Takes the next record's time or place.
     pub(super) fn next(&mut self, line: usize, at: Option<i64>, losses: &mut Losses) {
         if at.is_some() && at < self.last {
@@ -106,12 +106,12 @@ impl Losses {
     }
 
     /// Returns the losses by their first lines.
-    pub(super) fn in_order(self) -> Vec<Loss> {
+    pub(super) fn in_order(self) -> Vec<LossReason> {
         let losses = self.by_reason.into_iter().map(|(what, mut lines)| {
             lines.sort_unstable();
-            Loss { line: lines.first().copied().unwrap_or(0), count: lines.len(), lines, what }
+            LossReason { line: lines.first().copied().unwrap_or(0), count: lines.len(), lines, what }
         });
-        let mut losses: Vec<Loss> = losses.collect();
+        let mut losses: Vec<LossReason> = losses.collect();
         losses.sort_by_key(|it| it.line);
         losses
     }

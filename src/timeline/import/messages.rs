@@ -9,16 +9,15 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::record::{ReplyRecord, RequestRecord, object};
-use self::session::Session;
-use self::walk::{Found, Walk};
-use super::format::{Checked, Format};
+use self::session::MessageSession;
+use self::walk::{TextWalk, WalkStep};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::{Losses, member};
 use super::transcript::{Transcript, named_apart};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "messages",
     looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
     place: "logs of provider APIs, wherever they are written",
@@ -32,16 +31,16 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether the front is JSON that holds messages.
 pub(super) fn detect(head: &str) -> bool {
-    let mut walk = Walk::new(head);
+    let mut walk = TextWalk::new(head);
     let mut found = walk.next();
-    if matches!(found, Some(Found::List)) {
+    if matches!(found, Some(WalkStep::List)) {
         found = walk.element();
     }
     match found {
-        Some(Found::Value(_, value)) => is_log(value),
+        Some(WalkStep::Value(_, value)) => is_log(value),
         // A document may be longer than its front.
-        Some(Found::Broken(..)) => {
-            walk.enter() && matches!(walk.element(), Some(Found::Value(_, it)) if is_message(it))
+        Some(WalkStep::Broken(..)) => {
+            walk.enter() && matches!(walk.element(), Some(WalkStep::Value(_, it)) if is_message(it))
         }
         _ => false,
     }
@@ -65,18 +64,22 @@ fn is_message(value: &str) -> bool {
 }
 
 /// Reads a log; a request that goes on with an earlier one belongs to its session.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let text = lines.rest();
-    let mut log =
-        Log { walk: Walk::new(&text), sessions: Vec::new(), by_history: IndexMap::new(), loose: None };
+    let mut log = MessageLog {
+        walk: TextWalk::new(&text),
+        sessions: Vec::new(),
+        by_history: IndexMap::new(),
+        loose: None,
+    };
     log.read(losses);
     named_apart(log.sessions.into_iter().map(|it| (String::new(), it.finish(losses))).collect())
 }
 
 /// The walk along a log.
-struct Log<'t> {
-    walk: Walk<'t>,
-    sessions: Vec<Session>,
+struct MessageLog<'t> {
+    walk: TextWalk<'t>,
+    sessions: Vec<MessageSession>,
     /// By what a session's last request held, the session.
     by_history: IndexMap<u64, usize>,
     /// The session of messages that are in no request.
@@ -84,13 +87,13 @@ struct Log<'t> {
 }
 
 /// A value of a log, before it is taken.
-struct Entry<'t> {
+struct LogEntry<'t> {
     line: usize,
     value: &'t str,
     record: Option<RequestRecord<'t>>,
 }
 
-impl<'t> Entry<'t> {
+impl<'t> LogEntry<'t> {
     fn new(line: usize, value: &'t str) -> Self {
         let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
         Self { line, value, record }
@@ -117,17 +120,17 @@ impl<'t> Entry<'t> {
 }
 
 /// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
-fn settle<'t>(entries: Vec<Entry<'t>>, losses: &mut Losses) -> Vec<Entry<'t>> {
+fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
     let mut entries = entries;
-    let times: Option<Vec<i64>> = entries.iter().map(Entry::at_ms).collect();
+    let times: Option<Vec<i64>> = entries.iter().map(LogEntry::at_ms).collect();
     if times.is_some_and(|it| !it.is_sorted()) {
         for pair in entries.windows(2).filter(|it| it[1].at_ms() < it[0].at_ms()) {
             losses.add(pair[1].line, "requests after a later one; they are ordered by their times");
         }
-        entries.sort_by_key(Entry::at_ms);
+        entries.sort_by_key(LogEntry::at_ms);
     }
     let mut last: IndexMap<u64, usize> = IndexMap::new();
-    let names: Vec<Option<u64>> = entries.iter().map(Entry::name).collect();
+    let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();
     for (index, name) in names.iter().enumerate() {
         last.extend(name.map(|it| (it, index)));
     }
@@ -143,7 +146,7 @@ fn settle<'t>(entries: Vec<Entry<'t>>, losses: &mut Losses) -> Vec<Entry<'t>> {
     entries
 }
 
-impl<'t> Log<'t> {
+impl<'t> MessageLog<'t> {
     fn read(&mut self, losses: &mut Losses) {
         let mut entries = Vec::new();
         let broken = self.entries(&mut entries);
@@ -153,7 +156,7 @@ impl<'t> Log<'t> {
         {
             losses.add(one.line, "values of the first half of the file, which stand again and count again");
         }
-        for Entry { line, value, record } in settle(entries, losses) {
+        for LogEntry { line, value, record } in settle(entries, losses) {
             self.value(line, value, record, losses);
         }
         if let Some((line, reason)) = broken {
@@ -162,20 +165,20 @@ impl<'t> Log<'t> {
     }
 
     /// Finds the values of the log up to where it breaks, with the reason.
-    fn entries(&mut self, entries: &mut Vec<Entry<'t>>) -> Option<(usize, String)> {
+    fn entries(&mut self, entries: &mut Vec<LogEntry<'t>>) -> Option<(usize, String)> {
         while let Some(found) = self.walk.next() {
             match found {
-                Found::Value(line, value) => entries.push(Entry::new(line, value)),
-                Found::List => {
+                WalkStep::Value(line, value) => entries.push(LogEntry::new(line, value)),
+                WalkStep::List => {
                     while let Some(element) = self.walk.element() {
                         match element {
-                            Found::Value(line, value) => entries.push(Entry::new(line, value)),
-                            Found::List => {}
-                            Found::Broken(line, reason) => return Some((line, reason)),
+                            WalkStep::Value(line, value) => entries.push(LogEntry::new(line, value)),
+                            WalkStep::List => {}
+                            WalkStep::Broken(line, reason) => return Some((line, reason)),
                         }
                     }
                 }
-                Found::Broken(line, reason) => return Some((line, reason)),
+                WalkStep::Broken(line, reason) => return Some((line, reason)),
             }
         }
         None
@@ -185,8 +188,8 @@ impl<'t> Log<'t> {
     fn rescue(&mut self, line: usize, reason: &str, losses: &mut Losses) {
         losses.add(line, format!("the rest of the file, which is not JSON: {reason}"));
         if self.walk.enter() {
-            let mut session = Session::default();
-            while let Some(Found::Value(line, message)) = self.walk.element() {
+            let mut session = MessageSession::default();
+            while let Some(WalkStep::Value(line, message)) = self.walk.element() {
                 session.message(line, message, losses);
                 losses.locate_by(line, |field| self.walk.place_of(member(message, field)));
             }
@@ -199,7 +202,7 @@ impl<'t> Log<'t> {
     fn value(&mut self, line: usize, value: &'t str, record: Option<RequestRecord<'t>>, losses: &mut Losses) {
         if record.as_ref().is_some_and(|it| !it.role.0.is_empty() || session::is_item(&it.kind.0)) {
             let loose = *self.loose.get_or_insert_with(|| {
-                self.sessions.push(Session::default());
+                self.sessions.push(MessageSession::default());
                 self.sessions.len() - 1
             });
             self.sessions[loose].message(line, value, losses);
@@ -213,7 +216,7 @@ impl<'t> Log<'t> {
             .rev()
             .find_map(|n| self.by_history.get(&histories[n]).map(|session| (*session, n + 1)));
         let (index, n_known) = found.unwrap_or_else(|| {
-            self.sessions.push(Session::default());
+            self.sessions.push(MessageSession::default());
             (self.sessions.len() - 1, 0)
         });
         let session = &mut self.sessions[index];

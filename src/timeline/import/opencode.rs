@@ -4,23 +4,24 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{AboutRecord, InfoRecord, MessageRecord, PartRecord, StateRecord, TokensRecord};
-use super::assemble::{Assembler, Reply, Summary};
+use self::record::{
+    AboutRecord, OpencodeInfo, OpencodeMessageRecord, OpencodePart, OpencodeTokens, StateRecord,
+};
+use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::{Content, Measured};
-use super::document::{self, Outline, Piece};
-use super::format::{Checked, Format};
+use super::document::{self, DocumentPiece, FrontOutline};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
-use super::transcript::{Cause, Named, Part, Transcript, named_apart};
+use super::transcript::{Named, Part, Remover, Transcript, named_apart};
 use super::usage::{Billed, Shaped};
 use super::values::{Count, IMAGE_CHARACTERS};
 use crate::input::TtlClass;
 use crate::quantity::or_unlimited;
 use crate::timeline::Kind;
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "opencode",
     looks_like: "one JSON document with `info` and `messages`, each with `info` and `parts`",
     place: "`opencode export SESSION > FILE` (or `kilo export`); the database `~/.local/share/opencode/opencode.db` itself is not read",
@@ -41,63 +42,61 @@ fn detect(head: &str) -> bool {
     if !head.contains("\"info\"") {
         return false;
     }
-    let outline = Outline::of(head);
+    let outline = FrontOutline::of(head);
     let is_message = matches!(outline.get("messages[].info.role"), Some("user" | "assistant"));
     is_message || outline.get("info.id").is_some_and(|it| it.starts_with("ses_"))
 }
 
 /// Reads all exports of a recording.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let mut sessions = vec![Session::default()];
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut sessions = vec![OpencodeExport::default()];
     document::each(lines, &["messages"], losses, |piece, losses| {
         let Some(session) = sessions.last_mut() else { return };
         session.take(piece, losses);
         if piece.path.is_empty() {
-            sessions.push(Session::default());
+            sessions.push(OpencodeExport::default());
         }
     });
     sessions.retain(|it| !it.messages.is_empty());
     named_apart(sessions.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
 }
 
-/// An export.
 #[derive(Debug, Default)]
-struct Session {
+struct OpencodeExport {
     id: String,
     parent: String,
     folder: String,
-    messages: Vec<Message>,
+    messages: Vec<OpencodeMessage>,
 }
 
 /// What a message says, and how it was billed.
 #[derive(Debug, Default)]
-struct Message {
+struct OpencodeMessage {
     line: usize,
     id: String,
     at_ms: Option<i64>,
     end_ms: Option<i64>,
-    said: Said,
+    said: OpencodeParts,
 }
 
 /// What a message adds to the prompts.
 #[derive(Debug, Default)]
-enum Said {
-    /// Nothing.
+enum OpencodeParts {
     #[default]
     Nothing,
     /// Something on the user's side, and whether the user typed it.
     User(Vec<Part>, bool),
     /// The harness or the user wanted a summary; the first message that stays, if any does.
-    Compaction { cause: Cause, stays: String },
+    Compaction { cause: Remover, stays: String },
     /// What the model answered.
-    Reply(Box<Answer>),
+    Reply(Box<OpencodeAnswer>),
 }
 
 /// What the model answered.
 #[derive(Debug, Default)]
-struct Answer {
+struct OpencodeAnswer {
     reply: Reply,
-    results: Vec<Outcome>,
+    results: Vec<CallOutcome>,
     is_summary: bool,
     /// Whether the reply came to its end.
     is_finished: bool,
@@ -107,26 +106,26 @@ struct Answer {
 
 /// What a call gave back.
 #[derive(Debug)]
-struct Outcome {
+struct CallOutcome {
     call: String,
     part: Part,
     /// When it left the prompts.
     cleared_ms: Option<i64>,
 }
 
-impl Session {
-    fn take(&mut self, piece: Piece<'_>, losses: &mut Losses) {
+impl OpencodeExport {
+    fn take(&mut self, piece: DocumentPiece<'_>, losses: &mut Losses) {
         let Some(text) = piece.text else { return };
         match piece.path {
             "info" => {
-                if let Some(info) = json::first::<InfoRecord<'_>>(text) {
+                if let Some(info) = json::first::<OpencodeInfo<'_>>(text) {
                     self.id = info.id.0.into_owned();
                     self.parent = info.parent.0.into_owned();
                     self.folder = info.directory.0.into_owned();
                 }
             }
             "messages[]" => {
-                let record = json::record::<MessageRecord<'_>>(piece.line, text, losses);
+                let record = json::record::<OpencodeMessageRecord<'_>>(piece.line, text, losses);
                 self.messages.extend(record.and_then(|it| message(piece.line, it, losses)));
             }
             _ => {}
@@ -135,7 +134,7 @@ impl Session {
 
     /// Puts the messages in order, each once.
     fn ordered(&mut self, losses: &mut Losses) {
-        let mut by_id: IndexMap<String, Message> = IndexMap::new();
+        let mut by_id: IndexMap<String, OpencodeMessage> = IndexMap::new();
         for (number, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
             let key = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
             if let Some(before) = by_id.get(&key) {
@@ -156,7 +155,7 @@ impl Session {
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
         self.ordered(losses);
-        let mut walk = Walk::default();
+        let mut walk = OpencodeWalk::default();
         for message in self.messages {
             walk.visit(message, losses);
         }
@@ -175,9 +174,9 @@ impl Session {
 
 /// The walk along the messages.
 #[derive(Debug, Default)]
-struct Walk {
+struct OpencodeWalk {
     assembler: Assembler,
-    cause: Cause,
+    cause: Remover,
     stays: String,
     /// By message, its first part.
     begins: IndexMap<String, usize>,
@@ -185,20 +184,20 @@ struct Walk {
     to_clear: Vec<(i64, String)>,
 }
 
-impl Walk {
-    fn visit(&mut self, message: Message, losses: &mut Losses) {
-        let Message { line, id, at_ms, end_ms, said } = message;
+impl OpencodeWalk {
+    fn visit(&mut self, message: OpencodeMessage, losses: &mut Losses) {
+        let OpencodeMessage { line, id, at_ms, end_ms, said } = message;
         self.begins.insert(id, self.assembler.n_parts());
         match said {
-            Said::Nothing => {}
-            Said::User(parts, is_typed) => {
+            OpencodeParts::Nothing => {}
+            OpencodeParts::User(parts, is_typed) => {
                 for part in parts {
                     self.assembler.said(line, at_ms, part, is_typed);
                 }
             }
-            Said::Compaction { cause, stays } => (self.cause, self.stays) = (cause, stays),
-            Said::Reply(answer) if answer.is_summary => self.compact(line, at_ms, *answer, losses),
-            Said::Reply(answer) => self.reply(line, (at_ms, end_ms), *answer, losses),
+            OpencodeParts::Compaction { cause, stays } => (self.cause, self.stays) = (cause, stays),
+            OpencodeParts::Reply(answer) if answer.is_summary => self.compact(line, at_ms, *answer, losses),
+            OpencodeParts::Reply(answer) => self.reply(line, (at_ms, end_ms), *answer, losses),
         }
     }
 
@@ -207,16 +206,16 @@ impl Walk {
         &mut self,
         line: usize,
         (at_ms, end_ms): (Option<i64>, Option<i64>),
-        answer: Answer,
+        answer: OpencodeAnswer,
         losses: &mut Losses,
     ) {
-        let Answer { reply, results, is_finished, has_numbers, .. } = answer;
+        let OpencodeAnswer { reply, results, is_finished, has_numbers, .. } = answer;
         if reply.usage.is_none() && has_numbers && !is_finished {
             return self.aborted(line, at_ms, reply, results, losses);
         }
         self.clear(at_ms);
         self.assembler.replied(Reply { at_ms, end_ms, ..reply });
-        for Outcome { call, part, cleared_ms } in results {
+        for CallOutcome { call, part, cleared_ms } in results {
             self.assembler.answered(line, end_ms, &call, part, losses);
             self.to_clear.extend(cleared_ms.map(|it| (it, call)));
         }
@@ -228,7 +227,7 @@ impl Walk {
         line: usize,
         at_ms: Option<i64>,
         reply: Reply,
-        results: Vec<Outcome>,
+        results: Vec<CallOutcome>,
         losses: &mut Losses,
     ) {
         losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
@@ -240,18 +239,18 @@ impl Walk {
     }
 
     /// Takes what stands in place of the history.
-    fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: Answer, losses: &mut Losses) {
+    fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
         let summary =
             answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
             return losses.add(line, "compactions that were not finished");
         };
         let stays = std::mem::take(&mut self.stays);
-        let summary = Summary {
+        let summary = HistorySummary {
             stays_from: or_unlimited(self.begins.get(&stays).copied()),
             cause: std::mem::take(&mut self.cause),
             bill: answer.reply.usage,
-            ..Summary::new(vec![summary.with_kind(Kind::Summary)])
+            ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
         };
         self.assembler.replaced(line, at_ms, summary);
     }
@@ -273,39 +272,41 @@ fn is_forgetful(model: &str) -> bool {
 }
 
 /// Reads a message.
-fn message(line: usize, record: MessageRecord<'_>, losses: &mut Losses) -> Option<Message> {
+fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) -> Option<OpencodeMessage> {
     let Shaped::Object(about) = record.info else {
         losses.add(line, "messages without `info`");
         return None;
     };
-    let parts: Vec<PartRecord<'_>> = record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
+    let parts: Vec<OpencodePart<'_>> =
+        record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
     let time = about.time.object().unwrap_or_default();
     let (at_ms, end_ms) =
         (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
     let id = about.id.0.as_ref().to_owned();
     let said = match about.role.0.as_ref() {
         "user" => user(line, parts, losses),
-        "assistant" => Said::Reply(Box::new(answer(line, &about, parts, losses))),
+        "assistant" => OpencodeParts::Reply(Box::new(answer(line, &about, parts, losses))),
         other => {
             losses.add(line, format!("messages of the unknown role `{other}`"));
-            Said::Nothing
+            OpencodeParts::Nothing
         }
     };
-    Some(Message { line, id, at_ms, end_ms, said })
+    Some(OpencodeMessage { line, id, at_ms, end_ms, said })
 }
 
 /// Reads the user's message, or what the harness says in the user's place.
-fn user(line: usize, parts: Vec<PartRecord<'_>>, losses: &mut Losses) -> Said {
+fn user(line: usize, parts: Vec<OpencodePart<'_>>, losses: &mut Losses) -> OpencodeParts {
     if let Some(part) = parts.iter().find(|it| it.kind.0 == "compaction") {
-        let cause = if part.auto == Some(super::values::Flag(false)) { Cause::Asked } else { Cause::Harness };
-        return Said::Compaction { cause, stays: part.tail_start_id.0.as_ref().to_owned() };
+        let cause =
+            if part.auto == Some(super::values::Flag(false)) { Remover::Asked } else { Remover::Harness };
+        return OpencodeParts::Compaction { cause, stays: part.tail_start_id.0.as_ref().to_owned() };
     }
     let is_typed = parts.iter().any(|it| !it.synthetic.0);
     let said = parts.into_iter().filter_map(|part| user_part(line, part, losses)).collect();
-    Said::User(said, is_typed)
+    OpencodeParts::User(said, is_typed)
 }
 
-fn user_part(line: usize, part: PartRecord<'_>, losses: &mut Losses) -> Option<Part> {
+fn user_part(line: usize, part: OpencodePart<'_>, losses: &mut Losses) -> Option<Part> {
     if part.ignored.0 {
         losses.add(line, "parts that the model is not to see");
         return None;
@@ -328,8 +329,13 @@ fn user_part(line: usize, part: PartRecord<'_>, losses: &mut Losses) -> Option<P
 }
 
 /// Reads what the model answered.
-fn answer(line: usize, about: &AboutRecord<'_>, parts: Vec<PartRecord<'_>>, losses: &mut Losses) -> Answer {
-    let Billed { usage, reasoning, is_there } = TokensRecord::billed(about.tokens, line, losses);
+fn answer(
+    line: usize,
+    about: &AboutRecord<'_>,
+    parts: Vec<OpencodePart<'_>>,
+    losses: &mut Losses,
+) -> OpencodeAnswer {
+    let Billed { usage, reasoning, is_there } = OpencodeTokens::billed(about.tokens, line, losses);
     let mut reply = Reply {
         model: about.model.0.as_ref().to_owned(),
         usage,
@@ -342,7 +348,7 @@ fn answer(line: usize, about: &AboutRecord<'_>, parts: Vec<PartRecord<'_>>, loss
         spoken(line, part, &mut reply.parts, &mut results, losses);
     }
     let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
-    Answer {
+    OpencodeAnswer {
         reply,
         results,
         is_summary: about.summary.0,
@@ -354,9 +360,9 @@ fn answer(line: usize, about: &AboutRecord<'_>, parts: Vec<PartRecord<'_>>, loss
 /// Reads a part of a reply; a call has its result with it.
 fn spoken(
     line: usize,
-    part: PartRecord<'_>,
+    part: OpencodePart<'_>,
     parts: &mut Vec<Named>,
-    results: &mut Vec<Outcome>,
+    results: &mut Vec<CallOutcome>,
     losses: &mut Losses,
 ) {
     match part.kind.0.as_ref() {
@@ -379,7 +385,7 @@ fn spoken(
             let mut result = Part::of(Kind::ToolResult, content);
             part.tool.0.as_ref().clone_into(&mut result.tool);
             let cleared_ms = time.object().and_then(|it| it.compacted?.milliseconds());
-            results.push(Outcome { call: part.call.0.into_owned(), part: result, cleared_ms });
+            results.push(CallOutcome { call: part.call.0.into_owned(), part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.
         "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}

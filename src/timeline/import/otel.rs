@@ -10,13 +10,13 @@ mod record;
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use self::emitter::Role;
-use self::lanes::Lane;
-use self::record::{Marks, Record};
+use self::emitter::RecordRole;
+use self::lanes::OtelLane;
+use self::record::{Marks, OtelRecord};
 use super::documents;
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::Transcript;
 
@@ -26,8 +26,7 @@ const LINES_MAX: usize = 20;
 /// Marks of the format in a value that is longer than the front.
 const MARKS: [&str; 3] = ["\"resourceSpans\"", "\"resourceLogs\"", "\"scopeSpans\""];
 
-/// The format.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "otel",
     looks_like: "OpenTelemetry's JSON: spans or log records, with `resourceSpans`, `resourceLogs` or `attributes`",
     place: "wherever a collector or an exporter writes them",
@@ -56,7 +55,7 @@ pub(super) fn detect(head: &str) -> bool {
 }
 
 /// Reads the requests, one session per agent of a conversation.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let text = lines.rest();
     let mut records = Vec::new();
     documents::each(&text, losses, |line, value, losses| {
@@ -77,7 +76,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
     let transcripts = lanes.into_iter().map(|lane| {
         let name = if several { name(&lane) } else { String::new() };
         let of_agent = lane.agent.clone().map(|it| [it, lane.conversation.clone()]);
-        let is_apart = |it: &Record| apart.contains(&it.scope);
+        let is_apart = |it: &OtelRecord| apart.contains(&it.scope);
         let mut transcript = conversation::transcript(lane, &is_apart, losses);
         if !apart.is_empty() {
             transcript.assumptions.push(
@@ -91,7 +90,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 }
 
 /// Returns the name of a lane within its file.
-fn name(lane: &Lane) -> String {
+fn name(lane: &OtelLane) -> String {
     match &lane.agent {
         Some(agent) => format!("{}/{agent}", lane.conversation),
         None => lane.conversation.clone(),
@@ -99,22 +98,23 @@ fn name(lane: &Lane) -> String {
 }
 
 /// Tells of records that are not requests, by what they are.
-fn tell(record: &Record, losses: &mut Losses) {
+fn tell(record: &OtelRecord, losses: &mut Losses) {
     match record.role() {
-        Role::Agent => {
+        RecordRole::Agent => {
             losses.add(record.line, "spans of agents, whose sums repeat what their requests were billed");
         }
-        Role::Sum => losses.add(record.line, format!("`{}` spans, which wrap requests", record.name)),
-        Role::Other => {
+        RecordRole::Sum => losses.add(record.line, format!("`{}` spans, which wrap requests", record.name)),
+        RecordRole::Other => {
             let what = if record.is_log { "log records" } else { "spans" };
             losses.add(record.line, format!("{what} `{}`, which are no requests", record.name));
         }
-        Role::Request(..) | Role::Tool | Role::Prompt => {}
+        RecordRole::Request(..) | RecordRole::Tool | RecordRole::Prompt => {}
     }
 }
 
 /// Returns the libraries whose inputs cannot hold what they read and wrote.
-fn apart(records: &[Record]) -> IndexSet<String> {
-    let contradicts = |it: &&Record| matches!(it.role(), Role::Request(names, _) if it.contradicts(names));
+fn apart(records: &[OtelRecord]) -> IndexSet<String> {
+    let contradicts =
+        |it: &&OtelRecord| matches!(it.role(), RecordRole::Request(names, _) if it.contradicts(names));
     records.iter().filter(contradicts).map(|it| it.scope.clone()).collect()
 }

@@ -4,24 +4,23 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{Message, Record, UsageRecord};
-use super::assemble::{Assembler, Reply, Summary};
+use self::record::{PiMessage, PiRecord, PiUsage};
+use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Named, Part, Transcript};
-use super::tree::{Entry, branch};
-use super::usage::{Bill, Shaped};
-use super::values::{Block, Count, MessageContent};
+use super::tree::{TreeRecord, branch};
+use super::usage::{BillReader, Shaped};
+use super::values::{Count, MessageBlock, MessageContent};
 use crate::input::TtlClass;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::{Kind, Usage};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "pi",
     looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a `role`",
     place: "~/.pi/agent/sessions/PROJECT/*.jsonl",
@@ -35,20 +34,20 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines is a session's header or a message.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Record<'_>>(line).is_some_and(|it| is_message(&it)))
+    head.lines().any(|line| json::first::<PiRecord<'_>>(line).is_some_and(|it| is_message(&it)))
 }
 
 /// Returns whether an entry is a message of a role that pi knows.
-fn is_message(record: &Record<'_>) -> bool {
+fn is_message(record: &PiRecord<'_>) -> bool {
     let role = record.message.as_ref().map_or("", |it| it.role.0.as_ref());
     record.kind.0 == "message" && matches!(role, "user" | "assistant" | "toolResult" | "bashExecution")
 }
 
 /// Reads a session: the branch that ends at its last entry.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut entries = Vec::new();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: PiRecord<'_>, losses| {
             entries.extend(entry(line.number, record, losses));
         });
     }
@@ -57,7 +56,7 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 
 /// What an entry adds to the prompts.
 #[derive(Debug)]
-enum Said {
+enum PiParts {
     /// Nothing; it only links others.
     Nothing,
     /// Something on the user's side.
@@ -73,48 +72,50 @@ enum Said {
 }
 
 /// Makes an entry of a record; the header is none.
-fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Entry<Said>> {
+fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
     let at_ms = milliseconds(&record.timestamp.0);
     let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
     let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
     let said = match record.kind.0.as_ref() {
         "message" => said(line, record.message.unwrap_or_default(), losses),
-        "compaction" => Said::Compaction {
+        "compaction" => PiParts::Compaction {
             summary,
             kept: record.first_kept_entry_id.0.into_owned(),
             kept_index: record.first_kept_entry_index.and_then(Count::known),
         },
-        "compaction_start" | "session_compact" => Said::Summarises(true),
-        "compaction_end" => Said::Summarises(false),
-        "branch_summary" => Said::User { parts: vec![summary], is_typed: false },
-        "custom_message" => Said::User { parts: user_parts(line, record.content, losses), is_typed: false },
+        "compaction_start" | "session_compact" => PiParts::Summarises(true),
+        "compaction_end" => PiParts::Summarises(false),
+        "branch_summary" => PiParts::User { parts: vec![summary], is_typed: false },
+        "custom_message" => {
+            PiParts::User { parts: user_parts(line, record.content, losses), is_typed: false }
+        }
         other => {
             losses.never(line, other);
             if other == "session" {
                 return None;
             }
-            Said::Nothing
+            PiParts::Nothing
         }
     };
-    Some(Entry { line, id, parent, at_ms, said })
+    Some(TreeRecord { line, id, parent, at_ms, said })
 }
 
 /// Says what a message adds to the prompts.
-fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
-    let user = |part| Said::User { parts: vec![part], is_typed: false };
+fn said(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
+    let user = |part| PiParts::User { parts: vec![part], is_typed: false };
     match message.role.0.as_ref() {
-        "user" => Said::User { parts: user_parts(line, message.content, losses), is_typed: true },
+        "user" => PiParts::User { parts: user_parts(line, message.content, losses), is_typed: true },
         "custom" | "hookMessage" => {
-            Said::User { parts: user_parts(line, message.content, losses), is_typed: false }
+            PiParts::User { parts: user_parts(line, message.content, losses), is_typed: false }
         }
         "toolResult" => {
             let mut part = Part::of(Kind::ToolResult, message.content.to_content());
             message.tool_name.0.as_ref().clone_into(&mut part.tool);
-            Said::Result { call: message.tool_call_id.0.into_owned(), part }
+            PiParts::Result { call: message.tool_call_id.0.into_owned(), part }
         }
         "bashExecution" if message.exclude_from_context == Some(true) => {
             losses.add(line, "commands run by the user, which no model has seen");
-            Said::Nothing
+            PiParts::Nothing
         }
         "bashExecution" => {
             let command = message.command.unwrap_or_default();
@@ -129,7 +130,7 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         "assistant" => reply(line, message, losses),
         other => {
             losses.add(line, format!("messages of the unknown role `{other}`"));
-            Said::Nothing
+            PiParts::Nothing
         }
     }
 }
@@ -138,11 +139,11 @@ fn said(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
 const GATEWAY: &str = "openclaw";
 
 /// Reads what the model answered, unless nobody did.
-fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
+fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
     if message.provider.0 == GATEWAY {
         losses.add(line, "replies that the gateway wrote and no model; they are kept without a request");
         let said = Part::of(Kind::Assistant, message.content.to_content());
-        return Said::User { parts: vec![said], is_typed: false };
+        return PiParts::User { parts: vec![said], is_typed: false };
     }
     let (usage, cost) = billed(line, message.usage, losses).unzip();
     let parts = match message.content {
@@ -154,7 +155,7 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
     let has_failed = message.stop_reason.0 == "error";
     if usage.is_none() && (has_failed || parts.is_empty()) {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
-        return Said::Nothing;
+        return PiParts::Nothing;
     }
     let at_ms = message.timestamp.and_then(Count::milliseconds);
     let reply = Reply {
@@ -166,11 +167,11 @@ fn reply(line: usize, message: Message<'_>, losses: &mut Losses) -> Said {
         cost: cost.flatten(),
         ..Reply::default()
     };
-    Said::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
+    PiParts::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
 }
 
 /// Makes a part of a block of a reply.
-fn spoken(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
+fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
     match block.kind.0.as_ref() {
         "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
         "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
@@ -200,8 +201,8 @@ fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> 
 }
 
 /// Reads what was billed and what that cost, or nothing if nothing was billed.
-fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
-    let mut bill = Bill::new(line, "message.usage", losses);
+fn billed(line: usize, record: Shaped<PiUsage>, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
+    let mut bill = BillReader::new(line, "message.usage", losses);
     let record = bill.record(record);
     let uncached = bill.required("input", record.input);
     let output = bill.required("output", record.output);
@@ -212,40 +213,43 @@ fn billed(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Opti
 }
 
 /// Makes a summary of the reply of the request that wrote it.
-fn summary_of(reply: Reply) -> Summary {
+fn summary_of(reply: Reply) -> HistorySummary {
     let said = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind == Kind::Assistant);
-    Summary { bill: reply.usage, ..Summary::new(said.map(|it| it.with_kind(Kind::Summary)).collect()) }
+    HistorySummary {
+        bill: reply.usage,
+        ..HistorySummary::new(said.map(|it| it.with_kind(Kind::Summary)).collect())
+    }
 }
 
 /// Gathers the requests of the branch that ends at the last entry.
-fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
+fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
     // Where the parts of an entry begin, by its name and by its place.
     let mut by_name: IndexMap<String, usize> = IndexMap::new();
     let mut by_place: IndexMap<usize, usize> = IndexMap::new();
     let mut has_breakpoints = false;
     let mut is_summarising = false;
-    for (place, Entry { line, id, at_ms, said, .. }) in branch(entries, losses) {
+    for (place, TreeRecord { line, id, at_ms, said, .. }) in branch(entries, losses) {
         by_name.insert(id, assembler.n_parts());
         by_place.insert(place, assembler.n_parts());
         match said {
-            Said::Nothing => {}
-            Said::Summarises(is_next) => is_summarising = is_next,
-            Said::User { parts, is_typed } => {
+            PiParts::Nothing => {}
+            PiParts::Summarises(is_next) => is_summarising = is_next,
+            PiParts::User { parts, is_typed } => {
                 for part in parts {
                     assembler.said(line, at_ms, part, is_typed);
                 }
             }
-            Said::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
-            Said::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
+            PiParts::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            PiParts::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
                 assembler.replaced(line, at_ms, summary_of(reply));
             }
-            Said::Reply(reply, is_cached) => {
+            PiParts::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
                 let response_ms = reply.response_ms.or(at_ms);
                 assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
             }
-            Said::Compaction { summary, kept, kept_index } => {
+            PiParts::Compaction { summary, kept, kept_index } => {
                 // In the first version, places count from the header.
                 let place = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
                 let by_name = by_name.get(&kept).filter(|_| !kept.is_empty()).copied();
@@ -256,7 +260,8 @@ fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
                         "compactions whose first kept entry is not on the branch; nothing is kept",
                     );
                 }
-                let summary = Summary { stays_from: or_unlimited(stays), ..Summary::new(vec![summary]) };
+                let summary =
+                    HistorySummary { stays_from: or_unlimited(stays), ..HistorySummary::new(vec![summary]) };
                 assembler.replaced(line, at_ms, summary);
             }
         }

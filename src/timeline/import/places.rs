@@ -5,7 +5,7 @@ const WORKTREES: [&str; 3] = ["/.claude/worktrees/", "/.worktrees/", "/.git/work
 
 /// A user and a project.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Places {
+pub(super) struct HomeFolders {
     /// The user's home; empty where the folder is in none.
     pub(super) user: String,
     /// The folder; that of the checkout, where it is a worktree of one.
@@ -13,10 +13,10 @@ pub(super) struct Places {
 }
 
 /// Returns the user and the project of a working folder.
-pub(super) fn of(folder: &str) -> Places {
+pub(super) fn of(folder: &str) -> HomeFolders {
     let plain = folder.replace('\\', "/");
     let checkout = WORKTREES.iter().filter_map(|it| plain.find(it)).min().unwrap_or(plain.len());
-    Places { user: home(&plain).to_owned(), project: plain[..checkout].trim_end_matches('/').to_owned() }
+    HomeFolders { user: home(&plain).to_owned(), project: plain[..checkout].trim_end_matches('/').to_owned() }
 }
 
 /// Returns the home that a folder is in.
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn the_user_is_the_home_and_worktrees_are_of_their_checkout() {
         let told = |folder| {
-            let Places { user, project } = of(folder);
+            let HomeFolders { user, project } = of(folder);
             (user, project)
         };
         let pair = |user: &str, project: &str| (user.to_owned(), project.to_owned());

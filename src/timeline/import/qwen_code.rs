@@ -5,20 +5,19 @@ mod record;
 use indexmap::IndexMap;
 use memchr::memmem;
 
-use self::record::{Record, UsageRecord};
-use super::assemble::{Assembler, Reply, Summary};
-use super::format::{Checked, Format};
-use super::gemini_cli::{Parts, Spoken};
+use self::record::{QwenRecord, QwenUsage};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::format::{Checked, LogFormat};
+use super::gemini_cli::{GeminiContent, Spoken};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::milliseconds;
 use super::transcript::{Part, Transcript};
-use super::tree::{Entry, branch};
-use super::usage::{Bill, Billed};
+use super::tree::{TreeRecord, branch};
+use super::usage::{BillReader, Billed};
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "qwen-code",
     looks_like: "one JSON record per line, with `type`, `uuid` and a `message` that has `parts`",
     place: "`~/.qwen/projects/PROJECT/chats/*.jsonl`",
@@ -33,20 +32,20 @@ pub(super) const FORMAT: Format = Format {
 
 /// Returns whether one of the first lines is a message.
 fn detect(head: &str) -> bool {
-    let is_message = |it: &Record<'_>| {
+    let is_message = |it: &QwenRecord<'_>| {
         let is_kind = matches!(it.kind.0.as_ref(), "user" | "assistant" | "tool_result");
         is_kind && !it.uuid.0.is_empty() && it.message.as_ref().is_some_and(|it| it.parts.is_some())
     };
     let has_parts = memmem::find(head.as_bytes(), b"\"parts\"").is_some();
-    has_parts && head.lines().filter_map(json::first::<Record<'_>>).any(|it| is_message(&it))
+    has_parts && head.lines().filter_map(json::first::<QwenRecord<'_>>).any(|it| is_message(&it))
 }
 
 /// Reads a chat, and those of its sub-agents.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = String::new();
-    let mut by_agent: IndexMap<String, Vec<Entry<Said>>> = IndexMap::new();
+    let mut by_agent: IndexMap<String, Vec<TreeRecord<QwenParts>>> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: QwenRecord<'_>, losses| {
             if session.is_empty() {
                 record.session_id.0.as_ref().clone_into(&mut session);
             }
@@ -72,7 +71,7 @@ fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 
 /// What a record adds to the prompts.
 #[derive(Debug)]
-enum Said {
+enum QwenParts {
     /// Nothing; it only links others.
     Nothing,
     /// Something on the user's side, and whether the user typed it.
@@ -84,7 +83,7 @@ enum Said {
 }
 
 /// Makes an entry of a record.
-fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry<Said> {
+fn entry(line: usize, record: QwenRecord<'_>, losses: &mut Losses) -> TreeRecord<QwenParts> {
     let at_ms = milliseconds(&record.timestamp.0);
     let (id, parent) = (record.uuid.0.as_ref().to_owned(), record.parent_uuid.0.as_ref().to_owned());
     let subtype = record.subtype.0.as_ref().to_owned();
@@ -93,27 +92,27 @@ fn entry(line: usize, record: Record<'_>, losses: &mut Losses) -> Entry<Said> {
             let parts = record.message.unwrap_or_default().parts.unwrap_or_default();
             let is_typed =
                 record.kind.0 == "user" && matches!(subtype.as_str(), "" | "mid_turn_user_message");
-            Said::User(spoken(parts), is_typed)
+            QwenParts::User(spoken(parts), is_typed)
         }
-        "assistant" => Said::Reply(Box::new(reply(line, record, losses))),
-        "system" if subtype == "chat_compression" => Said::Compaction(record.compressed()),
+        "assistant" => QwenParts::Reply(Box::new(reply(line, record, losses))),
+        "system" if subtype == "chat_compression" => QwenParts::Compaction(record.compressed()),
         other => {
             let name = if subtype.is_empty() { other.to_owned() } else { format!("{other}/{subtype}") };
             losses.never(line, &name);
-            Said::Nothing
+            QwenParts::Nothing
         }
     };
-    Entry { line, id, parent, at_ms, said }
+    TreeRecord { line, id, parent, at_ms, said }
 }
 
-fn spoken(parts: Parts<'_>) -> Vec<Spoken> {
+fn spoken(parts: GeminiContent<'_>) -> Vec<Spoken> {
     parts.0.into_iter().filter_map(|it| it.spoken()).collect()
 }
 
 /// Reads what the model answered.
-fn reply(line: usize, record: Record<'_>, losses: &mut Losses) -> Reply {
-    let bill = Bill::new(line, "usageMetadata", losses);
-    let Billed { usage, reasoning, .. } = UsageRecord::billed(record.usage_metadata, bill);
+fn reply(line: usize, record: QwenRecord<'_>, losses: &mut Losses) -> Reply {
+    let bill = BillReader::new(line, "usageMetadata", losses);
+    let Billed { usage, reasoning, .. } = QwenUsage::billed(record.usage_metadata, bill);
     let parts = spoken(record.message.unwrap_or_default().parts.unwrap_or_default());
     Reply {
         parts: parts.into_iter().filter_map(Spoken::reply).collect(),
@@ -125,20 +124,20 @@ fn reply(line: usize, record: Record<'_>, losses: &mut Losses) -> Reply {
 }
 
 /// Gathers the requests of a branch.
-fn gather(entries: Vec<Entry<Said>>, losses: &mut Losses) -> Transcript {
+fn gather(entries: Vec<TreeRecord<QwenParts>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
-    for (_, Entry { line, at_ms, said, .. }) in branch(entries, losses) {
+    for (_, TreeRecord { line, at_ms, said, .. }) in branch(entries, losses) {
         match said {
-            Said::Nothing => {}
-            Said::User(parts, is_typed) => {
+            QwenParts::Nothing => {}
+            QwenParts::User(parts, is_typed) => {
                 for part in parts {
                     part.hear(line, at_ms, is_typed, &mut assembler, losses);
                 }
             }
-            Said::Reply(reply) => {
+            QwenParts::Reply(reply) => {
                 assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..*reply });
             }
-            Said::Compaction(parts) => assembler.replaced(line, at_ms, Summary::new(parts)),
+            QwenParts::Compaction(parts) => assembler.replaced(line, at_ms, HistorySummary::new(parts)),
         }
     }
     let mut transcript = assembler.finish(losses);

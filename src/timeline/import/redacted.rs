@@ -4,17 +4,16 @@ mod record;
 
 use indexmap::IndexSet;
 
-use self::record::{Header, NeedRecord, PartRecord, RequestRecord};
-use super::format::{Checked, Format};
+use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
+use super::format::{Checked, LogFormat};
 use super::json;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::{Part, Transcript};
 use crate::input::policy::wildcard;
 use crate::timeline::tool_form;
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "ctxsim-session",
     looks_like: "one JSON record per line, the first with `ctxsim` and `session`",
     place: "`ctxsim export SESSION --redact > FILE`",
@@ -31,20 +30,20 @@ pub(super) const FORMAT: Format = Format {
 /// Returns whether the first record begins a session.
 fn detect(head: &str) -> bool {
     let first = head.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
-    json::first::<Header>(first).is_some_and(|it| it.is_session())
+    json::first::<RedactedHeader>(first).is_some_and(|it| it.is_session())
 }
 
 /// Reads all sessions of a recording.
-fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut sessions: Vec<Transcript> = Vec::new();
     while let Some(line) = lines.next() {
         let (number, text) = (line.number, line.text);
-        if let Some(header) = json::first::<Header>(text).filter(Header::is_session) {
+        if let Some(header) = json::first::<RedactedHeader>(text).filter(RedactedHeader::is_session) {
             sessions.push(header.into_transcript());
             continue;
         }
         let Some(session) = sessions.last_mut() else { continue };
-        json::each(number, text, losses, |record: RequestRecord, losses| {
+        json::each(number, text, losses, |record: RedactedRequest, losses| {
             let expected = session.exchanges.len() as u64 + 1;
             if record.needs.is_none() && record.number < expected {
                 return losses
@@ -93,16 +92,16 @@ impl Redaction<'_> {
         let of_agent = transcript.of_agent.as_ref().map(|[agent, parent]| {
             [numbered("agent", &mut self.agents, agent), numbered("session", &mut self.sessions, parent)]
         });
-        self.line(&Header::of(transcript, name, of_agent, stable));
+        self.line(&RedactedHeader::of(transcript, name, of_agent, stable));
         for (exchange, number) in transcript.exchanges.iter().zip(1..) {
             let begins = exchange.begins.as_ref().map(|it| self.parts(it, format));
             let reply = self.parts(&exchange.reply, format);
             let results = self.parts(&exchange.results, format);
-            self.line(&RequestRecord::of(number, exchange, begins, reply, results));
+            self.line(&RedactedRequest::of(number, exchange, begins, reply, results));
         }
         let needs = NeedRecord::of_all(&transcript.needs);
         if !needs.is_empty() {
-            self.line(&RequestRecord::of_needs(needs));
+            self.line(&RedactedRequest::of_needs(needs));
         }
     }
 
@@ -111,14 +110,14 @@ impl Redaction<'_> {
         self.text.push('\n');
     }
 
-    fn parts(&mut self, parts: &[Part], format: &str) -> Vec<PartRecord> {
+    fn parts(&mut self, parts: &[Part], format: &str) -> Vec<RedactedPart> {
         parts.iter().map(|it| self.part(it, format)).collect()
     }
 
-    fn part(&mut self, part: &Part, format: &str) -> PartRecord {
+    fn part(&mut self, part: &Part, format: &str) -> RedactedPart {
         let content = self.contents.insert_full(part.digest).0;
         let file = part.file.map(|it| self.files.insert_full(it).0);
-        PartRecord::of(part, content, file, self.tool(&part.tool, format))
+        RedactedPart::of(part, content, file, self.tool(&part.tool, format))
     }
 
     /// A tool keeps its name where a table of this project has it, and what a policy finds it by where one does.

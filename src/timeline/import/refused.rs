@@ -8,7 +8,7 @@ use super::content::{ignores_the_rest, skip_list};
 use crate::diag::Diagnostic;
 
 /// A log that cannot be read.
-struct Refused {
+struct RefusedLog {
     /// Whose it is.
     name: &'static str,
     /// The members that one record has, all of them.
@@ -34,60 +34,69 @@ const OTHER_SOURCE: &str =
 const FIRST_LOG: &str = "use the log that it was made of";
 
 /// All of them; the first that fits is named.
-const REFUSED: [Refused; 23] = [
-    Refused {
+const REFUSED: [RefusedLog; 23] = [
+    RefusedLog {
         says: &["_checkpoint", "_system_prompt"],
         why: "`context.jsonl` has no usage",
         instead: "use `wire.jsonl` from the same folder",
-        ..Refused::of("Kimi", &["role"])
+        ..RefusedLog::of("Kimi", &["role"])
     },
-    Refused {
+    RefusedLog {
         why: "`state.json` holds no requests",
         instead: "use `wire.jsonl` from the same folder",
-        ..Refused::of("Kimi", &["approval", "additional_dirs"])
+        ..RefusedLog::of("Kimi", &["approval", "additional_dirs"])
     },
-    Refused { lacks: &["type", "uuid", "sessionId", "usage"], ..Refused::of("Cursor", &["role", "message"]) },
-    Refused { says: &["session_start"], ..Refused::of("Droid", &["type", "id", "owner"]) },
-    Refused { lacks: &["usage", "response"], ..Refused::of("Hermes", &["session_id", "role", "content"]) },
-    Refused { lacks: &["usage", "response"], ..Refused::of("Hermes", &["session", "messages"]) },
-    Refused::of("Letta Code", &["kind", "captured_at"]),
-    Refused::of("Grok Build", &["method", "params", "timestamp"]),
-    Refused::of("Grok Build", &["primaryModelId", "contextTokensUsed"]),
-    Refused::of("Grok Build", &["current_model_id", "info"]),
-    Refused::of("Antigravity", &["step_index", "source", "type"]),
-    Refused::of("Antigravity", &["conversationId", "rows"]),
-    Refused::of("Open Design", &["id", "event", "timestamp", "data"]),
-    Refused {
+    RefusedLog {
+        lacks: &["type", "uuid", "sessionId", "usage"],
+        ..RefusedLog::of("Cursor", &["role", "message"])
+    },
+    RefusedLog { says: &["session_start"], ..RefusedLog::of("Droid", &["type", "id", "owner"]) },
+    RefusedLog {
+        lacks: &["usage", "response"],
+        ..RefusedLog::of("Hermes", &["session_id", "role", "content"])
+    },
+    RefusedLog { lacks: &["usage", "response"], ..RefusedLog::of("Hermes", &["session", "messages"]) },
+    RefusedLog::of("Letta Code", &["kind", "captured_at"]),
+    RefusedLog::of("Grok Build", &["method", "params", "timestamp"]),
+    RefusedLog::of("Grok Build", &["primaryModelId", "contextTokensUsed"]),
+    RefusedLog::of("Grok Build", &["current_model_id", "info"]),
+    RefusedLog::of("Antigravity", &["step_index", "source", "type"]),
+    RefusedLog::of("Antigravity", &["conversationId", "rows"]),
+    RefusedLog::of("Open Design", &["id", "event", "timestamp", "data"]),
+    RefusedLog {
         instead: "switch on `github.copilot.chat.otel.enabled`, and use its export",
-        ..Refused::of("GitHub Copilot Chat", &["requests"])
+        ..RefusedLog::of("GitHub Copilot Chat", &["requests"])
     },
-    Refused {
+    RefusedLog {
         instead: "switch on `log_completions`, and use the files in its folder",
-        ..Refused::of("an OpenHands conversation", &["kind", "source", "timestamp"])
+        ..RefusedLog::of("an OpenHands conversation", &["kind", "source", "timestamp"])
     },
-    Refused {
+    RefusedLog {
         instead: "switch on `log_completions`, and use the files in its folder",
-        ..Refused::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
+        ..RefusedLog::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
     },
-    Refused {
+    RefusedLog {
         why: "no file was available against which to check a reader",
-        ..Refused::of("Cline or Roo Code", &["ts", "type", "say"])
+        ..RefusedLog::of("Cline or Roo Code", &["ts", "type", "say"])
     },
-    Refused {
+    RefusedLog {
         why: "no file was available against which to check a reader",
-        ..Refused::of("Cline or Roo Code", &["ts", "type", "ask"])
+        ..RefusedLog::of("Cline or Roo Code", &["ts", "type", "ask"])
     },
-    Refused::of("Goose", &["working_dir", "message_count"]),
-    Refused::of("Goose", &["working_dir", "conversation"]),
-    Refused {
+    RefusedLog::of("Goose", &["working_dir", "message_count"]),
+    RefusedLog::of("Goose", &["working_dir", "conversation"]),
+    RefusedLog {
         says: &["meta"],
         instead: FIRST_LOG,
-        ..Refused::of("letta's trajectories", &["role", "source"])
+        ..RefusedLog::of("letta's trajectories", &["role", "source"])
     },
-    Refused { instead: FIRST_LOG, ..Refused::of("VibeCodingTracker", &["extensionName", "insightsVersion"]) },
-    Refused {
+    RefusedLog {
+        instead: FIRST_LOG,
+        ..RefusedLog::of("VibeCodingTracker", &["extensionName", "insightsVersion"])
+    },
+    RefusedLog {
         says: &["mini-swe-agent"],
-        ..Refused::of("mini-swe-agent", &["messages", "info", "trajectory_format"])
+        ..RefusedLog::of("mini-swe-agent", &["messages", "info", "trajectory_format"])
     },
 ];
 
@@ -95,25 +104,25 @@ const REFUSED: [Refused; 23] = [
 const DATABASE: &str = "SQLite format 3";
 
 /// Databases, by a name that their schemas have.
-const DATABASES: [(&str, Refused); 5] = [
+const DATABASES: [(&str, RefusedLog); 5] = [
     (
         "assistant_usage_events",
-        Refused {
+        RefusedLog {
             instead: "use `events.jsonl` from `~/.copilot/session-state/SESSION`, or the export that `COPILOT_OTEL_FILE_EXPORTER_PATH` switches on",
-            ..Refused::database("Copilot CLI")
+            ..RefusedLog::database("Copilot CLI")
         },
     ),
     (
         "span_attributes",
-        Refused {
+        RefusedLog {
             instead: "switch on `github.copilot.chat.otel.enabled`, and use the file of `github.copilot.chat.otel.outfile`",
-            ..Refused::database("VS Code's agent traces")
+            ..RefusedLog::database("VS Code's agent traces")
         },
     ),
-    ("cursorDiskKV", Refused::of("Cursor", &[])),
-    ("accumulated_total_tokens", Refused::of("Goose", &[])),
+    ("cursorDiskKV", RefusedLog::of("Cursor", &[])),
+    ("accumulated_total_tokens", RefusedLog::of("Goose", &[])),
     // opencode's own tables have names that others have, too.
-    ("", Refused::database("an agent such as opencode")),
+    ("", RefusedLog::database("an agent such as opencode")),
 ];
 
 /// How the chat histories of Aider begin.
@@ -123,7 +132,7 @@ const AIDER: &str = "# aider chat started at";
 const LINES_MAX: usize = 5;
 const BYTES_MAX: usize = 64 << 10;
 
-impl Refused {
+impl RefusedLog {
     const fn of(name: &'static str, has: &'static [&'static str]) -> Self {
         Self { name, has, lacks: &[], says: &[], why: NO_USAGE, instead: OTHER_SOURCE }
     }
@@ -136,7 +145,7 @@ impl Refused {
         }
     }
 
-    fn fits(&self, record: &Record) -> bool {
+    fn fits(&self, record: &RefusedRecord) -> bool {
         let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
         let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
         self.has.iter().all(is_there) && !self.lacks.iter().any(is_there) && (says || self.says.is_empty())
@@ -162,20 +171,20 @@ pub(super) fn refused(head: &str) -> Option<Diagnostic> {
     }
     let front = head[..end].trim_ascii_start();
     if front.starts_with(AIDER) {
-        return Some(Refused::of("Aider", &[]).problem());
+        return Some(RefusedLog::of("Aider", &[]).problem());
     }
     // A log of mini-swe-agent that keeps the providers' responses has their usage.
     let has_usage = || head.contains("\"usage\"");
     let lines = front.lines().take(LINES_MAX).filter(|it| it.starts_with('{'));
     let first = std::iter::once(front).filter(|it| it.starts_with(['{', '[']));
-    let records: Vec<Record> = first.chain(lines).flat_map(Record::read).collect();
+    let records: Vec<RefusedRecord> = first.chain(lines).flat_map(RefusedRecord::read).collect();
     let found = REFUSED.iter().find(|it| records.iter().any(|record| it.fits(record)))?;
     (found.name != "mini-swe-agent" || !has_usage()).then(|| found.problem())
 }
 
 /// The members of a record.
 #[derive(Debug, Default)]
-struct Record {
+struct RefusedRecord {
     keys: Vec<String>,
     /// What those of them say that tell types of records apart.
     said: Vec<String>,
@@ -191,20 +200,20 @@ const LISTS: [&str; 2] = ["items", "records"];
 const RECORDS_MAX: usize = 5;
 const DEPTH_MAX: usize = 3;
 
-impl Record {
+impl RefusedRecord {
     /// Reads an object, or what is in a list, as far as it goes: the front of a document may be cut.
     fn read(text: &str) -> Vec<Self> {
         let mut found = vec![Self::default()];
         let mut reader = serde_json::Deserializer::from_str(text);
-        let _ = Reading(&mut found, DEPTH_MAX).deserialize(&mut reader);
+        let _ = MemberReading(&mut found, DEPTH_MAX).deserialize(&mut reader);
         found
     }
 }
 
 /// Reads the members of records into a list, of which the last is the open one.
-struct Reading<'f>(&'f mut Vec<Record>, usize);
+struct MemberReading<'f>(&'f mut Vec<RefusedRecord>, usize);
 
-impl<'de> DeserializeSeed<'de> for Reading<'_> {
+impl<'de> DeserializeSeed<'de> for MemberReading<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -212,7 +221,7 @@ impl<'de> DeserializeSeed<'de> for Reading<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reading<'_> {
+impl<'de> Visitor<'de> for MemberReading<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -230,8 +239,8 @@ impl<'de> Visitor<'de> for Reading<'_> {
                 let said = map.next_value::<serde_json::Value>()?;
                 found[index].said.extend(said.as_str().map(str::to_owned));
             } else if is_list && depth > 0 {
-                found.push(Record::default());
-                map.next_value_seed(Reading(found, depth - 1))?;
+                found.push(RefusedRecord::default());
+                map.next_value_seed(MemberReading(found, depth - 1))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -242,8 +251,8 @@ impl<'de> Visitor<'de> for Reading<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let Self(found, depth) = self;
         for _ in 0..RECORDS_MAX {
-            found.push(Record::default());
-            if depth == 0 || list.next_element_seed(Reading(found, depth - 1))?.is_none() {
+            found.push(RefusedRecord::default());
+            if depth == 0 || list.next_element_seed(MemberReading(found, depth - 1))?.is_none() {
                 break;
             }
         }

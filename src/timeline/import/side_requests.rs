@@ -5,7 +5,7 @@ use crate::quantity::{Decimal, Tokens};
 
 /// The evidence for side requests in this session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Inference {
+pub(super) struct SideRequestEvidence {
     /// How long after a turn's last reply a side request comes.
     pub(super) delay_ms: u64,
     /// None follows a request of which more tokens than this were not read from the cache.
@@ -17,7 +17,7 @@ pub(super) struct Inference {
 }
 
 /// Returns the requests that begin a turn and before which no side request is expected, in order.
-pub(super) fn unexpected(exchanges: &[Exchange], inference: &Inference) -> Vec<usize> {
+pub(super) fn unexpected(exchanges: &[Exchange], inference: &SideRequestEvidence) -> Vec<usize> {
     let mut unexpected = Vec::new();
     let (mut n_with, mut n_told) = (Tokens::from(inference.prior_turns), Tokens::from(inference.prior_turns));
     for (index, pair) in exchanges.windows(2).enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn unexpected(exchanges: &[Exchange], inference: &Inference) -> Vec<u
 }
 
 /// Returns whether a turn's bill shows that a side request preceded it, or that none did; most misses show neither.
-fn tells(before: &Exchange, turn: &Exchange, inference: &Inference) -> Option<bool> {
+fn tells(before: &Exchange, turn: &Exchange, inference: &SideRequestEvidence) -> Option<bool> {
     let (billed_before, billed) = (before.usage?, turn.usage?);
     let cached_before = billed_before.prompt.saturating_sub(billed_before.uncached);
     if billed.cache_read != cached_before {

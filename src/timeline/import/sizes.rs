@@ -1,7 +1,7 @@
 //! Sizes of recorded parts: the growth between two recorded prompts is split, user text by its characters,
 //! everything else in proportion.
 
-use super::counting::{Counting, Said, apportion};
+use super::counting::{SizeAssumptions, UserText, apportion};
 use super::transcript::{Part, Transcript};
 use crate::quantity::{Tokens, or_unlimited, saturated};
 use crate::timeline::{Kind, Usage};
@@ -41,9 +41,9 @@ pub(super) struct Reset {
 }
 
 /// Allots the recorded prompts to the parts before them.
-pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
+pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allotment {
     let exchanges = transcript.exchanges.as_slice();
-    let mut state = State {
+    let mut state = PromptWalk {
         counting,
         allotment: Allotment::default(),
         open: Vec::new(),
@@ -71,7 +71,8 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
         state.arrive(exchange.user());
         state.n_user = if begins { exchange.user().len() } else { 0 };
         let tail = exchange.usage.filter(|_| transcript.has_breakpoints).map_or(0, |it| it.uncached);
-        let request = Request { index, begins, tail, compacts: exchange.compacts.map(|it| it.stays_from) };
+        let request =
+            SizedRequest { index, begins, tail, compacts: exchange.compacts.map(|it| it.stays_from) };
         match &exchange.usage {
             Some(usage) => state.settle(request, usage.prompt, stable_max),
             None if exchange.compacts.is_some() => state.compact(request),
@@ -92,14 +93,14 @@ pub(super) fn allot(transcript: &Transcript, counting: Counting) -> Allotment {
 
 /// Returns how much can have stood before every prompt: what the smallest has beside what the user says and a
 /// compaction keeps.
-fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
+fn stable_max(transcript: &Transcript, counting: &SizeAssumptions) -> Tokens {
     let mut characters: Vec<u64> = transcript.stable.iter().map(|it| it.characters).collect();
     let mut rooms = Vec::with_capacity(transcript.exchanges.len());
     for exchange in &transcript.exchanges {
         if let Some(usage) = &exchange.usage {
             let tail = if transcript.has_breakpoints { usage.uncached } else { 0 };
-            let said = |it: &Part| Said { characters: it.characters, tokens: it.tokens };
-            let user: Vec<Said> = exchange.user().iter().map(said).collect();
+            let said = |it: &Part| UserText { characters: it.characters, tokens: it.tokens };
+            let user: Vec<UserText> = exchange.user().iter().map(said).collect();
             let kept = exchange.compacts.and_then(|it| characters.get(it.stays_from..)).unwrap_or_default();
             let kept = kept.iter().fold(0, |sum: u64, it| sum.saturating_add(*it));
             let shown = counting.user_tokens(&user, tail).saturating_add(counting.tokens(kept));
@@ -113,7 +114,7 @@ fn stable_max(transcript: &Transcript, counting: &Counting) -> Tokens {
 
 /// A request whose prompt is known.
 #[derive(Clone, Copy, Debug)]
-struct Request {
+struct SizedRequest {
     /// Its place.
     index: usize,
     /// Whether it begins a turn.
@@ -126,7 +127,7 @@ struct Request {
 
 /// A part that has no size yet.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenPart {
     characters: u64,
     /// Its tokens by a tokenizer.
     estimate: Option<Tokens>,
@@ -137,24 +138,23 @@ struct Open {
     is_forgotten: bool,
 }
 
-impl Open {
+impl OpenPart {
     /// Returns what it says, if it is the user's.
-    fn said(&self) -> Said {
-        Said { characters: self.characters, tokens: self.estimate }
+    fn said(&self) -> UserText {
+        UserText { characters: self.characters, tokens: self.estimate }
     }
 }
 
-/// The walk from prompt to prompt.
-struct State {
-    counting: Counting,
+struct PromptWalk {
+    counting: SizeAssumptions,
     allotment: Allotment,
-    open: Vec<Open>,
+    open: Vec<OpenPart>,
     /// How many of them, at the end, are the user's.
     n_user: usize,
     /// What is allotted so far, once a prompt is known: the prompt.
     known: Option<Tokens>,
     /// What still stands and has a size.
-    kept: Vec<Kept>,
+    kept: Vec<SizedPart>,
     /// Tokens of what represents parts that a reset took out.
     carried: Tokens,
     /// How many parts at the front no reset takes out.
@@ -165,15 +165,15 @@ struct State {
 
 /// A part that is in the prompts and has a size.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct SizedPart {
     part: usize,
     tokens: Tokens,
     is_reasoning: bool,
 }
 
-impl State {
+impl PromptWalk {
     fn arrive(&mut self, parts: &[Part]) {
-        self.open.extend(parts.iter().map(|it| Open {
+        self.open.extend(parts.iter().map(|it| OpenPart {
             characters: it.characters,
             estimate: it.tokens,
             counted: None,
@@ -194,7 +194,7 @@ impl State {
             _ => reasoning.min(usage.output),
         };
         for (is_reasoning, total) in [(true, of_reasoning), (false, usage.output - of_reasoning)] {
-            let mut parts: Vec<&mut Open> =
+            let mut parts: Vec<&mut OpenPart> =
                 reply.iter_mut().filter(|it| it.is_reasoning == is_reasoning).collect();
             let characters: Vec<u64> = parts.iter().map(|it| it.characters).collect();
             for (part, tokens) in parts.iter_mut().zip(apportion(total, &characters)) {
@@ -227,7 +227,7 @@ impl State {
     }
 
     /// Gives the open parts what a prompt has more than the ones before it.
-    fn settle(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
+    fn settle(&mut self, request: SizedRequest, prompt: Tokens, stable_max: Tokens) {
         let Some(known) = self.known.replace(prompt) else {
             return self.begin(request, prompt, stable_max);
         };
@@ -239,7 +239,7 @@ impl State {
     }
 
     /// Takes the first prompt: what the recording does not show of it is in front, or for what came before.
-    fn begin(&mut self, request: Request, prompt: Tokens, stable_max: Tokens) {
+    fn begin(&mut self, request: SizedRequest, prompt: Tokens, stable_max: Tokens) {
         let estimates: Vec<Tokens> = self.open.iter().map(|it| self.estimate_of(it)).collect();
         let shown = sum(&estimates);
         let unseen = prompt.saturating_sub(shown);
@@ -258,9 +258,9 @@ impl State {
     fn grow(&mut self, growth: Tokens, tail: Tokens) {
         let n_others = self.open.len() - self.n_user.min(self.open.len());
         let (others, user) = self.open.split_at(n_others);
-        let others: Vec<Open> = others.iter().filter(|it| !it.is_forgotten).copied().collect();
+        let others: Vec<OpenPart> = others.iter().filter(|it| !it.is_forgotten).copied().collect();
         let counted = counted(&others);
-        let said: Vec<Said> = user.iter().map(Open::said).collect();
+        let said: Vec<UserText> = user.iter().map(OpenPart::said).collect();
         let user: Vec<u64> = user.iter().map(|it| it.characters).collect();
         let is_counted = others.iter().all(|it| it.counted.is_some());
         let of_user = match (user.is_empty(), is_counted) {
@@ -280,7 +280,7 @@ impl State {
     }
 
     /// Returns whether a prompt lost a little, and nothing says what.
-    fn is_dent(&self, request: Request, known: Tokens, lost: Tokens) -> bool {
+    fn is_dent(&self, request: SizedRequest, known: Tokens, lost: Tokens) -> bool {
         self.marks_compactions && request.compacts.is_none() && self.counting.is_rewind(known, lost)
     }
 
@@ -293,9 +293,9 @@ impl State {
     }
 
     /// Finds what must have gone: what a compaction says, the end, when the user went back, or all of the history.
-    fn shrink(&mut self, request: Request, known: Tokens, prompt: Tokens) {
+    fn shrink(&mut self, request: SizedRequest, known: Tokens, prompt: Tokens) {
         let n_gone = self.open.len() - self.n_user.min(self.open.len());
-        let said: Vec<Said> = self.open[n_gone..].iter().map(Open::said).collect();
+        let said: Vec<UserText> = self.open[n_gone..].iter().map(OpenPart::said).collect();
         let user: Vec<u64> = said.iter().map(|it| it.characters).collect();
         let room = prompt.saturating_sub(self.counting.user_tokens(&said, request.tail));
         let front = self.allotment.overhead.saturating_add(self.carried);
@@ -333,7 +333,7 @@ impl State {
     }
 
     /// Takes out what a compaction says, before a request whose prompt is not known.
-    fn compact(&mut self, request: Request) {
+    fn compact(&mut self, request: SizedRequest) {
         let n_gone = self.open.len() - self.n_user.min(self.open.len());
         let mut of_user = self.open.split_off(n_gone);
         self.push_estimates();
@@ -350,7 +350,7 @@ impl State {
     /// Returns how many of the parts that stand fit into so many tokens, from the first on.
     fn n_within(&self, room: Tokens) -> usize {
         let mut sum: Tokens = 0;
-        let fits = |it: &&Kept| {
+        let fits = |it: &&SizedPart| {
             sum = sum.saturating_add(it.tokens);
             sum <= room
         };
@@ -383,7 +383,7 @@ impl State {
         self.push(&estimates);
     }
 
-    fn estimate_of(&self, open: &Open) -> Tokens {
+    fn estimate_of(&self, open: &OpenPart) -> Tokens {
         open.counted.or(open.estimate).unwrap_or_else(|| self.counting.tokens(open.characters))
     }
 
@@ -392,7 +392,7 @@ impl State {
         for (open, tokens) in std::mem::take(&mut self.open).into_iter().zip(tokens) {
             let part = self.allotment.tokens.len();
             if !open.is_forgotten {
-                self.kept.push(Kept { part, tokens: *tokens, is_reasoning: open.is_reasoning });
+                self.kept.push(SizedPart { part, tokens: *tokens, is_reasoning: open.is_reasoning });
             }
             self.allotment.tokens.push(saturated(*tokens));
         }
@@ -400,7 +400,7 @@ impl State {
 }
 
 /// Splits a total: parts that were counted get what they take, the others share the rest; all share, when nothing fits.
-fn divide(total: Tokens, parts: &[Open]) -> Vec<Tokens> {
+fn divide(total: Tokens, parts: &[OpenPart]) -> Vec<Tokens> {
     let counted = counted(parts);
     let others: Vec<u64> =
         parts.iter().filter(|it| it.counted.is_none()).map(|part| part.characters).collect();
@@ -417,7 +417,7 @@ fn divide(total: Tokens, parts: &[Open]) -> Vec<Tokens> {
 }
 
 /// Returns what was counted of some parts.
-fn counted(parts: &[Open]) -> Tokens {
+fn counted(parts: &[OpenPart]) -> Tokens {
     parts.iter().fold(0, |sum: Tokens, it| sum.saturating_add(it.counted.unwrap_or(0)))
 }
 

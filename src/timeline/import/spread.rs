@@ -10,7 +10,7 @@ const CHARS_PER_TOKEN: u64 = 4;
 
 /// Sums of bills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(super) struct BillTotals {
     /// All input, with what was read and written.
     pub(super) input: Tokens,
     pub(super) read: Tokens,
@@ -19,9 +19,9 @@ pub(super) struct Totals {
 }
 
 /// A request: the session, and its place in it.
-pub(super) type Place = (usize, usize);
+pub(super) type RequestPlace = (usize, usize);
 
-impl Totals {
+impl BillTotals {
     /// Returns these without others.
     pub(super) fn less(self, other: Self) -> Self {
         Self {
@@ -46,14 +46,19 @@ impl Totals {
 
 /// Bills the requests at some places. `front` is what stands before the prompts of the first session and is in no text;
 /// outputs that are known stay.
-pub(super) fn spread(totals: Totals, transcripts: &mut [Transcript], places: &[Place], front: Tokens) {
+pub(super) fn spread(
+    totals: BillTotals,
+    transcripts: &mut [Transcript],
+    places: &[RequestPlace],
+    front: Tokens,
+) {
     let estimates: Vec<Vec<Tokens>> = transcripts
         .iter()
         .enumerate()
         .map(|(index, it)| prompts(it, if index == 0 { front } else { 0 }))
         .collect();
-    let estimate = |place: &Place| estimates[place.0][place.1];
-    let before = |(session, at): &Place| at.checked_sub(1).map_or(0, |it| estimates[*session][it]);
+    let estimate = |place: &RequestPlace| estimates[place.0][place.1];
+    let before = |(session, at): &RequestPlace| at.checked_sub(1).map_or(0, |it| estimates[*session][it]);
     let weights: Vec<Tokens> = places.iter().map(estimate).collect();
     let prompts = apportion(totals.input, &weights);
     let known: Vec<Tokens> =
@@ -102,8 +107,8 @@ fn size(part: &Part) -> Tokens {
 }
 
 /// Returns the outputs: those that are known, and of the others each a share of what is left.
-fn outputs(total: Tokens, transcripts: &[Transcript], places: &[Place]) -> Vec<Tokens> {
-    let exchange = |place: &Place| &transcripts[place.0].exchanges[place.1];
+fn outputs(total: Tokens, transcripts: &[Transcript], places: &[RequestPlace]) -> Vec<Tokens> {
+    let exchange = |place: &RequestPlace| &transcripts[place.0].exchanges[place.1];
     let of_reply = |it: &Exchange| it.reply.iter().map(|it| it.tokens).sum::<Option<Tokens>>();
     let known: Vec<Option<Tokens>> = places.iter().map(|it| of_reply(exchange(it))).collect();
     let told = known.iter().flatten().fold(0, |sum: Tokens, it| sum.saturating_add(*it));

@@ -68,7 +68,7 @@ pub(super) struct Exchange {
     /// The same, at which it ended.
     pub(super) end_ms: Option<i64>,
     /// What the log says of a compaction of the history before this request.
-    pub(super) compacts: Option<Compaction>,
+    pub(super) compacts: Option<LoggedCompaction>,
     /// What the requests were billed that wrote the summary, if the log says so.
     pub(super) summarised: Vec<Usage>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
@@ -112,16 +112,16 @@ pub(super) struct PartNeed {
 
 /// A compaction of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Compaction {
+pub(super) struct LoggedCompaction {
     /// The first part, counted from the first of the transcript, that stays; beyond all parts, when none does.
     pub(super) stays_from: usize,
     /// Who wanted it.
-    pub(super) cause: Cause,
+    pub(super) cause: Remover,
 }
 
 /// Who wanted history to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
+pub(super) enum Remover {
     /// The harness, to make room.
     #[default]
     Harness,
@@ -136,7 +136,6 @@ pub(super) enum Cause {
 pub(super) struct Part {
     /// What it is.
     pub(super) kind: Kind,
-    /// Its characters.
     pub(super) characters: u64,
     /// Stands for its content.
     pub(super) digest: u64,
@@ -195,7 +194,7 @@ impl Transcript {
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
     pub(super) fn summarised(&self) -> Vec<usize> {
         let exchanges = self.exchanges.iter().enumerate().skip(1);
-        let is_summarised = |it: &Exchange| it.compacts.is_some_and(|it| it.cause != Cause::Cleared);
+        let is_summarised = |it: &Exchange| it.compacts.is_some_and(|it| it.cause != Remover::Cleared);
         exchanges.filter(|(_, it)| is_summarised(it)).map(|it| it.0).collect()
     }
 }
@@ -235,7 +234,6 @@ impl Part {
 pub(super) struct Named {
     /// The call's name.
     pub(super) call: String,
-    /// The part.
     pub(super) part: Part,
 }
 

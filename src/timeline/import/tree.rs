@@ -6,8 +6,7 @@ use super::losses::Losses;
 
 /// A record in a tree, and what it adds to the prompts.
 #[derive(Debug)]
-pub(super) struct Entry<S> {
-    /// Its line.
+pub(super) struct TreeRecord<S> {
     pub(super) line: usize,
     /// Its name; empty where records have none.
     pub(super) id: String,
@@ -20,13 +19,13 @@ pub(super) struct Entry<S> {
 }
 
 /// Returns the records from the first to the last one, along their parents, each with its place among all.
-pub(super) fn branch<S>(entries: Vec<Entry<S>>, losses: &mut Losses) -> Vec<(usize, Entry<S>)> {
+pub(super) fn branch<S>(entries: Vec<TreeRecord<S>>, losses: &mut Losses) -> Vec<(usize, TreeRecord<S>)> {
     let path = follow(&entries, losses);
-    let mut by_place: Vec<Option<Entry<S>>> = entries.into_iter().map(Some).collect();
+    let mut by_place: Vec<Option<TreeRecord<S>>> = entries.into_iter().map(Some).collect();
     path.into_iter().filter_map(|it| Some((it, by_place[it].take()?))).collect()
 }
 
-fn follow<S>(nodes: &[Entry<S>], losses: &mut Losses) -> Vec<usize> {
+fn follow<S>(nodes: &[TreeRecord<S>], losses: &mut Losses) -> Vec<usize> {
     let names = nodes.iter().enumerate().filter(|(_, it)| !it.id.is_empty());
     let by_name: IndexMap<&str, usize> = names.map(|(index, it)| (it.id.as_str(), index)).collect();
     let mut is_taken = vec![false; nodes.len()];

@@ -3,7 +3,7 @@
 //! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
 
 use super::sizes::{Allotment, Reset};
-use super::transcript::{Cause, Exchange, Transcript};
+use super::transcript::{Exchange, Remover, Transcript};
 use crate::input::scenario::Assume;
 use crate::quantity::{Decimal, Tokens};
 use crate::timeline::shared::Neighbours;
@@ -50,7 +50,6 @@ impl CompactedSession {
 /// What was taken back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Undone {
-    /// The number of compactions.
     n_compactions: usize,
     /// The number of results that the harness cleared to make room.
     n_cleared: usize,
@@ -82,7 +81,7 @@ impl Undone {
 impl Exchange {
     /// Returns whether the harness compacted the history before it on its own account.
     pub(super) fn follows_compaction(&self) -> bool {
-        self.compacts.is_some_and(|it| it.cause == Cause::Harness)
+        self.compacts.is_some_and(|it| it.cause == Remover::Harness)
     }
 }
 
@@ -118,7 +117,7 @@ impl Transcript {
             n_asked: self
                 .exchanges
                 .iter()
-                .filter(|it| it.compacts.is_some_and(|compaction| compaction.cause != Cause::Harness))
+                .filter(|it| it.compacts.is_some_and(|compaction| compaction.cause != Remover::Harness))
                 .count(),
             gone: (0..stays.len()).filter(|it| !stays[*it]).collect(),
             first: compacted.iter().copied().chain(cleared.iter().map(|it| it.0)).min(),

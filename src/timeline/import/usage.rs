@@ -53,7 +53,7 @@ pub(super) struct Billed {
 /// What was billed, by the names of several harnesses.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct TokensRecord {
+pub(super) struct UsageTokens {
     pub(super) input_tokens: Option<Count>,
     pub(super) output_tokens: Count,
     pub(super) cache_read_tokens: Count,
@@ -63,7 +63,7 @@ pub(super) struct TokensRecord {
 
 /// Reads the numbers of one bill, and reports those that are not counts.
 #[derive(Debug)]
-pub(super) struct Bill<'l> {
+pub(super) struct BillReader<'l> {
     line: usize,
     /// The field that holds the numbers; empty for columns.
     within: &'static str,
@@ -72,7 +72,7 @@ pub(super) struct Bill<'l> {
     is_complete: bool,
 }
 
-impl<'l> Bill<'l> {
+impl<'l> BillReader<'l> {
     /// Begins to read the numbers in a field of a line.
     pub(super) fn new(line: usize, within: &'static str, losses: &'l mut Losses) -> Self {
         Self { line, within, losses, max: TOKENS_MAX, is_complete: true }

@@ -3,12 +3,12 @@
 use indexmap::IndexMap;
 
 use super::claude_code::HARNESS;
-use super::format::{Checked, Format};
+use super::format::{Checked, LogFormat};
 use super::harness::Version;
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::losses::{Losses, column_of};
-use super::transcript::{Cause, Compaction, Exchange, Part, Transcript};
-use super::usage::{Bill, TOKENS_MAX};
+use super::transcript::{Exchange, LoggedCompaction, Part, Remover, Transcript};
+use super::usage::{BillReader, TOKENS_MAX};
 use super::values::Count;
 use crate::quantity::Tokens;
 use crate::timeline::{Kind, Usage};
@@ -47,8 +47,7 @@ const TEXTS: [&str; 5] = [
     "asst_tool_use_chars",
 ];
 
-/// What this format is.
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: LogFormat = LogFormat {
     name: "claude-code-usage",
     looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and `new_user_chars`",
     place: "tables made of Claude Code sessions",
@@ -68,17 +67,17 @@ pub(super) fn detect(head: &str) -> bool {
 }
 
 /// Reads the sessions in the order of their first rows, each in the order of its requests.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
     let columns: IndexMap<&str, usize> =
         header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
-    let mut sessions: IndexMap<String, Session> = IndexMap::new();
+    let mut sessions: IndexMap<String, SessionRows> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
         let number = line.number;
         if line.text.trim().is_empty() {
             continue;
         }
-        let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
+        let row = CsvRow { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
         row.check(number, losses);
         losses.locate_by(number, |column| {
             (number, column_of(line.text, row.text(column).unwrap_or(line.text)))
@@ -102,13 +101,13 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> Vec<Transcript
 }
 
 /// Returns the names and the ids of the sessions, in the order of their first rows.
-pub(super) fn sessions(lines: &mut Lines<'_>) -> IndexMap<String, String> {
+pub(super) fn sessions(lines: &mut LogLines<'_>) -> IndexMap<String, String> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
     let columns: IndexMap<&str, usize> =
         header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
     let mut sessions = IndexMap::new();
     while let Some(line) = lines.next() {
-        let row = Row { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
+        let row = CsvRow { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
         if let Some(id) =
             row.text("session").filter(|it| !it.is_empty() && !sessions.contains_key(row.name()))
         {
@@ -118,14 +117,13 @@ pub(super) fn sessions(lines: &mut Lines<'_>) -> IndexMap<String, String> {
     sessions
 }
 
-/// The rows of a session.
 #[derive(Default)]
-struct Session {
-    requests: Vec<Request>,
+struct SessionRows {
+    requests: Vec<CsvRequest>,
 }
 
 /// What a row says.
-struct Request {
+struct CsvRequest {
     /// Its place in the session.
     place: u64,
     /// The request itself.
@@ -134,7 +132,7 @@ struct Request {
     came: [Option<Part>; 2],
 }
 
-impl Session {
+impl SessionRows {
     fn into_transcript(mut self, name: String) -> Transcript {
         let mut transcript = Transcript {
             name,
@@ -149,7 +147,7 @@ impl Session {
     }
 }
 
-impl Request {
+impl CsvRequest {
     /// Appends the request: user text alone begins a turn, anything else goes on with the one before.
     fn append(self, transcript: &mut Transcript) {
         let Self { mut exchange, came: [user, result], .. } = self;
@@ -164,12 +162,12 @@ impl Request {
 }
 
 /// A row with the names of its fields.
-struct Row<'a> {
+struct CsvRow<'a> {
     columns: &'a IndexMap<&'a str, usize>,
     fields: Vec<&'a str>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> CsvRow<'a> {
     fn text(&self, column: &str) -> Option<&'a str> {
         self.fields.get(*self.columns.get(column)?).copied()
     }
@@ -189,7 +187,7 @@ impl<'a> Row<'a> {
         let written = |column: &str| self.text(column).filter(|it| !it.is_empty());
         let count = |column| Some((column, Count::of_text(written(column)?)));
         let is_large = |it: &(&str, Count)| matches!(it.1.0, Ok(it) if it > TOKENS_MAX);
-        let mut bill = Bill::new(line, "", losses);
+        let mut bill = BillReader::new(line, "", losses);
         for (column, count) in BILLED.into_iter().filter_map(count) {
             bill.count(column, count);
         }
@@ -214,11 +212,11 @@ impl<'a> Row<'a> {
     }
 
     /// Reads what the row says.
-    fn request(&self) -> Option<Request> {
+    fn request(&self) -> Option<CsvRequest> {
         let user = self.part(Kind::User, "new_user_chars");
         let result = self.part(Kind::ToolResult, "new_tool_result_chars");
         let place = self.number(PLACE).unwrap_or(0);
-        Some(Request { place, exchange: self.exchange()?, came: [user, result] })
+        Some(CsvRequest { place, exchange: self.exchange()?, came: [user, result] })
     }
 
     /// Reads the request itself.
@@ -248,7 +246,7 @@ impl<'a> Row<'a> {
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
             compacts: (self.text("class") == Some(AFTER_COMPACTION))
-                .then_some(Compaction { stays_from: usize::MAX, cause: Cause::Harness }),
+                .then_some(LoggedCompaction { stays_from: usize::MAX, cause: Remover::Harness }),
             version: Version::parse(self.text("version").unwrap_or_default()),
             model: self.text("model").unwrap_or_default().to_owned(),
             usage: Some(usage).filter(|it| it.prompt > 0),

@@ -14,7 +14,7 @@ pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Block<'a> {
+pub(super) struct MessageBlock<'a> {
     /// `text`, `thinking`, `tool_use`, `tool_result`, `image`, …
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -42,7 +42,7 @@ pub(super) struct Block<'a> {
     pub(super) content: MessageContent<'a>,
 }
 
-impl Block<'_> {
+impl MessageBlock<'_> {
     /// Returns what it shows; a picture or a document counts the same whatever its encoding.
     pub(super) fn to_content(&self) -> Content {
         let is_picture =
@@ -132,8 +132,7 @@ fn whole(number: f64) -> Result<u64, &'static str> {
 pub(super) enum MessageContent<'a> {
     /// Plain text.
     Plain(Content),
-    /// Blocks.
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<MessageBlock<'a>>),
 }
 
 impl Default for MessageContent<'_> {
@@ -147,7 +146,7 @@ impl MessageContent<'_> {
     pub(super) fn to_content(&self) -> Content {
         match self {
             Self::Plain(text) => text.clone(),
-            Self::Blocks(blocks) => Content::join(blocks.iter().map(Block::to_content)),
+            Self::Blocks(blocks) => Content::join(blocks.iter().map(MessageBlock::to_content)),
         }
     }
 }
@@ -180,13 +179,13 @@ impl<'de> Visitor<'de> for TextVisitor {
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CountVisitor).map(Self)
+        deserializer.deserialize_any(LenientCountVisitor).map(Self)
     }
 }
 
-struct CountVisitor;
+struct LenientCountVisitor;
 
-impl<'de> Visitor<'de> for CountVisitor {
+impl<'de> Visitor<'de> for LenientCountVisitor {
     type Value = Result<u64, &'static str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -19,18 +19,18 @@ const NAME_BYTES_MAX: usize = 512;
 
 /// A call and its arguments.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct PastCall {
     /// The tool's place in the timeline's list.
     tool: u16,
     /// Lists give one entry an element, maps one a field.
-    arguments: Vec<Argument>,
+    arguments: Vec<CallArgument>,
     /// The files that its command names.
     files: Vec<String>,
 }
 
 /// One thing that a call asks for.
 #[derive(Debug)]
-struct Argument {
+struct CallArgument {
     /// Its name, as its harness has it; empty where it has none.
     name: String,
     /// What it says, in the word that all harnesses share.
@@ -39,7 +39,7 @@ struct Argument {
 }
 
 /// What is before a request.
-pub(super) struct History<'t> {
+pub(super) struct CallHistory<'t> {
     spine: &'t Spine,
     texts: &'t Texts,
     events: &'t [Event],
@@ -53,7 +53,7 @@ pub(super) struct History<'t> {
     next: ItemIx,
 }
 
-impl Call {
+impl PastCall {
     /// Reads what a call asks for; what is no JSON object is one argument without a name.
     fn read(tool: u16, form: Option<&ToolForm>, input: &str) -> Self {
         let mut named = Vec::new();
@@ -62,11 +62,11 @@ impl Call {
             Err(_) => named.push((String::new(), input.to_owned())),
         }
         let says = |name: &str| form.and_then(|it| it.says(name)).map(tool_form::Argument::name);
-        let of = |(name, value): (String, String)| Argument { says: says(&name), name, value };
-        let mut arguments: Vec<Argument> = named.into_iter().map(of).collect();
+        let of = |(name, value): (String, String)| CallArgument { says: says(&name), name, value };
+        let mut arguments: Vec<CallArgument> = named.into_iter().map(of).collect();
         let Some(form) = form else { return Self { tool, arguments, files: Vec::new() } };
         for (path, old) in form.patched(input) {
-            let says = |says: tool_form::Argument, value| Argument {
+            let says = |says: tool_form::Argument, value| CallArgument {
                 name: String::new(),
                 says: Some(says.name()),
                 value,
@@ -79,7 +79,7 @@ impl Call {
     }
 
     /// Returns whether its tool goes by one of some names.
-    pub(super) fn is_of(&self, names: &[String], history: &History<'_>) -> bool {
+    pub(super) fn is_of(&self, names: &[String], history: &CallHistory<'_>) -> bool {
         history.spine.is_one_of(self.tool, names)
     }
 
@@ -94,7 +94,7 @@ impl Call {
     }
 }
 
-impl Argument {
+impl CallArgument {
     /// Returns whether it goes by one of some names: its own, or that of what it says.
     fn is_named<T: AsRef<str>>(&self, names: &[T]) -> bool {
         names.iter().map(AsRef::as_ref).any(|it| it == self.name || Some(it) == self.says)
@@ -127,7 +127,7 @@ fn collect(name: &str, value: Value, arguments: &mut Vec<(String, String)>) {
     }
 }
 
-impl<'t> History<'t> {
+impl<'t> CallHistory<'t> {
     /// Stands before the first request; looks through the calls for the words to watch for.
     pub(super) fn new(timeline: &'t Timeline) -> Self {
         let mut history = Self {
@@ -142,7 +142,7 @@ impl<'t> History<'t> {
         };
         for index in 0..timeline.spine.items.len() {
             let Some(call) = history.call(ix(index)) else { continue };
-            for Argument { value, .. } in &call.arguments {
+            for CallArgument { value, .. } in &call.arguments {
                 for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
                     history.places.entry(key(word)).or_default();
                 }
@@ -181,7 +181,7 @@ impl<'t> History<'t> {
             }
         };
         let Some(call) = read(self.spine, self.texts, index) else { return words(text).for_each(note) };
-        for Argument { value, .. } in &call.arguments {
+        for CallArgument { value, .. } in &call.arguments {
             words(value).for_each(&mut note);
             if value.len() <= NAME_BYTES_MAX {
                 note(value);
@@ -193,12 +193,12 @@ impl<'t> History<'t> {
         }
     }
 
-    fn call(&self, index: ItemIx) -> Option<Call> {
+    fn call(&self, index: ItemIx) -> Option<PastCall> {
         read(self.spine, self.texts, index)
     }
 
     /// Returns the calls of a step's reply.
-    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = Call> {
+    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = PastCall> {
         self.spine.steps[step].reply.clone().filter_map(|it| self.call(it))
     }
 
@@ -249,9 +249,9 @@ impl<'t> History<'t> {
 }
 
 /// Reads a call; `None` for any other item, and for one without text.
-fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<Call> {
+fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<PastCall> {
     let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
-    Some(Call::read(item.tool, texts.form(index), texts.of(index)?))
+    Some(PastCall::read(item.tool, texts.form(index), texts.of(index)?))
 }
 
 /// Stands for a word.

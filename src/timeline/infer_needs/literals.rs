@@ -1,21 +1,21 @@
 //! A name, a path or a number that stood last in an earlier result, and is used in a call, needs that result.
 
-use super::Found;
-use super::history::{Call, History, words};
+use super::NeededResult;
+use super::history::{CallHistory, PastCall, words};
 use crate::input::scenario::NeedRule;
-use crate::input::scenario::summaries::Fact;
+use crate::input::scenario::summaries::FactKind;
 use crate::quantity::saturated;
 use crate::timeline::Kind;
 
 /// Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
+pub(super) fn find(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     let n_min = saturated(spec.characters_min.unwrap_or_default());
     let mut results = Vec::new();
     for value in call.others(&[]) {
         let literals = words(value).filter(|it| is_literal(it, n_min));
         let newest = literals.filter_map(|it| {
             let item = history.places(it).next()?;
-            Some(Found { item, names: Fact::of_literal(it) })
+            Some(NeededResult { item, names: FactKind::of_literal(it) })
         });
         results.extend(newest.filter(|it| history.kind(it.item) == Kind::ToolResult));
     }

@@ -2,14 +2,14 @@
 
 use memchr::memmem::Finder;
 
-use super::Found;
-use super::history::{Call, History};
+use super::NeededResult;
+use super::history::{CallHistory, PastCall};
 use crate::input::scenario::NeedRule;
 use crate::quantity::saturated;
 use crate::timeline::{ItemIx, Kind};
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
+pub(super) fn find(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     let names = spec.arguments.as_deref().unwrap_or_default();
     let n_min: usize = saturated(spec.characters_min.unwrap_or_default());
     let olds: Vec<&str> = call.named(names).filter(|it| it.trim().chars().count() >= n_min.max(1)).collect();
@@ -27,7 +27,7 @@ pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<F
         let old = Finder::new(old.trim_matches('\n'));
         results.iter().rev().copied().find(|it| holds(history.text(*it), &old))
     };
-    olds.into_iter().filter_map(holding).map(Found::from).collect()
+    olds.into_iter().filter_map(holding).map(NeededResult::from).collect()
 }
 
 /// Returns whether a text holds another, whether or not its lines are numbered.

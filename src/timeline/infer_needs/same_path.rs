@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::Found;
-use super::history::{Call, History};
+use super::NeededResult;
+use super::history::{CallHistory, PastCall};
 use crate::input::scenario::NeedRule;
 
 /// Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
-pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<Found> {
+pub(super) fn find(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     if call.is_of(spec.rereads.as_deref().unwrap_or_default(), history) {
         return Vec::new();
     }
@@ -15,6 +15,6 @@ pub(super) fn find(call: &Call, history: &History<'_>, spec: &NeedRule) -> Vec<F
     let files = call.named(names).filter(|it| Path::new(it).extension().is_some());
     files
         .filter_map(|file| history.results_for(file).find(|it| history.brings(*it)))
-        .map(Found::from)
+        .map(NeededResult::from)
         .collect()
 }

@@ -8,7 +8,7 @@ use super::{Argument, ResultForm};
 
 /// What a result says.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Answer<'o> {
+pub struct AnswerForm<'o> {
     /// What was asked for, without what the harness writes around it.
     pub content: &'o str,
     /// What the harness writes around it.
@@ -27,7 +27,7 @@ pub struct Answer<'o> {
     pub facts: IndexMap<String, &'o str>,
 }
 
-impl<'o> Answer<'o> {
+impl<'o> AnswerForm<'o> {
     /// Takes a result apart.
     pub(super) fn read(form: &ResultForm, output: &'o str, asked: &[(Argument, Value)]) -> Self {
         let content = content(form, output);

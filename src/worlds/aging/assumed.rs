@@ -27,17 +27,17 @@ const NAMING: Naming = Naming {
 /// The numbers, by where they come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Numbers {
+pub struct AgingNumbers {
     /// Fitted to published figures.
     pub fitted: Fitted,
     /// Counted in the benchmark's generators.
-    pub counted: Counted,
+    pub counted: CountedNumbers,
     /// Said by the benchmark's code.
-    pub code: Code,
+    pub code: BenchmarkCode,
     /// Neither.
-    pub assumed: Assumed,
+    pub assumed: AssumedAging,
     /// The prompts that make summaries.
-    pub prompts: IndexMap<String, Prompt>,
+    pub prompts: IndexMap<String, SummariserPrompt>,
     /// The least and the largest value of numbers that conclusions are tried under.
     pub intervals: IndexMap<String, [f64; 2]>,
 }
@@ -67,7 +67,7 @@ pub struct Fitted {
 /// Numbers that were counted in the benchmark's generators.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counted {
+pub struct CountedNumbers {
     /// A lost keyword is in the text by chance.
     pub chance_hit: f64,
     /// Of ten constraint probes, those whose own text holds the answer.
@@ -83,7 +83,7 @@ pub struct Counted {
 /// Numbers that the benchmark's code says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Code {
+pub struct BenchmarkCode {
     /// Words of a lossy summary.
     pub lossy_words: u64,
     /// Records that a question brings back.
@@ -97,7 +97,7 @@ pub struct Code {
 /// Numbers that are assumed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Assumed {
+pub struct AssumedAging {
     /// Words of an exact statement, or of a gist.
     pub words_per_statement: u64,
     /// Tokens of a word.
@@ -131,7 +131,7 @@ pub struct Assumed {
 /// A prompt that makes summaries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Prompt {
+pub struct SummariserPrompt {
     /// The most words; no limit where nothing is said.
     pub words: Option<u64>,
     /// Which of the fitted numbers says how many statements stay exact.
@@ -168,10 +168,10 @@ pub struct Model {
     pub numbers: IndexMap<String, f64>,
 }
 
-impl Numbers {
+impl AgingNumbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        static NUMBERS: OnceLock<AgingNumbers> = OnceLock::new();
         NUMBERS.get_or_init(|| NAMING.read())
     }
 
@@ -222,7 +222,7 @@ impl Model {
         let model: Self = decode(text, Format::Toml)?;
         let mut problems = Problems::default();
         check_share(UTILISATION, model.utilisation, &mut problems);
-        let of_numbers = Numbers::declared().with(&model.numbers).err().unwrap_or_default();
+        let of_numbers = AgingNumbers::declared().with(&model.numbers).err().unwrap_or_default();
         let found = problems.into_result(()).err().unwrap_or_default().into_iter();
         let all: Vec<Diagnostic> = found.chain(within("numbers", of_numbers)).collect();
         if all.is_empty() { Ok(Arc::new(Self { name, ..model })) } else { Err(all) }
@@ -233,7 +233,10 @@ impl Model {
     ///
     /// # Errors
     /// Every name that nothing declares and every value that its number cannot have.
-    pub fn answering(&self, of_load: &IndexMap<String, f64>) -> Result<(Self, Numbers), Vec<Diagnostic>> {
+    pub fn answering(
+        &self,
+        of_load: &IndexMap<String, f64>,
+    ) -> Result<(Self, AgingNumbers), Vec<Diagnostic>> {
         let mut changes = self.numbers.clone();
         changes.extend(of_load.iter().map(|(name, value)| (name.clone(), *value)));
         let mut model = self.clone();
@@ -242,7 +245,7 @@ impl Model {
             check_share(UTILISATION, own, &mut problems);
             model.utilisation = own;
         }
-        match Numbers::declared().with(&changes) {
+        match AgingNumbers::declared().with(&changes) {
             Ok(numbers) => problems.into_result((model, numbers)),
             Err(more) => Err(problems.into_result(()).err().into_iter().flatten().chain(more).collect()),
         }
@@ -302,7 +305,7 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
 
 /// Returns what the declared prompts are called.
 pub(super) fn prompts() -> Vec<&'static str> {
-    Numbers::declared().prompts.keys().map(String::as_str).collect()
+    AgingNumbers::declared().prompts.keys().map(String::as_str).collect()
 }
 
 #[cfg(test)]
@@ -311,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_declared_numbers_and_models_decode_and_each_can_be_changed_by_its_name() {
-        let numbers = Numbers::declared();
+        let numbers = AgingNumbers::declared();
 
         assert_eq!(numbers.get("extract"), Some(numbers.fitted.extract));
         assert_eq!(numbers.prompts.len(), 4);

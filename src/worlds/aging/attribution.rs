@@ -8,7 +8,6 @@ const DISCONTINUITY: f64 = 0.10;
 /// A session's accuracy with none, one and two parts replaced by oracles: P1, P2, P3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ladder {
-    /// The session.
     pub session: u32,
     /// The three accuracies.
     pub accuracy: [f64; 3],
@@ -16,10 +15,9 @@ pub struct Ladder {
     pub n: u32,
 }
 
-/// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum PipelineStage {
     /// What was not written, or not kept.
     Write,
     /// What was kept and not found.
@@ -46,7 +44,7 @@ pub struct Attribution {
     /// The share of use in it, or none if there is no error.
     pub use_share: Option<f64>,
     /// The stage with the largest share.
-    pub candidate: Option<Stage>,
+    pub candidate: Option<PipelineStage>,
     /// Sessions in which an oracle made answers worse, so that shares say nothing.
     pub anomalies: Vec<u32>,
     /// Sessions across which the write error jumps, and by how much.
@@ -79,9 +77,9 @@ impl Attribution {
         let [used, write, read] = [0, 1, 2]
             .map(|stage| sessions.iter().map(|it| it.errors()[stage] * weight(it)).sum::<f64>() / all);
         let shares = if has_retrieval {
-            vec![(Stage::Use, used), (Stage::Write, write), (Stage::Read, read)]
+            vec![(PipelineStage::Use, used), (PipelineStage::Write, write), (PipelineStage::Read, read)]
         } else {
-            vec![(Stage::Use, used), (Stage::WriteOrRead, write + read)]
+            vec![(PipelineStage::Use, used), (PipelineStage::WriteOrRead, write + read)]
         };
         let largest =
             shares.into_iter().filter(|it| it.1 > 0.0).max_by(|one, other| one.1.total_cmp(&other.1));
@@ -119,7 +117,7 @@ mod tests {
             Attribution::new(&[ladder(0, [0.25, 0.5, 1.0]), ladder(1, [0.25, 0.5, 0.75])], true).unwrap();
 
         assert_eq!((all.use_error, all.write_error, all.read_error), (0.125, Some(0.375), Some(0.25)));
-        assert_eq!((all.total_error, all.candidate), (0.75, Some(Stage::Write)));
+        assert_eq!((all.total_error, all.candidate), (0.75, Some(PipelineStage::Write)));
         assert_eq!(all.use_share, Some(0.125 / 0.75));
         assert_eq!(Attribution::new(&[], true), None);
         assert_eq!(Attribution::new(&[ladder(0, [1.0; 3])], true).unwrap().candidate, None);
@@ -137,7 +135,7 @@ mod tests {
         let all = Attribution::new(&[ladder(0, [0.25, 0.5, 1.0])], false).unwrap();
 
         assert_eq!((all.write_error, all.read_error, all.write_or_read_error), (None, None, Some(0.75)));
-        assert_eq!(all.candidate, Some(Stage::WriteOrRead));
+        assert_eq!(all.candidate, Some(PipelineStage::WriteOrRead));
     }
 
     #[test]

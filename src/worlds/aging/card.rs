@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{LAGS, Summary};
+use super::{AgingSummary, LAGS};
 use crate::measure::Statistic;
 use crate::take::Run;
 
@@ -10,7 +10,7 @@ use crate::take::Run;
 const SCHEMA_VERSION: &str = "1.0.0";
 
 /// Returns the card of a run; numbers without data are null.
-pub(super) fn card(run: &Run, aging: &Summary, suite: Option<&str>, notes: &[String]) -> Value {
+pub(super) fn card(run: &Run, aging: &AgingSummary, suite: Option<&str>, notes: &[String]) -> Value {
     let mean = |name: &str| aging.mean(name);
     let tokens = &run.tally.sums.main.tokens;
     let points = aging.curve.iter().enumerate();
@@ -68,7 +68,7 @@ pub(super) fn card(run: &Run, aging: &Summary, suite: Option<&str>, notes: &[Str
 }
 
 /// Returns the numbers of each mechanism of ageing.
-fn mechanisms(aging: &Summary) -> Value {
+fn mechanisms(aging: &AgingSummary) -> Value {
     let mean = |name: &str| aging.mean(name);
     let lags: serde_json::Map<String, Value> = LAGS
         .iter()

@@ -1,30 +1,30 @@
 //! What it costs to remember: a stream as requests, with the memory of each session before them.
 
-use super::assumed::{Assumed, Numbers};
-use super::play::Log;
-use super::stream::Stream;
+use super::assumed::{AgingNumbers, AssumedAging};
+use super::play::AgingLog;
+use super::stream::AgingStream;
 use crate::input::Policy;
 use crate::input::policy::memory::SessionStore;
-use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
-use crate::memory::{Memory, Recalled};
+use crate::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
+use crate::memory::{PolicyMemory, Recalled};
 use crate::quantity::saturated;
 
 /// The requests of a stream under one memory.
 #[derive(Clone, Debug)]
-pub struct Requests {
+pub struct StreamRequests {
     /// Of a memory that keeps everything all requests are one session.
     pub replayed: Replayed,
     /// How many requests make summaries.
     pub n_compactions: u64,
 }
 
-impl Requests {
+impl StreamRequests {
     /// Lays out what a memory was asked, session by session.
-    pub fn new(stream: &Stream, log: &Log, policy: &Policy, numbers: &Numbers) -> Self {
+    pub fn new(stream: &AgingStream, log: &AgingLog, policy: &Policy, numbers: &AgingNumbers) -> Self {
         let store = policy.session_memory().map_or(&SessionStore::Nothing, |it| &it.store);
         let assumed = &numbers.assumed;
         let is_one_session = *store == SessionStore::Everything;
-        let mut writer = Writer::new(&policy.name, assumed.system_tokens, is_one_session);
+        let mut writer = RequestWriter::new(&policy.name, assumed.system_tokens, is_one_session);
         let (mut n_compactions, mut history) = (0, 0_u32);
         for (at, session) in stream.sessions.iter().enumerate() {
             let of_session = log.sessions.get(at);
@@ -52,13 +52,19 @@ impl Requests {
     }
 
     /// Returns the memory as it was when it was played.
-    pub fn memory(&self) -> Box<dyn Memory> {
+    pub fn memory(&self) -> Box<dyn PolicyMemory> {
         self.replayed.memory()
     }
 }
 
 /// Returns what a memory says in the prompts of a session: of records and files the part that a question brings back.
-fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session: usize) -> Option<Recalled> {
+fn recalled(
+    tokens: u64,
+    digest: u64,
+    policy: &Policy,
+    stream: &AgingStream,
+    session: usize,
+) -> Option<Recalled> {
     let spec = policy.session_memory()?;
     let n_records = stream.graph.records.partition_point(|it| (it.session as usize) < session) as u64;
     let n_all = match spec.store {
@@ -72,7 +78,7 @@ fn recalled(tokens: u64, digest: u64, policy: &Policy, stream: &Stream, session:
 }
 
 /// Returns what a request says that makes a summary, or none if no summary is made.
-fn compacted(store: &SessionStore, own: u32, history: u32, assumed: &Assumed) -> Option<u32> {
+fn compacted(store: &SessionStore, own: u32, history: u32, assumed: &AssumedAging) -> Option<u32> {
     let read = match store {
         SessionStore::Summary(_) | SessionStore::Episodes(_) => own,
         SessionStore::History(_) => history,

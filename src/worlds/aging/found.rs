@@ -1,8 +1,8 @@
 //! How a memory aged, as findings of a run: its numbers and its columns.
 
-use super::{Summary, card, tables};
+use super::{AgingSummary, card, tables};
 use crate::measure::{Better, Statistic};
-use crate::row::{Column, Head, Value, listed, numbers};
+use crate::row::{Head, RowColumn, Value, listed, numbers};
 use crate::take::{Findings, FindingsKind, Number, Run};
 
 /// What is found of ageing memories.
@@ -33,12 +33,12 @@ pub(super) static KIND: FindingsKind = FindingsKind {
     curves: tables::curves,
 };
 
-static COLUMNS: [Column<Run>; 1] = listed![Run;
+static COLUMNS: [RowColumn<Run>; 1] = listed![Run;
     /// What an ageing memory still answers; null for loads of other kinds.
-    "aging": Group(of_aging) = |it| it.found::<Summary>().map(Value::of),
+    "aging": Group(of_aging) = |it| it.found::<AgingSummary>().map(Value::of),
 ];
 
-impl Findings for Summary {
+impl Findings for AgingSummary {
     fn kind(&self) -> &'static FindingsKind {
         &KIND
     }
@@ -62,5 +62,5 @@ impl Findings for Summary {
 
 /// Returns what a run can have.
 fn of_aging() -> Vec<Head> {
-    numbers(&Value::of(&Summary::sample()), &["paired", "span", "span_all_hops", "depth", "hop"])
+    numbers(&Value::of(&AgingSummary::sample()), &["paired", "span", "span_all_hops", "depth", "hop"])
 }

@@ -10,16 +10,16 @@ mod s5;
 mod s6;
 mod s7;
 
-use super::assumed::Numbers;
-use super::stream::Stream;
+use super::assumed::AgingNumbers;
+use super::stream::AgingStream;
 use crate::input::scenario::AgingLoad;
 use crate::rng::Seed;
 
-pub use draft::Draft;
+pub use draft::StreamDraft;
 pub use pressure::Pressure;
 
 /// Writes the sessions of a draft.
-pub type Generator = fn(&mut Draft<'_>);
+pub type Generator = fn(&mut StreamDraft<'_>);
 
 /// The generators, by the name that a scenario gives.
 pub const GENERATORS: [(&str, Generator); 7] = [
@@ -33,14 +33,14 @@ pub const GENERATORS: [(&str, Generator); 7] = [
 ];
 
 /// Generates a stream with a bundled generator; without sessions if there is no such generator.
-pub fn stream(load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
+pub fn stream(load: &AgingLoad, seed: Seed, numbers: &AgingNumbers) -> AgingStream {
     let generator = GENERATORS.iter().find(|it| it.0 == load.generator).map(|found| found.1);
     stream_by(generator.unwrap_or(|_| {}), load, seed, numbers)
 }
 
 /// Makes a stream by any generator.
-pub fn stream_by(generator: Generator, load: &AgingLoad, seed: Seed, numbers: &Numbers) -> Stream {
-    let mut draft = Draft::new(load, seed, numbers);
+pub fn stream_by(generator: Generator, load: &AgingLoad, seed: Seed, numbers: &AgingNumbers) -> AgingStream {
+    let mut draft = StreamDraft::new(load, seed, numbers);
     generator(&mut draft);
     draft.finish()
 }

@@ -21,7 +21,6 @@ pub(super) struct AgedOrdering {
     pub(super) value: f64,
     /// What the memories are compared by.
     pub(super) compared: &'static str,
-    /// A policy.
     pub(super) policy: String,
     /// The first policy, which it is compared with.
     pub(super) against: String,

@@ -6,10 +6,10 @@ mod score;
 
 use std::sync::Arc;
 
-use super::assumed::{Model, Numbers};
-use super::rules::Rules;
-use super::store::{Said, Store};
-use super::stream::{Aging, Ask, Stream};
+use super::assumed::{AgingNumbers, Model};
+use super::rules::MemoryRules;
+use super::store::{AgingStore, StatedFacts};
+use super::stream::{Aging, AgingStream, Ask};
 use crate::input::Policy;
 use crate::input::policy::memory::SessionMemory as Spec;
 use crate::input::scenario::AgingEvent;
@@ -48,9 +48,8 @@ pub struct Answer {
     pub total: Option<f64>,
 }
 
-/// A question with its answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct AnsweredQuestion {
     /// Which probe of the stream it is.
     pub probe: usize,
     /// The session that asks it.
@@ -76,19 +75,18 @@ pub struct SessionLog {
 
 /// A memory's results over a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub struct AgingLog {
     /// By session; where the scenario scores the memory's text, a last point follows the last session.
     pub sessions: Vec<SessionLog>,
     /// What was asked, in order.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<AnsweredQuestion>,
 }
 
 /// Plays memories over streams.
-pub struct Player<'a> {
-    /// The stream.
-    pub stream: &'a Stream,
+pub struct AgingPlayer<'a> {
+    pub stream: &'a AgingStream,
     /// The declared numbers.
-    pub numbers: &'a Numbers,
+    pub numbers: &'a AgingNumbers,
     /// What happens, and when.
     pub events: &'a [AgingEvent],
     /// Whether a score is 1 before anything is asked.
@@ -102,8 +100,8 @@ pub struct Player<'a> {
     /// The facts that are retracted.
     retracted: Vec<FactIx>,
     /// What sessions say.
-    said: Said,
-    draws: Purposes,
+    said: StatedFacts,
+    draws: AnswerPurposes,
 }
 
 /// A fact that scores count.
@@ -121,7 +119,7 @@ struct Tracked {
 }
 
 /// The draws of answers: each is a function of the stream's seed, the purpose, and what is decided: a question or a fact, and the session.
-struct Purposes {
+struct AnswerPurposes {
     use_of_fact: Draws,
     use_with_retrieval: Draws,
     use_with_context: Draws,
@@ -132,7 +130,7 @@ struct Purposes {
     similarity: Draws,
 }
 
-impl Purposes {
+impl AnswerPurposes {
     fn new(seed: Seed) -> Self {
         let of = |purpose: &str| seed.stream(purpose, 0);
         Self {
@@ -153,9 +151,9 @@ fn asking((probe, session): (usize, u32)) -> u64 {
     ((probe as u64) << 32) | u64::from(session)
 }
 
-impl<'a> Player<'a> {
+impl<'a> AgingPlayer<'a> {
     /// Plays a load's stream, with what happens in it or without.
-    pub fn new(aging: &'a Aging, stream: &'a Stream, has_events: bool) -> Self {
+    pub fn new(aging: &'a Aging, stream: &'a AgingStream, has_events: bool) -> Self {
         let events = if has_events { aging.events() } else { &[] };
         let player = Self::of(stream, &aging.numbers, events, aging.begins_at_one());
         Self { own_oracle_draws: aging.load.own_oracle_draws, ..player }
@@ -163,8 +161,8 @@ impl<'a> Player<'a> {
 
     /// Plays a stream that was made in code.
     pub fn of(
-        stream: &'a Stream,
-        numbers: &'a Numbers,
+        stream: &'a AgingStream,
+        numbers: &'a AgingNumbers,
         events: &'a [AgingEvent],
         begins_at_one: bool,
     ) -> Self {
@@ -184,7 +182,7 @@ impl<'a> Player<'a> {
         });
         let retracted = places().filter(|it| facts[*it as usize].invalidated_at.is_some());
         let (tracked, retracted) = (tracked.collect(), retracted.collect());
-        let (said, draws) = (Said::new(stream), Purposes::new(stream.seed));
+        let (said, draws) = (StatedFacts::new(stream), AnswerPurposes::new(stream.seed));
         Self {
             stream,
             numbers,
@@ -206,21 +204,21 @@ impl<'a> Player<'a> {
     }
 
     /// Plays the memory of a policy.
-    pub fn policy(&self, policy: &Policy, model: &Arc<Model>) -> Log {
-        self.play(Rules::new(policy.session_memory(), Arc::clone(model)))
+    pub fn policy(&self, policy: &Policy, model: &Arc<Model>) -> AgingLog {
+        self.play(MemoryRules::new(policy.session_memory(), Arc::clone(model)))
     }
 
     /// Plays a memory as it is declared.
-    pub fn declared(&self, spec: &Spec, model: &Arc<Model>) -> Log {
-        self.play(Rules::new(Some(spec), Arc::clone(model)))
+    pub fn declared(&self, spec: &Spec, model: &Arc<Model>) -> AgingLog {
+        self.play(MemoryRules::new(Some(spec), Arc::clone(model)))
     }
 
     /// Plays a memory.
-    pub fn play(&self, rules: Rules) -> Log {
-        let mut run = Run {
-            store: Store::new(self.stream, &self.said, rules, self.numbers),
+    pub fn play(&self, rules: MemoryRules) -> AgingLog {
+        let mut run = AgingRun {
+            store: AgingStore::new(self.stream, &self.said, rules, self.numbers),
             player: self,
-            log: Log::default(),
+            log: AgingLog::default(),
             error: None,
             has_overlay_fired: false,
             has_prompt_fired: false,
@@ -236,10 +234,10 @@ impl<'a> Player<'a> {
 }
 
 /// A memory on its way through a stream.
-struct Run<'a> {
-    store: Store<'a>,
-    player: &'a Player<'a>,
-    log: Log,
+struct AgingRun<'a> {
+    store: AgingStore<'a>,
+    player: &'a AgingPlayer<'a>,
+    log: AgingLog,
     /// The error of the total that was asked last.
     error: Option<f64>,
     has_overlay_fired: bool,
@@ -250,7 +248,7 @@ struct Run<'a> {
     open: Vec<usize>,
 }
 
-impl Run<'_> {
+impl AgingRun<'_> {
     fn session(&mut self, session: u32) {
         for event in self.player.events.iter().filter(|it| it.session == u64::from(session)) {
             self.store.happen(&event.what, session);
@@ -286,7 +284,7 @@ impl Run<'_> {
                     let gold = stream.graph.total(accumulator as usize, at) as f64;
                     self.error = Some(answers[0].total.map_or(gold.abs(), |it| (it - gold).abs()));
                 }
-                self.log.asked.push(Asked { probe: nth, session, answers });
+                self.log.asked.push(AnsweredQuestion { probe: nth, session, answers });
             }
         }
     }

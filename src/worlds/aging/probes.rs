@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::assumed::{Model, Numbers};
+use super::assumed::{AgingNumbers, Model};
 use crate::input::policy::memory::{SessionMemory, SessionRead, SessionStore};
 use crate::input::scenario::AgingLoad;
 use crate::rng::Seed;
 
-pub use table::{Probe, read};
+pub use table::{ProbeQuestion, read};
 
-use expected::Expected;
-use likelihood::{Likelihood, Point};
+use expected::ExpectedShares;
+use likelihood::{Likelihood, UsePoint};
 
 /// A number of a memory, as the answers show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +38,7 @@ pub struct Estimate {
 
 /// What the answers show of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fitted {
+pub struct FittedMemory {
     /// How many answers there are.
     pub n_answers: usize,
     /// How many facts they are about.
@@ -50,7 +50,7 @@ pub struct Fitted {
 /// What a fit holds fixed: the memory, the sessions, and the numbers that are not fitted.
 #[derive(Debug)]
 pub struct Memories {
-    expected: Expected,
+    expected: ExpectedShares,
     /// Which of write and read the memory has a number for.
     has: [bool; 2],
 }
@@ -68,11 +68,11 @@ impl Memories {
         let is_searched = matches!(spec.store, SessionStore::Entries { .. } | SessionStore::Files);
         let reads = is_searched && matches!(spec.read, SessionRead::Top { .. });
         let has = [writes, reads];
-        Self { expected: Expected::new(spec, load, model, seed, has), has }
+        Self { expected: ExpectedShares::new(spec, load, model, seed, has), has }
     }
 
     /// Fits write, read and use to answers.
-    pub fn fit(&self, probes: &[Probe]) -> Fitted {
+    pub fn fit(&self, probes: &[ProbeQuestion]) -> FittedMemory {
         let likelihood = Likelihood::new(&self.expected, probes);
         let best = likelihood.best(self.has);
         let mut of_facts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -83,15 +83,15 @@ impl Memories {
             names.iter().enumerate().filter(|it| is_fitted[it.0]).map(|(axis, (part, number))| {
                 let alike = likelihood.alike(&best, axis);
                 let ci95 = likelihood.interval(best, axis, self.has, alike);
-                let all = Point::RANGES[axis];
+                let all = UsePoint::RANGES[axis];
                 let is_known = ci95[1] - ci95[0] < (all[1] - all[0]) / 2.0;
                 Estimate { part, number, value: best.0[axis], ci95, alike, is_known }
             });
-        Fitted { n_answers: probes.len(), n_facts: of_facts.len(), estimates: estimates.collect() }
+        FittedMemory { n_answers: probes.len(), n_facts: of_facts.len(), estimates: estimates.collect() }
     }
 }
 
-impl Fitted {
+impl FittedMemory {
     /// Returns the file of a model that answers like this agent. What it writes was fitted under its own prompt, so that prompts are
     /// followed by it as well as they were.
     pub fn model(&self, about: &str) -> String {
@@ -109,7 +109,7 @@ impl Fitted {
 }
 
 /// Returns the numbers with those of a point, for a fit or for a test that generates answers.
-fn with(numbers: &Numbers, point: &Point) -> Numbers {
+fn with(numbers: &AgingNumbers, point: &UsePoint) -> AgingNumbers {
     let mut numbers = numbers.clone();
     numbers.fitted.extract = point.0[1];
     numbers.fitted.similarity_margin = point.0[2];

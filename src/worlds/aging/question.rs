@@ -1,13 +1,13 @@
 //! One question of a session stream, with its answers.
 
 use crate::row::columns;
-use crate::worlds::aging::Asked;
+use crate::worlds::aging::AnsweredQuestion;
 
 /// A question, and how it was answered as the agent is, with perfect retrieval and with perfect context.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct AgingQuestion {
     /// The question's answers.
-    pub asked: Asked,
+    pub asked: AnsweredQuestion,
     /// What it asks: `fact`, `chain`, `binding` or `total`.
     pub asks: &'static str,
     /// The facts that it is about.
@@ -19,7 +19,7 @@ pub struct Question {
 }
 
 // In the order of their names, as these rows always were.
-columns! { Question;
+columns! { AgingQuestion;
     /// What is asked: `fact`, `chain`, `binding` or `total`.
     "asks": Text = |it| it.asks,
     /// Always `probe`.

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use super::assumed::{self, Exact, Model, Numbers, Prompt};
+use super::assumed::{self, AgingNumbers, Exact, Model, SummariserPrompt};
 use crate::diag::{Diagnostic, Problems};
-use crate::input::policy::memory::Part;
+use crate::input::policy::memory::MemoryPart;
 use crate::input::policy::memory::{
-    Compaction, Controller, SessionMemory, SessionRead, SessionStore, SessionWrite, Totals,
+    Controller, SessionMemory, SessionRead, SessionStore, SessionWrite, SummaryLoss, TotalsSurvive,
 };
 use crate::worlds::numbers;
 
 /// A memory as it works.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct MemoryRules {
     /// How a session is written.
     pub write: SessionWrite,
     /// Where it is stored.
@@ -28,12 +28,12 @@ pub struct Rules {
     pub prompt: Option<String>,
     /// The model that answers.
     pub model: Arc<Model>,
-    oracle: Vec<Part>,
+    oracle: Vec<MemoryPart>,
 }
 
 /// What one pass over a summary leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pass {
+pub struct SummaryPass {
     /// Exact statements.
     pub exact: usize,
     /// Gists beside them.
@@ -52,7 +52,7 @@ pub struct Pass {
 
 /// A memory that keeps nothing.
 static NOTHING: SessionMemory = SessionMemory {
-    write: SessionWrite { totals: Totals::Fold },
+    write: SessionWrite { totals: TotalsSurvive::Fold },
     store: SessionStore::Nothing,
     read: SessionRead::All,
     overlay: None,
@@ -60,7 +60,7 @@ static NOTHING: SessionMemory = SessionMemory {
     oracle: Vec::new(),
 };
 
-impl Rules {
+impl MemoryRules {
     /// Takes what a policy declares; a policy that declares nothing keeps nothing.
     pub fn new(spec: Option<&SessionMemory>, model: Arc<Model>) -> Self {
         let spec = spec.unwrap_or(&NOTHING);
@@ -99,31 +99,37 @@ impl Rules {
     }
 
     /// Returns whether a part loses nothing.
-    pub fn is_oracle(&self, part: Part) -> bool {
+    pub fn is_oracle(&self, part: MemoryPart) -> bool {
         self.oracle.contains(&part)
     }
 
     /// Returns how probably a fact in view is stated.
     pub fn utilisation(&self) -> f64 {
-        if self.is_oracle(Part::Use) { 1.0 } else { self.model.utilisation }
+        if self.is_oracle(MemoryPart::Use) { 1.0 } else { self.model.utilisation }
     }
 
     /// Returns the odds of stating something that could be confused with the target beside it.
-    pub fn confusion(&self, numbers: &Numbers) -> f64 {
-        if self.is_oracle(Part::Use) { 0.0 } else { numbers.assumed.confusion_odds }
+    pub fn confusion(&self, numbers: &AgingNumbers) -> f64 {
+        if self.is_oracle(MemoryPart::Use) { 0.0 } else { numbers.assumed.confusion_odds }
     }
 
     /// Returns how probably the overlay's total is used.
-    pub fn header_use(&self, numbers: &Numbers) -> f64 {
-        if self.is_oracle(Part::Use) { 1.0 } else { numbers.fitted.header_use }
+    pub fn header_use(&self, numbers: &AgingNumbers) -> f64 {
+        if self.is_oracle(MemoryPart::Use) { 1.0 } else { numbers.fitted.header_use }
     }
 
     /// Returns what a pass leaves in some session, with the words that an event left; nothing is lost by an oracle.
-    pub fn pass(&self, spec: &Compaction, session: u32, words: Option<u64>, numbers: &Numbers) -> Pass {
+    pub fn pass(
+        &self,
+        spec: &SummaryLoss,
+        session: u32,
+        words: Option<u64>,
+        numbers: &AgingNumbers,
+    ) -> SummaryPass {
         let prompt = self.prompt.as_ref().and_then(|it| numbers.prompts.get(it));
-        if self.is_oracle(Part::Write) {
+        if self.is_oracle(MemoryPart::Write) {
             let all = usize::MAX;
-            return Pass {
+            return SummaryPass {
                 exact: all,
                 gists: all,
                 extract: 1.0,
@@ -143,7 +149,7 @@ impl Rules {
             Some(Exact::Careful) => count(numbers.fitted.careful_statements as f64 * followed).min(places),
             _ => count(numbers.fitted.lossy_exact_share * places as f64),
         };
-        Pass {
+        SummaryPass {
             exact,
             gists: places.saturating_sub(exact),
             extract: numbers.fitted.extract * followed,
@@ -156,7 +162,7 @@ impl Rules {
 }
 
 /// Returns the share of a prompt's work that a model does: an agent that uses less of what it is given follows fewer instructions.
-fn followed(prompt: &Prompt, model: &Model, numbers: &Numbers) -> f64 {
+fn followed(prompt: &SummariserPrompt, model: &Model, numbers: &AgingNumbers) -> f64 {
     let ratio = model.utilisation / numbers.assumed.reference_utilisation;
     (0..prompt.instructions).fold(1.0, |all: f64, _| all * ratio).min(1.0)
 }

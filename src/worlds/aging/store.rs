@@ -6,24 +6,24 @@ mod size;
 
 use std::ops::Range;
 
-use super::assumed::Numbers;
-use super::rules::Rules;
-use super::stream::Stream;
-use crate::input::policy::memory::Part;
-use crate::input::policy::memory::{SessionStore, Totals};
+use super::assumed::AgingNumbers;
+use super::rules::MemoryRules;
+use super::stream::AgingStream;
+use crate::input::policy::memory::MemoryPart;
+use crate::input::policy::memory::{SessionStore, TotalsSurvive};
 use crate::quantity::ix;
 use crate::rng::Stream as Draws;
 use crate::worlds::graph::{FactIx, RecordIx, Says};
 
 /// What sessions say: where the facts and the records of each begin, and after the last where they end.
-pub(super) struct Said {
+pub(super) struct StatedFacts {
     facts: Vec<FactIx>,
     records: Vec<RecordIx>,
 }
 
-impl Said {
+impl StatedFacts {
     /// Looks where each session of a stream begins.
-    pub(super) fn new(stream: &Stream) -> Self {
+    pub(super) fn new(stream: &AgingStream) -> Self {
         let graph = &stream.graph;
         let facts = |at: u32| ix(graph.facts.partition_point(|it| it.session < at));
         let records = |at: u32| ix(graph.records.partition_point(|it| it.session < at));
@@ -38,11 +38,11 @@ impl Said {
 }
 
 /// A memory over the sessions of a stream.
-pub(super) struct Store<'a> {
-    pub(super) stream: &'a Stream,
-    said: &'a Said,
-    pub(super) numbers: &'a Numbers,
-    pub(super) rules: Rules,
+pub(super) struct AgingStore<'a> {
+    pub(super) stream: &'a AgingStream,
+    said: &'a StatedFacts,
+    pub(super) numbers: &'a AgingNumbers,
+    pub(super) rules: MemoryRules,
     /// By fact: whether its words are held.
     pub(super) is_exact: Vec<bool>,
     /// By record: of how many of its facts the words are held.
@@ -72,11 +72,11 @@ pub(super) struct Store<'a> {
     /// By fact: the one draw in its life that decides whether it is taken up; a history is taken up again in
     /// every pass.
     extract: Vec<f64>,
-    draws: Purposes,
+    draws: MemoryPurposes,
 }
 
 /// The draws of a memory: each is a function of the stream's seed, the purpose, the thing and the pass.
-pub(super) struct Purposes {
+pub(super) struct MemoryPurposes {
     head: Draws,
     noise: Draws,
     salience: Draws,
@@ -87,9 +87,14 @@ pub(super) struct Purposes {
     event: Draws,
 }
 
-impl<'a> Store<'a> {
+impl<'a> AgingStore<'a> {
     /// Begins with what is in the agent's profile, word for word.
-    pub(super) fn new(stream: &'a Stream, said: &'a Said, rules: Rules, numbers: &'a Numbers) -> Self {
+    pub(super) fn new(
+        stream: &'a AgingStream,
+        said: &'a StatedFacts,
+        rules: MemoryRules,
+        numbers: &'a AgingNumbers,
+    ) -> Self {
         let of = |purpose: &str| stream.seed.stream(purpose, 0);
         let graph = &stream.graph;
         let taken_up = of("aging extract");
@@ -115,7 +120,7 @@ impl<'a> Store<'a> {
                 .filter(|it| graph.facts[*it as usize].invalidated_at.is_some())
                 .collect(),
             extract,
-            draws: Purposes {
+            draws: MemoryPurposes {
                 head: of("aging head"),
                 noise: of("aging noise"),
                 salience: of("aging salience"),
@@ -142,12 +147,12 @@ impl<'a> Store<'a> {
 
     /// Returns the facts that a session says.
     pub(super) fn facts_of(&self, session: u32) -> Range<FactIx> {
-        Said::of(&self.said.facts, session)
+        StatedFacts::of(&self.said.facts, session)
     }
 
     /// Returns the records that a session says.
     fn records_of(&self, session: u32) -> Range<RecordIx> {
-        Said::of(&self.said.records, session)
+        StatedFacts::of(&self.said.records, session)
     }
 
     /// Holds the words of a fact.
@@ -231,7 +236,7 @@ impl<'a> Store<'a> {
 
     /// Writes what is taken up of a session into files, over what it replaces.
     fn file(&mut self, session: u32) {
-        let extract = if self.rules.is_oracle(Part::Write) { 1.0 } else { self.numbers.fitted.extract };
+        let extract = if self.rules.is_oracle(MemoryPart::Write) { 1.0 } else { self.numbers.fitted.extract };
         for fact in self.facts_of(session) {
             if self.is_extracted(fact, extract) {
                 self.supersede(fact);
@@ -285,12 +290,13 @@ impl<'a> Store<'a> {
 
     /// Works the changes of a session into the balance; a figure that could be confused is in the way.
     fn fold(&mut self, session: u32) {
-        if self.rules.store.compaction().is_none() || self.rules.write.totals == Totals::Sum {
+        if self.rules.store.compaction().is_none() || self.rules.write.totals == TotalsSurvive::Sum {
             return;
         }
         let n_beside = self.n_confusable();
         let odds = 1.0 + self.rules.confusion(self.numbers) * n_beside as f64;
-        let fold = if self.rules.is_oracle(Part::Write) { 1.0 } else { self.numbers.fitted.fold / odds };
+        let fold =
+            if self.rules.is_oracle(MemoryPart::Write) { 1.0 } else { self.numbers.fitted.fold / odds };
         for (total, accumulator) in self.stream.graph.accumulators.iter().enumerate() {
             for (nth, delta) in accumulator.deltas.iter().enumerate() {
                 if delta.session == session {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::assumed::{Model, Numbers};
+use super::assumed::{AgingNumbers, Model};
 use super::generate;
 use crate::input::Scenario;
 use crate::input::scenario::{AgingEvent, AgingLoad, BeforeFirst};
@@ -13,13 +13,12 @@ use crate::worlds::graph::{FactIx, Graph};
 
 /// Sessions with what they say and ask.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct AgingStream {
     /// What is said, and when.
     pub graph: Graph,
-    /// The sessions.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<AgingSession>,
     /// What is asked, in the order in which it is first asked.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<AgingProbe>,
     /// How a session is scored.
     pub scoring: Scoring,
     /// Records that are in the profile that the agent was given at the start.
@@ -28,9 +27,8 @@ pub struct Stream {
     pub seed: Seed,
 }
 
-/// A session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct AgingSession {
     /// Tasks that it brings.
     pub tasks: u32,
     /// What its environment says, in tokens.
@@ -39,12 +37,11 @@ pub struct Session {
 
 /// A question that is asked in one session or in many.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct AgingProbe {
     /// The first session that asks it.
     pub from: u32,
     /// The session from which it is no longer asked.
     pub until: u32,
-    /// What it asks.
     pub ask: Ask,
     /// Whether its answer counts in the session's score.
     pub is_scored: bool,
@@ -55,7 +52,6 @@ pub struct Probe {
 pub enum Ask {
     /// Any one of these facts, in its current version.
     Any {
-        /// The facts.
         facts: Vec<FactIx>,
         /// Whether the question's own text holds the answer.
         is_echoed: bool,
@@ -104,7 +100,7 @@ impl Scoring {
     }
 }
 
-impl Stream {
+impl AgingStream {
     /// Returns how many sessions there are.
     pub fn n_sessions(&self) -> u32 {
         ix(self.sessions.len())
@@ -121,7 +117,7 @@ pub struct Aging {
     /// The model that answers.
     pub model: Arc<Model>,
     /// The numbers that hold in them.
-    pub numbers: Arc<Numbers>,
+    pub numbers: Arc<AgingNumbers>,
     seed: Seed,
 }
 
@@ -137,7 +133,7 @@ impl Aging {
             // What cannot be changed was refused when the files were checked.
             let own = model
                 .answering(&load.numbers)
-                .unwrap_or_else(|_| (model.as_ref().clone(), Numbers::declared().clone()));
+                .unwrap_or_else(|_| (model.as_ref().clone(), AgingNumbers::declared().clone()));
             Self {
                 name: if is_one {
                     scenario.name.clone()
@@ -168,7 +164,7 @@ impl Aging {
     }
 
     /// Makes one stream; the same for every model and policy.
-    pub fn stream(&self, trial: u64) -> Stream {
+    pub fn stream(&self, trial: u64) -> AgingStream {
         generate::stream(&self.load, self.seed.child("aging stream", trial), &self.numbers)
     }
 

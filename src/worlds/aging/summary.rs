@@ -9,11 +9,11 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-use super::assumed::Numbers;
+use super::assumed::AgingNumbers;
 use super::attribution::{Attribution, Ladder};
 use super::generate::Pressure;
-use super::play::Log;
-use super::stream::Stream;
+use super::play::AgingLog;
+use super::stream::AgingStream;
 use crate::measure::Statistic;
 use crate::measure::statistic::{DIFFERENCE, SHARE};
 
@@ -24,34 +24,33 @@ pub type Numbered = IndexMap<String, Statistic>;
 
 /// A memory's results over one stream, with their context.
 #[derive(Clone, Copy)]
-pub struct Played<'a> {
-    /// The stream.
-    pub stream: &'a Stream,
+pub struct StreamResult<'a> {
+    pub stream: &'a AgingStream,
     /// The numbers that hold in it.
-    pub numbers: &'a Numbers,
+    pub numbers: &'a AgingNumbers,
     /// The memory.
-    pub log: &'a Log,
+    pub log: &'a AgingLog,
     /// The same memory without what happens to it, where something does.
-    pub control: Option<&'a Log>,
+    pub control: Option<&'a AgingLog>,
     /// The session of the first event.
     pub event: Option<u32>,
 }
 
 /// What a number is called before it is summed up: some are noted for each question, so nothing is written out yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Name {
+enum NumberName {
     Alone(&'static str),
     Of(&'static str, &'static str),
     Nth(&'static str, u32),
 }
 
-impl From<&'static str> for Name {
+impl From<&'static str> for NumberName {
     fn from(name: &'static str) -> Self {
         Self::Alone(name)
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for NumberName {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Alone(name) => to.write_str(name),
@@ -63,9 +62,9 @@ impl fmt::Display for Name {
 
 /// What was observed over streams, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct AgingObserved {
     /// Numbers by name, one a stream or one a question.
-    values: IndexMap<Name, Vec<f64>, FxBuildHasher>,
+    values: IndexMap<NumberName, Vec<f64>, FxBuildHasher>,
     curve: Scores,
     /// The same of violated constraints, where a profile states any.
     violations: Scores,
@@ -81,7 +80,7 @@ pub struct Scores(Vec<Vec<f64>>);
 
 impl Scores {
     /// Takes the scores of one stream.
-    pub fn of(log: &Log) -> Self {
+    pub fn of(log: &AgingLog) -> Self {
         log.sessions.iter().map(|it| it.score).collect()
     }
 
@@ -111,7 +110,7 @@ impl FromIterator<Option<f64>> for Scores {
 
 /// The numbers of a memory over all streams.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct AgingSummary {
     /// What makes the sessions.
     pub generator: String,
     /// How many sessions there are.
@@ -124,7 +123,6 @@ pub struct Summary {
     pub pressure: Pressure,
     /// How many half-lives are infinite; the mean is of the others.
     pub half_life_infinite: u64,
-    /// The numbers.
     #[serde(flatten, serialize_with = "nested")]
     pub numbers: Numbered,
     /// The score by session.
@@ -150,9 +148,8 @@ pub struct Summary {
     pub paired: IndexMap<String, Numbered>,
 }
 
-impl Observed {
-    /// Notes a number.
-    fn note(&mut self, name: impl Into<Name>, value: f64) {
+impl AgingObserved {
+    fn note(&mut self, name: impl Into<NumberName>, value: f64) {
         self.values.entry(name.into()).or_default().push(value);
     }
 
@@ -182,7 +179,7 @@ impl Observed {
     pub fn less(&self, other: &Self) -> Numbered {
         // A session before anything is asked has no score in any stream.
         let n_streams = self.curve.0.iter().map(Vec::len).max().unwrap_or(0);
-        let of = |(name, own): (&Name, &Vec<f64>)| {
+        let of = |(name, own): (&NumberName, &Vec<f64>)| {
             let base = other.values.get(name).filter(|it| [it.len(), own.len()] == [n_streams; 2])?;
             let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();
             Some((name.to_string(), Statistic::new(differences.into_iter())?))
@@ -201,9 +198,9 @@ impl Observed {
     }
 
     /// Sums up; the numbers are in the order of [`NAMES`], those of groups after them.
-    pub fn summary(&self, has_retrieval: bool) -> Summary {
+    pub fn summary(&self, has_retrieval: bool) -> AgingSummary {
         let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
-        let named = |(name, it): (&Name, &Vec<f64>)| {
+        let named = |(name, it): (&NumberName, &Vec<f64>)| {
             let name = name.to_string();
             let number = ranged(&name, statistic(it)?);
             Some((name, number))
@@ -211,13 +208,13 @@ impl Observed {
         let mut numbers: Numbered = self.values.iter().filter_map(named).collect();
         let place = |name: &String| NAMES.iter().position(|it| it == name).unwrap_or(NAMES.len());
         numbers.sort_by(|one, _, other, _| place(one).cmp(&place(other)).then_with(|| one.cmp(other)));
-        Summary {
+        AgingSummary {
             half_life_infinite: self.infinite,
             numbers,
             curve: self.curve.statistics(),
             violations: self.violations.statistics(),
             attribution: Attribution::new(&self.ladders(), has_retrieval),
-            ..Summary::default()
+            ..AgingSummary::default()
         }
     }
 }
@@ -233,7 +230,7 @@ fn ranged(name: &str, number: Statistic) -> Statistic {
     }
 }
 
-impl Summary {
+impl AgingSummary {
     /// Returns numbers that have all that such numbers can have.
     pub fn sample() -> Self {
         let groups = ["span.1", "span_all_hops.1", "depth.1", "hop.0", "probes.chain", "probes.long_span"];
@@ -255,7 +252,6 @@ impl Summary {
         self.numbers.get(name)
     }
 
-    /// Returns the mean of a number.
     pub fn mean(&self, name: &str) -> Option<f64> {
         self.number(name).map(|it| it.mean)
     }

@@ -2,15 +2,15 @@
 
 use indexmap::IndexSet;
 
-use super::Summary;
+use super::AgingSummary;
 use crate::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
 use crate::grid::{Grid, Of};
 use crate::input::suite::Reference;
 use crate::measure::Statistic;
-use crate::take::{Curve, Curves, Places, Run};
+use crate::take::{Curve, CurvePlaces, Curves, Run};
 
 /// A run with how its memory ages.
-type Aged<'r> = (&'r Run, &'r Summary);
+type Aged<'r> = (&'r Run, &'r AgingSummary);
 
 /// A column of the diagnostic matrix: its heading, the metrics, the most telling first, and its decimals.
 type Mechanism = (&'static str, &'static [&'static str], usize);
@@ -44,7 +44,7 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
 }
 
 fn aged<'r>(runs: &[&'r Run]) -> Vec<Aged<'r>> {
-    runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect()
+    runs.iter().filter_map(|run| Some((*run, run.found::<AgingSummary>()?))).collect()
 }
 
 /// Returns the curves of the policies of a scenario.
@@ -68,7 +68,7 @@ fn curve(run: &Run, name: &str, numbers: &[Option<Statistic>]) -> Curve {
 fn drawn(title: String, runs: &[Aged<'_>], curves: Vec<Curve>) -> Curves {
     let n_places = curves.iter().map(|it| it.numbers.len()).max().unwrap_or(0);
     let places = (0..n_places).map(|it| it.to_string()).collect();
-    Curves { axis: Places::Session, title, subject: subject(runs), places, curves }
+    Curves { axis: CurvePlaces::Session, title, subject: subject(runs), places, curves }
 }
 
 /// Returns what the curves of a scenario show.

@@ -1,13 +1,15 @@
 //! A stream of sessions over which a memory ages, as chats: each record is a message, each probe a question when it is first asked.
 
-use super::Stream;
+use super::AgingStream;
 use crate::quantity::ix;
-use crate::worlds::aging::stream::{Ask, Probe};
-use crate::worlds::chats::{Numbers, Question, QuestionKind, Said, Session, StatementKind, User, Versions};
-use crate::worlds::graph::{FactIx, Relation};
+use crate::worlds::aging::stream::{AgingProbe, Ask};
+use crate::worlds::chats::{
+    ChatNumbers, ChatSession, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User,
+};
+use crate::worlds::graph::{FactIx, FactRelation};
 
 /// Returns a stream's one user. What a stream tracks is a fact, what it says beside that is said in passing.
-pub(super) fn user(stream: &Stream, numbers: &Numbers) -> User {
+pub(super) fn user(stream: &AgingStream, numbers: &ChatNumbers) -> User {
     let graph = &stream.graph;
     let mut sessions = sessions(stream, numbers);
     let mut said = Vec::with_capacity(graph.facts.len());
@@ -15,7 +17,7 @@ pub(super) fn user(stream: &Stream, numbers: &Numbers) -> User {
     for (at, fact) in graph.facts.iter().enumerate() {
         let message = (fact.record as usize).saturating_sub(first_of(fact.session));
         let kind = if fact.is_tracked { StatementKind::Fact } else { StatementKind::Detail };
-        said.push(Said::new(kind, ix(message), numbers.sizes.statement_words));
+        said.push(FactWording::new(kind, ix(message), numbers.sizes.statement_words));
         if let Some(session) = sessions.get_mut(fact.session as usize) {
             session.facts.push(ix(at));
         }
@@ -32,13 +34,13 @@ pub(super) fn user(stream: &Stream, numbers: &Numbers) -> User {
 }
 
 /// Returns the sessions; one that says nothing still has a message.
-fn sessions(stream: &Stream, numbers: &Numbers) -> Vec<Session> {
-    let mut sessions: Vec<Session> = stream
+fn sessions(stream: &AgingStream, numbers: &ChatNumbers) -> Vec<ChatSession> {
+    let mut sessions: Vec<ChatSession> = stream
         .sessions
         .iter()
         .map(|it| {
             let words = (f64::from(it.tokens) / numbers.sizes.tokens_per_word.max(f64::MIN_POSITIVE)) as u64;
-            Session { words, ..Session::default() }
+            ChatSession { words, ..ChatSession::default() }
         })
         .collect();
     for record in &stream.graph.records {
@@ -52,7 +54,7 @@ fn sessions(stream: &Stream, numbers: &Numbers) -> Vec<Session> {
 
 /// Returns what a probe asks, when it is first asked, or nothing if it is asked before anything is kept, or
 /// after the end.
-fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
+fn question(stream: &AgingStream, probe: &AgingProbe) -> Option<Question> {
     let graph = &stream.graph;
     let after = probe.from;
     if after == 0 || after > stream.n_sessions() {
@@ -73,10 +75,10 @@ fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
         Ask::Chain(edge) => {
             let edge = &graph.edges[*edge as usize];
             let kind = match edge.relation {
-                Relation::Trend => QuestionKind::Timeline,
+                FactRelation::Trend => QuestionKind::Timeline,
                 _ => QuestionKind::Counting,
             };
-            Question { versions: Versions::Named, needs_dates: false, ..of(kind, edge.facts.clone()) }
+            Question { versions: NeededVersion::Named, needs_dates: false, ..of(kind, edge.facts.clone()) }
         }
         Ask::Binding { fact } => {
             let pair = graph.facts[*fact as usize].pair;
@@ -91,7 +93,7 @@ fn question(stream: &Stream, probe: &Probe) -> Option<Question> {
             if due.is_empty() {
                 return None;
             }
-            Question { versions: Versions::Named, ..of(QuestionKind::Counting, due) }
+            Question { versions: NeededVersion::Named, ..of(QuestionKind::Counting, due) }
         }
     })
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::take::{Cell, Load};
 use crate::worlds::aging::stream::Ask;
-use crate::worlds::aging::{Aging, Asked, Player, Question, Stream};
+use crate::worlds::aging::{Aging, AgingPlayer, AgingQuestion, AgingStream, AnsweredQuestion};
 use crate::worlds::graph::{Graph, export};
 
 impl Aging {
@@ -15,9 +15,9 @@ impl Aging {
     }
 
     /// Returns what the first stream asks each policy, with its answers.
-    pub fn trace(&self, load: &Load) -> Vec<(Cell, Vec<Question>)> {
+    pub fn trace(&self, load: &Load) -> Vec<(Cell, Vec<AgingQuestion>)> {
         let stream = self.stream(0);
-        let player = Player::new(self, &stream, true);
+        let player = AgingPlayer::new(self, &stream, true);
         let of = |cell: Cell| {
             let log = player.policy(&load.policies[cell.policy], &self.model);
             log.asked.into_iter().map(|it| question(&stream, it)).collect()
@@ -27,14 +27,14 @@ impl Aging {
 }
 
 /// Returns a question with its answers.
-fn question(stream: &Stream, asked: Asked) -> Question {
+fn question(stream: &AgingStream, asked: AnsweredQuestion) -> AgingQuestion {
     let probe = &stream.probes[asked.probe];
     let (asks, facts) = describe(&stream.graph, &probe.ask);
     let gold_total = match probe.ask {
         Ask::Total { accumulator, at } => Some(stream.graph.total(accumulator as usize, at)),
         _ => None,
     };
-    Question { asked, asks, facts, is_scored: probe.is_scored, gold_total }
+    AgingQuestion { asked, asks, facts, is_scored: probe.is_scored, gold_total }
 }
 
 /// Returns what a question asks, and which facts it is about.

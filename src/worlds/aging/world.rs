@@ -3,39 +3,44 @@
 use std::sync::Arc;
 
 use super::orderings::{self, AgedOrdering};
-use super::{Question, found, told};
+use super::{AgingQuestion, found, told};
 use crate::diag::{Code, Diagnostic};
 use crate::input::Policy;
-use crate::input::policy::memory::{Memory, SessionRead, SessionStore};
-use crate::input::scenario::{AgingLoad, Load as Form};
+use crate::input::policy::memory::{MemorySpec, SessionRead, SessionStore};
+use crate::input::scenario::{AgingLoad, LoadSpec as Form};
 use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
-    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
     in_order_telling, of_run,
 };
-use crate::worlds::aging::cost::Requests;
+use crate::worlds::aging::cost::StreamRequests;
 use crate::worlds::aging::generate::Pressure;
-use crate::worlds::aging::{Aging, Model, Numbers, Observed, Played, Player, Rules, Scores, Stream, Summary};
+use crate::worlds::aging::{
+    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model, Scores,
+    StreamResult,
+};
 use crate::worlds::chats::{self, Chats, Writing};
 use crate::worlds::replay::{self, Replay};
 use crate::worlds::{Registered, aging};
 
 /// What streams of sessions read of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     sessions: true,
     service: true,
     is_of_memories: true,
     words: ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 /// Streams of sessions.
 pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Aging(_)).then_some(&KIND),
     check: |load| if let Form::Aging(load) = load { aging::check(load) } else { Vec::new() },
-    check_memory: |memory| if let Memory::Sessions(it) = memory { Rules::check(it) } else { Vec::new() },
+    check_memory: |memory| {
+        if let MemorySpec::Sessions(it) = memory { MemoryRules::check(it) } else { Vec::new() }
+    },
     make: |scenario, texts| {
         let Form::Aging(load) = &scenario.load else { return None };
         let paths = load.models.iter().filter(|it| Model::is_path(it));
@@ -44,10 +49,10 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
         Some(read.map(|read| all(read).map(|it| Arc::new(it) as _).collect()))
     },
     beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
-    numbers: || Numbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
+    numbers: || AgingNumbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
     rows: || {
         vec![
-            ("`--rows probes` of session streams: one question", heads::<Question>()),
+            ("`--rows probes` of session streams: one question", heads::<AgingQuestion>()),
             ("`--rows orderings` of session streams: one changed assumption", heads::<AgedOrdering>()),
         ]
     },
@@ -63,7 +68,7 @@ fn paths(load: &AgingLoad) -> Vec<(String, String)> {
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
 pub(super) struct Observations {
-    pub(super) policies: Vec<Observed>,
+    pub(super) policies: Vec<AgingObserved>,
     floor: Scores,
     ceiling: Scores,
 }
@@ -73,7 +78,7 @@ impl World for Aging {
         &self.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 
@@ -99,7 +104,7 @@ impl World for Aging {
     fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
         let (own, n_trials) = (Arc::clone(&self), self.n_trials());
         let chats = move |trial| {
-            let user = told::user(&own.stream(trial), chats::Numbers::declared());
+            let user = told::user(&own.stream(trial), chats::ChatNumbers::declared());
             Chats::of([user], Seed(seed).child("runner trial", trial))
         };
         Some(Arc::new(Writing::new(self, n_trials, chats)))
@@ -117,7 +122,7 @@ impl World for Aging {
             let (replay, n_compactions) = &replays[cell.policy];
             let tally = replay.tally(&load.policies[cell.policy], &load.profiles[cell.profile], keys.is_flat);
             let n_sessions = stream.sessions.len().max(1) as f64;
-            let summary = Summary {
+            let summary = AgingSummary {
                 metric: stream.scoring.metric(&self.load.generator).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens() / n_sessions,
@@ -158,12 +163,13 @@ impl World for Aging {
 
 impl Aging {
     /// Returns what each policy requested over a stream, and how many of the requests made summaries between sessions.
-    fn replays(&self, load: &Load, stream: &Stream) -> Vec<(Replay, u64)> {
-        let player = Player::new(self, stream, true).telling_contents();
+    fn replays(&self, load: &Load, stream: &AgingStream) -> Vec<(Replay, u64)> {
+        let player = AgingPlayer::new(self, stream, true).telling_contents();
         in_order(load.policies.len(), |at| {
             let policy = &load.policies[at];
             let log = player.policy(policy, &self.model);
-            let Requests { replayed, n_compactions } = Requests::new(stream, &log, policy, &self.numbers);
+            let StreamRequests { replayed, n_compactions } =
+                StreamRequests::new(stream, &log, policy, &self.numbers);
             (Replay { requests: replayed, service: None, latency_ms: None }, n_compactions)
         })
     }
@@ -174,7 +180,7 @@ impl Aging {
             self.observe(load, &self.stream(trial as u64))
         });
         let mut all = Observations {
-            policies: vec![Observed::default(); load.policies.len()],
+            policies: vec![AgingObserved::default(); load.policies.len()],
             floor: Scores::default(),
             ceiling: Scores::default(),
         };
@@ -187,26 +193,26 @@ impl Aging {
     }
 
     /// Plays one stream under every policy, and beside them with no memory and with all of it.
-    fn observe(&self, load: &Load, stream: &Stream) -> Observations {
-        let player = Player::new(self, stream, true);
-        let calm = (!self.events().is_empty()).then(|| Player::new(self, stream, false));
+    fn observe(&self, load: &Load, stream: &AgingStream) -> Observations {
+        let player = AgingPlayer::new(self, stream, true);
+        let calm = (!self.events().is_empty()).then(|| AgingPlayer::new(self, stream, false));
         let first = self.events().iter().map(|it| it.session).min();
         let event = first.and_then(|it| u32::try_from(it).ok());
         let of_policy = |policy: &Arc<Policy>| {
             let control = calm.as_ref().map(|it| it.policy(policy, &self.model));
             let (log, control) = (&player.policy(policy, &self.model), control.as_ref());
-            Observed::new(Played { stream, numbers: &self.numbers, log, control, event })
+            AgingObserved::new(StreamResult { stream, numbers: &self.numbers, log, control, event })
         };
         let quiet = calm.as_ref().unwrap_or(&player);
         Observations {
             policies: load.policies.iter().map(of_policy).collect(),
-            floor: Scores::of(&quiet.play(Rules::new(None, Arc::clone(&self.model)))),
-            ceiling: Scores::of(&quiet.play(Rules::ceiling(Arc::clone(&self.model)))),
+            floor: Scores::of(&quiet.play(MemoryRules::new(None, Arc::clone(&self.model)))),
+            ceiling: Scores::of(&quiet.play(MemoryRules::ceiling(Arc::clone(&self.model)))),
         }
     }
 
     /// Sums up a policy's results.
-    fn summary(&self, load: &Load, observed: &Observations, policy: usize) -> Summary {
+    fn summary(&self, load: &Load, observed: &Observations, policy: usize) -> AgingSummary {
         let spec = load.policies[policy].session_memory();
         let has_retrieval = spec.is_some_and(|it| {
             matches!(it.store, SessionStore::Entries { .. } | SessionStore::Files)
@@ -214,7 +220,7 @@ impl Aging {
         });
         let own = &observed.policies[policy];
         let others = load.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
-        Summary {
+        AgingSummary {
             paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
             generator: self.load.generator.clone(),
             sessions: self.load.sessions,

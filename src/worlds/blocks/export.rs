@@ -29,7 +29,7 @@ pub fn export(
 ) -> Result<BlockTrace, Box<Diagnostic>> {
     let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
     let sent = Rc::new(RefCell::new(None));
-    let mut blocks = Blocks {
+    let mut blocks = RequestCollector {
         sent: sent.clone(),
         known: IndexSet::new(),
         trace: BlockTrace { name: timeline.name.clone(), block_tokens, ..BlockTrace::default() },
@@ -38,7 +38,7 @@ pub fn export(
     let play = play.overseen(true, move |_, request| {
         let prefixes = request.chain.links().iter().map(|it| (it.tokens, it.digest)).collect();
         let settings = SETTINGS.map(|it: Setting| request.settings.get(it));
-        sent.replace(Some(Sent { prefixes, settings }));
+        sent.replace(Some(LookedUpPrompt { prefixes, settings }));
     });
     let outcome = play.run(&mut blocks);
     match outcome.fault {
@@ -52,22 +52,22 @@ pub fn export(
 
 /// A prompt as the cache is asked about it: by prefix, its length and its digest, and the settings that caches tell apart.
 #[derive(Debug)]
-struct Sent {
+struct LookedUpPrompt {
     prefixes: Vec<(Tokens, u128)>,
     settings: [u32; SETTINGS.len()],
 }
 
 /// What makes a block: the prefix that covers it, its place, and where it ends; or a request whose content no one else has.
-type Key = (u128, [u32; SETTINGS.len()], Tokens, Tokens);
+type BlockKey = (u128, [u32; SETTINGS.len()], Tokens, Tokens);
 
 /// Collects requests.
-struct Blocks {
-    sent: Rc<RefCell<Option<Sent>>>,
-    known: IndexSet<Key>,
+struct RequestCollector {
+    sent: Rc<RefCell<Option<LookedUpPrompt>>>,
+    known: IndexSet<BlockKey>,
     trace: BlockTrace,
 }
 
-impl Sink for Blocks {
+impl Sink for RequestCollector {
     fn request(&mut self, row: &RequestRow) {
         let sent = self.sent.borrow_mut().take();
         let (prefixes, settings) =

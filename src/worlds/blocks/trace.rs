@@ -20,10 +20,10 @@ use crate::quantity::{Tokens, ix};
 pub const MOONCAKE_BLOCK_TOKENS: Tokens = mooncake::BLOCK_TOKENS;
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [Format; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
+const FORMATS: [TraceFormat; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
 
 /// A format of block traces.
-struct Format {
+struct TraceFormat {
     /// Returns whether a text is of this format.
     detect: fn(&str) -> bool,
     /// Reads a text.
@@ -58,7 +58,6 @@ pub struct BlockRequest {
     pub prompt: Tokens,
     /// Tokens that the model wrote.
     pub output: Tokens,
-    /// Its blocks.
     pub blocks: Range<usize>,
 }
 

@@ -6,13 +6,13 @@ use super::trace::{self, BlockTrace};
 use crate::diag::{Code, Diagnostic};
 use crate::input::{CacheRules, Limits, Profile};
 use crate::ledger::{Outcome, Sink};
-use crate::take::{Fixed, Kind, Load, Plays, World};
+use crate::take::{Fixed, Load, LoadKind, Plays, World};
 use crate::timeline::Timeline;
 use crate::worlds::Registered;
 
 /// What a block trace reads of a policy: nothing.
-pub(super) static KIND: Kind =
-    Kind { words: ["is a block trace, which no policy changes", "identity"], ..Kind::NOTHING };
+pub(super) static KIND: LoadKind =
+    LoadKind { words: ["is a block trace, which no policy changes", "identity"], ..LoadKind::NOTHING };
 
 /// Block traces.
 pub(in crate::worlds) const WORLD: Registered = Registered {
@@ -34,7 +34,7 @@ impl World for BlockTrace {
         &self.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 

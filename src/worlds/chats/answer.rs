@@ -3,7 +3,7 @@
 
 mod search;
 
-use self::search::Reading;
+use self::search::QuestionReading;
 use super::log::{Answered, ModelRole};
 use super::run::Desk;
 use super::users::{Question, QuestionKind};
@@ -13,8 +13,7 @@ use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
 use crate::worlds::graph::FactIx;
 
-/// Draws of one question.
-struct Draws {
+struct QuestionDraws {
     /// By fact: what the model makes of it.
     uses: Stream,
     stale: Stream,
@@ -43,7 +42,7 @@ fn answer(desk: &mut Desk<'_, '_>, question: &Question, nth: usize) {
         return;
     }
     let seed = super::run::user_seed(desk.chats, desk.user_ix);
-    let draws = Draws::new(seed, nth);
+    let draws = QuestionDraws::new(seed, nth);
     let (reading, passes) = read(desk, question, &needed, &draws);
     let loss = lost(desk, question, &needed, &reading, &draws);
     let is_right = question.is_echoed || loss.is_ok();
@@ -58,15 +57,20 @@ fn answer(desk: &mut Desk<'_, '_>, question: &Question, nth: usize) {
 }
 
 /// Reads the current document and what one or two passes of a search find; returns how many passes there were.
-fn read(desk: &mut Desk<'_, '_>, question: &Question, needed: &[FactIx], draws: &Draws) -> (Reading, u32) {
+fn read(
+    desk: &mut Desk<'_, '_>,
+    question: &Question,
+    needed: &[FactIx],
+    draws: &QuestionDraws,
+) -> (QuestionReading, u32) {
     let n_facts = desk.user.graph.facts.len();
     let Some(spec) = desk.rules.spec.as_ref().map(|it| it.read.clone()) else {
-        return (Reading::nothing(n_facts), 0);
+        return (QuestionReading::nothing(n_facts), 0);
     };
     let sizes = &desk.rules.numbers.sizes;
     let [question_tokens, judged, answered] =
         [sizes.question_tokens, sizes.judge_output_tokens, sizes.answer_output_tokens].map(u64::from);
-    let mut reading = Reading::current(&desk.state.document, n_facts);
+    let mut reading = QuestionReading::current(&desk.state.document, n_facts);
     let document_words = desk.state.document.words();
     if spec.document_alone {
         let tokens = desk.rules.numbers.tokens(document_words);
@@ -74,7 +78,7 @@ fn read(desk: &mut Desk<'_, '_>, question: &Question, needed: &[FactIx], draws: 
         desk.model(ModelRole::Answer, question_tokens, document_words, answered);
         return (reading, 0);
     }
-    let pass = |desk: &mut Desk<'_, '_>, reading: &mut Reading, nth: u32| {
+    let pass = |desk: &mut Desk<'_, '_>, reading: &mut QuestionReading, nth: u32| {
         let found = if nth == 0 { spec.first } else { spec.second };
         let words = search::pass(desk, question, (found, nth), reading, &draws.own);
         let tokens = desk.rules.numbers.tokens(words);
@@ -97,8 +101,8 @@ fn lost(
     desk: &Desk<'_, '_>,
     question: &Question,
     needed: &[FactIx],
-    reading: &Reading,
-    draws: &Draws,
+    reading: &QuestionReading,
+    draws: &QuestionDraws,
 ) -> Result<(), Option<Loss>> {
     if question.kind == QuestionKind::Abstention {
         return abstains(desk, question, reading, draws);
@@ -120,8 +124,8 @@ fn states(
     desk: &Desk<'_, '_>,
     question: &Question,
     fact: FactIx,
-    reading: &Reading,
-    draws: &Draws,
+    reading: &QuestionReading,
+    draws: &QuestionDraws,
 ) -> Result<(), Loss> {
     let numbers = &desk.rules.numbers;
     if !reading.has(fact) {
@@ -138,7 +142,7 @@ fn states(
     if question.needs_dates && !is_dated(desk, fact, draws) {
         return Err(Loss::Write);
     }
-    let is_current = question.versions == super::users::Versions::Current;
+    let is_current = question.versions == super::users::NeededVersion::Current;
     let mut older =
         desk.user.graph.chain(fact).take_while(|it| *it != fact).filter(|older| reading.has(*older));
     if is_current && let Some(old) = older.next() {
@@ -160,8 +164,8 @@ fn states(
 fn abstains(
     desk: &Desk<'_, '_>,
     question: &Question,
-    reading: &Reading,
-    draws: &Draws,
+    reading: &QuestionReading,
+    draws: &QuestionDraws,
 ) -> Result<(), Option<Loss>> {
     let numbers = &desk.rules.numbers.r#use;
     let reads = desk.rules.spec.is_some();
@@ -174,7 +178,7 @@ fn abstains(
 }
 
 /// Returns whether the date of an event is known: the agent was told when its conversation took place, or its own words say it.
-fn is_dated(desk: &Desk<'_, '_>, fact: FactIx, draws: &Draws) -> bool {
+fn is_dated(desk: &Desk<'_, '_>, fact: FactIx, draws: &QuestionDraws) -> bool {
     let numbers = &desk.rules.numbers;
     let says = || draws.in_text.nth(fact.into(), 0).unit() < numbers.dates.in_text;
     let keeps = || draws.date.nth(fact.into(), 0).unit() < numbers.document.keeps_date;
@@ -193,7 +197,7 @@ fn where_lost(desk: &Desk<'_, '_>, fact: FactIx) -> Loss {
     }
 }
 
-impl Draws {
+impl QuestionDraws {
     /// Takes the draws of a user's question.
     fn new(seed: Seed, nth: usize) -> Self {
         let own = seed.child("runner question", nth as u64);

@@ -27,7 +27,7 @@ const NAMING: Naming = Naming {
 /// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Numbers {
+pub struct ChatNumbers {
     /// What an entry holds.
     pub entries: EntryNumbers,
     /// What a document holds.
@@ -37,9 +37,9 @@ pub struct Numbers {
     /// What a search finds.
     pub search: SearchNumbers,
     /// What a model makes of what it reads.
-    pub r#use: UseNumbers,
+    pub r#use: ChatUseNumbers,
     /// How large things are.
-    pub sizes: Sizes,
+    pub sizes: ChatSizes,
     /// How long a model takes.
     pub model: ModelNumbers,
     /// What generated chats say.
@@ -105,7 +105,7 @@ pub struct SearchNumbers {
 /// What a model makes of what it reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UseNumbers {
+pub struct ChatUseNumbers {
     /// It states a fact that it reads.
     pub states: f64,
     /// It counts one thing that is in an entry.
@@ -125,7 +125,7 @@ pub struct UseNumbers {
 /// How large things are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sizes {
+pub struct ChatSizes {
     /// Words of a statement in a document.
     pub statement_words: u32,
     /// Words of a conversation's line in the timeline.
@@ -212,19 +212,19 @@ pub struct Shares {
 
 /// A policy's runner with the declared numbers filled in.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct RunnerRules {
     /// As the policy declares it; none keeps nothing.
     pub spec: Option<ServiceMemory>,
     /// The service.
     pub service: ServiceSpec,
     /// The numbers.
-    pub numbers: Numbers,
+    pub numbers: ChatNumbers,
 }
 
-impl Numbers {
+impl ChatNumbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        static NUMBERS: OnceLock<ChatNumbers> = OnceLock::new();
         NUMBERS.get_or_init(|| NAMING.read())
     }
 
@@ -286,9 +286,9 @@ impl ModelNumbers {
     }
 }
 
-impl Rules {
+impl RunnerRules {
     /// Takes a policy's declaration; an undeclared service takes no time.
-    pub fn new(spec: Option<&ServiceMemory>, numbers: &Numbers) -> Self {
+    pub fn new(spec: Option<&ServiceMemory>, numbers: &ChatNumbers) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service)).cloned().unwrap_or_default();
         Self { spec: spec.cloned(), service, numbers: numbers.clone() }
     }
@@ -296,7 +296,7 @@ impl Rules {
 
 /// Reports undeclared numbers of a load, and invalid values.
 pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
-    NAMING.check(Numbers::declared(), "load.chats.numbers", changes)
+    NAMING.check(ChatNumbers::declared(), "load.chats.numbers", changes)
 }
 
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_declared_numbers_and_services_decode_and_each_can_be_changed_by_its_name() {
-        let numbers = Numbers::declared();
+        let numbers = ChatNumbers::declared();
         let services: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
 
         assert_eq!(services, ["hosted", "local"]);

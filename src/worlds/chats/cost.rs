@@ -2,41 +2,41 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Numbers;
-use super::log::{Log, What};
+use super::ChatNumbers;
+use super::log::{ChatLog, Occurrence};
 use super::summary;
 use crate::input::Policy;
 use crate::ledger::MemoryKind;
-use crate::memory::requests::{ITEM_MAX, Replayed, Writer};
-use crate::memory::{Call, Recalled};
+use crate::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
+use crate::memory::{MemoryServiceCall, Recalled};
 use crate::quantity::{Cost, saturated};
 use crate::worlds::chats::ServiceSpec;
 
 /// Lays out the requests of a log; each is a session of its own after the same system prompt.
-pub fn requests(log: &Log, policy: &Policy, numbers: &Numbers) -> Replayed {
+pub fn requests(log: &ChatLog, policy: &Policy, numbers: &ChatNumbers) -> Replayed {
     let service = policy.service_memory().map(|it| it.service.clone()).unwrap_or_default();
-    let mut writer = Writer::new(&policy.name, numbers.sizes.system_tokens, false);
+    let mut writer = RequestWriter::new(&policy.name, numbers.sizes.system_tokens, false);
     for event in &log.events {
         match event.what {
-            What::Call(call, tokens) => {
+            Occurrence::Call(call, tokens) => {
                 let kind = MemoryKind::Service(call);
-                writer.call(Call { kind, service: service.clone(), calls: 1, tokens });
+                writer.call(MemoryServiceCall { kind, service: service.clone(), calls: 1, tokens });
             }
-            What::Model { said, document_words, version, output, .. } => {
+            Occurrence::Model { said, document_words, version, output, .. } => {
                 let tokens = short(numbers.tokens(document_words));
                 let id = (u64::from(event.user) << 32) | u64::from(version);
                 let digest = xxh3_64(&id.to_le_bytes());
                 let memory = (tokens > 0).then_some(Recalled { tokens, digest });
                 writer.request(short(said), short(output), memory);
             }
-            What::Initialised | What::Message(_) | What::ProtectedOverCap { .. } => {}
+            Occurrence::Initialised | Occurrence::Message(_) | Occurrence::ProtectedOverCap { .. } => {}
         }
     }
     writer.finish()
 }
 
 /// Returns what the calls of a log cost under a policy's service.
-pub fn of_service(log: &Log, policy: &Policy) -> Cost {
+pub fn of_service(log: &ChatLog, policy: &Policy) -> Cost {
     let service = policy.service_memory().and_then(|it| ServiceSpec::named(&it.service));
     service.map(|it| summary::cost(log, it)).unwrap_or_default()
 }

@@ -2,32 +2,29 @@
 
 mod prune;
 
-use crate::input::policy::memory::Section;
+use crate::input::policy::memory::DocSection;
 use crate::worlds::graph::FactIx;
 
 pub use prune::{Overflow, Protect};
 
 /// A context document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct ChatDocument {
     /// The sections that it may have.
-    sections: Vec<Section>,
+    sections: Vec<DocSection>,
     /// What is in it; Timeline in order.
-    items: Vec<Item>,
+    items: Vec<DocumentLine>,
 }
 
-/// A line of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// Its section.
-    pub section: Section,
+pub struct DocumentLine {
+    pub section: DocSection,
     /// What it says.
     pub holds: Holds,
     /// The session in which it was last said.
     pub session: u32,
     /// How often it was said.
     pub references: u32,
-    /// Its words.
     pub words: u32,
 }
 
@@ -52,30 +49,27 @@ pub enum Holds {
 /// A statement that is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct News {
-    /// The section.
-    pub section: Section,
+    pub section: DocSection,
     /// What it is about.
     pub subject: FactIx,
     /// What it says.
     pub fact: FactIx,
-    /// Its words.
     pub words: u32,
     /// Whether it is seen that it contradicts what is there.
     pub sees_contradiction: bool,
 }
 
-impl Document {
+impl ChatDocument {
     /// Begins a document with some sections.
-    pub fn new(sections: &[Section]) -> Self {
+    pub fn new(sections: &[DocSection]) -> Self {
         Self { sections: sections.to_vec(), items: Vec::new() }
     }
 
     /// Returns its lines; those of Timeline are in order.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[DocumentLine] {
         &self.items
     }
 
-    /// Returns its words.
     pub fn words(&self) -> u64 {
         self.items.iter().map(|it| u64::from(it.words)).sum()
     }
@@ -89,8 +83,8 @@ impl Document {
     }
 
     /// Returns the section in which something is written: its own, else Notes, else none.
-    pub fn section(&self, wanted: Section) -> Option<Section> {
-        [wanted, Section::Notes].into_iter().find(|it| self.sections.contains(it))
+    pub fn section(&self, wanted: DocSection) -> Option<DocSection> {
+        [wanted, DocSection::Notes].into_iter().find(|it| self.sections.contains(it))
     }
 
     /// Writes a statement of a session. What says the same is merged with it; what it is seen to contradict gives way, except in the
@@ -103,12 +97,12 @@ impl Document {
             return;
         }
         let mut references = 1;
-        if news.sees_contradiction && section != Section::Timeline {
-            let is_old = |it: &Item| it.section == section && subject(it) == Some(news.subject);
+        if news.sees_contradiction && section != DocSection::Timeline {
+            let is_old = |it: &DocumentLine| it.section == section && subject(it) == Some(news.subject);
             let old = self.items.extract_if(.., |it| is_old(it)).map(|item| item.references).max();
             references = old.map_or(1, |it| it.saturating_add(1));
         }
-        self.put(Item { section, holds, session: now, references, words: news.words });
+        self.put(DocumentLine { section, holds, session: now, references, words: news.words });
     }
 
     /// Notes that something is said again that is in it already.
@@ -120,63 +114,63 @@ impl Document {
 
     /// Lets what is over leave; what happened stays in the timeline.
     pub fn retract(&mut self, subject_of: FactIx) {
-        self.items.retain(|it| it.section == Section::Timeline || subject(it) != Some(subject_of));
+        self.items.retain(|it| it.section == DocSection::Timeline || subject(it) != Some(subject_of));
     }
 
     /// Notes that a conversation took place, once, and leaves a line about it.
     pub fn converse(&mut self, now: u32, date_words: u32, summary_words: u32) {
         for (section, holds, words) in [
-            (Section::Timeline, Holds::Conversation(now), date_words),
-            (Section::Notes, Holds::Summary(now), summary_words),
+            (DocSection::Timeline, Holds::Conversation(now), date_words),
+            (DocSection::Notes, Holds::Summary(now), summary_words),
         ] {
             if self.sections.contains(&section) && !self.items.iter().any(|it| it.holds == holds) {
-                self.put(Item { section, holds, session: now, references: 1, words });
+                self.put(DocumentLine { section, holds, session: now, references: 1, words });
             }
         }
     }
 
     /// Writes a section whose length does not follow from what is said, or brings it up to date.
-    pub fn frame(&mut self, section: Section, now: u32, words: u32) {
+    pub fn frame(&mut self, section: DocSection, now: u32, words: u32) {
         if self.sections.contains(&section) {
             self.items.retain(|it| it.section != section || it.holds != Holds::Frame);
-            self.put(Item { section, holds: Holds::Frame, session: now, references: 1, words });
+            self.put(DocumentLine { section, holds: Holds::Frame, session: now, references: 1, words });
         }
     }
 
     /// Loses statements when it is written again; the timeline, which only grows, loses none.
     pub fn lose(&mut self, mut is_lost: impl FnMut(FactIx) -> bool) {
         self.items.retain(|it| match it.holds {
-            Holds::Statement { fact, .. } if it.section != Section::Timeline => !is_lost(fact),
+            Holds::Statement { fact, .. } if it.section != DocSection::Timeline => !is_lost(fact),
             _ => true,
         });
     }
 
     /// Puts a line in its place: the timeline stays in order.
-    fn put(&mut self, item: Item) {
-        let behind = |it: &Item| (it.section, it.session) <= (item.section, item.session);
+    fn put(&mut self, item: DocumentLine) {
+        let behind = |it: &DocumentLine| (it.section, it.session) <= (item.section, item.session);
         let at = self.items.partition_point(behind);
         // Only the timeline's lines keep the session in which they were first said, and only they stand in order.
-        let at = if item.section == Section::Timeline { at } else { self.end_of(item.section) };
+        let at = if item.section == DocSection::Timeline { at } else { self.end_of(item.section) };
         self.items.insert(at, item);
     }
 
     /// Returns the place after a section's last line.
-    fn end_of(&self, section: Section) -> usize {
+    fn end_of(&self, section: DocSection) -> usize {
         self.items.partition_point(|it| it.section <= section)
     }
 }
 
-impl Item {
+impl DocumentLine {
     /// Notes that it is said again; what is in the timeline keeps its place there.
     fn again(&mut self, now: u32) {
         self.references = self.references.saturating_add(1);
-        if self.section != Section::Timeline {
+        if self.section != DocSection::Timeline {
             self.session = now;
         }
     }
 }
 
 /// Returns what a line is about, if it is a statement.
-fn subject(item: &Item) -> Option<FactIx> {
+fn subject(item: &DocumentLine) -> Option<FactIx> {
     if let Holds::Statement { subject, .. } = item.holds { Some(subject) } else { None }
 }

@@ -1,6 +1,6 @@
 //! What a memory runner did and answered, as findings of a run.
 
-use super::{Summary, tables};
+use super::{ChatSummary, tables};
 use crate::measure::Statistic;
 use crate::row::{Fields, Head, Value, numbers};
 use crate::take::{Findings, FindingsKind, Number};
@@ -23,7 +23,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
     curves: |_| Vec::new(),
 };
 
-impl Findings for Summary {
+impl Findings for ChatSummary {
     fn kind(&self) -> &'static FindingsKind {
         &KIND
     }
@@ -47,5 +47,5 @@ impl Findings for Summary {
 
 /// Returns what a run can have.
 fn of_runner() -> Vec<Head> {
-    numbers(&Value::of(&Summary::sample()), &["paired"])
+    numbers(&Value::of(&ChatSummary::sample()), &["paired"])
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::assumed::Numbers;
-use super::users::{Chats, Source, User};
+use super::assumed::ChatNumbers;
+use super::users::{ChatOrigin, Chats, User};
 use crate::input::Scenario;
 use crate::input::scenario::{ChatLoad, ChatSource};
 use crate::rng::Seed;
@@ -11,15 +11,14 @@ use crate::rng::Seed;
 /// Chats of one scenario, made trial by trial.
 #[derive(Clone, Debug)]
 pub struct ChatScenario {
-    /// Its name.
     pub name: String,
     /// How many trials there are.
     pub trials: u64,
     /// The numbers that hold in it.
-    pub numbers: Numbers,
+    pub numbers: ChatNumbers,
     conversation_time: bool,
     session_ms: u64,
-    source: Source<'static>,
+    source: ChatOrigin<'static>,
     seed: Seed,
 }
 
@@ -27,13 +26,15 @@ impl ChatScenario {
     /// Takes a scenario whose numbers have been checked; `users` are those of its file, if it has one.
     pub fn new(scenario: &Scenario, load: &ChatLoad, users: Option<Arc<[User]>>) -> Self {
         let source = match &load.from {
-            ChatSource::Generated(made) => Source::Generated(*made),
-            ChatSource::LongMemEval { .. } => Source::Read(users.unwrap_or_default()),
+            ChatSource::Generated(made) => ChatOrigin::Generated(*made),
+            ChatSource::LongMemEval { .. } => ChatOrigin::Read(users.unwrap_or_default()),
         };
         Self {
             name: scenario.name.clone(),
             trials: load.trials,
-            numbers: Numbers::declared().with(&load.numbers).unwrap_or_else(|_| Numbers::declared().clone()),
+            numbers: ChatNumbers::declared()
+                .with(&load.numbers)
+                .unwrap_or_else(|_| ChatNumbers::declared().clone()),
             conversation_time: load.conversation_time,
             session_ms: load.session_seconds.saturating_mul(1_000),
             source,

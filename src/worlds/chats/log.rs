@@ -7,13 +7,12 @@ use crate::quantity::sums;
 
 /// What happened at some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event {
-    /// The user.
+pub struct ChatEvent {
     pub user: u32,
     /// The session; of answering, how many are over.
     pub session: u32,
     /// Whether a session was written or a question answered.
-    pub phase: Phase,
+    pub phase: ChatPhase,
     /// When it began, in milliseconds.
     pub at_ms: u64,
     /// How long it took, in milliseconds.
@@ -21,12 +20,12 @@ pub struct Event {
     /// Of these, milliseconds that were waited for the index.
     pub waited_ms: u64,
     /// What it was.
-    pub what: What,
+    pub what: Occurrence,
 }
 
 /// What a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum ChatPhase {
     /// A session is written.
     Ingestion,
     /// A question is answered.
@@ -35,7 +34,7 @@ pub enum Phase {
 
 /// What can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Occurrence {
     /// The agent begins to work for a user.
     Initialised,
     /// A message comes.
@@ -56,12 +55,7 @@ pub enum What {
         output: u64,
     },
     /// What is protected is larger than the cap, in words.
-    ProtectedOverCap {
-        /// What is protected.
-        protected_words: u64,
-        /// The cap.
-        cap_words: u64,
-    },
+    ProtectedOverCap { protected_words: u64, cap_words: u64 },
 }
 
 /// What a model is asked for.
@@ -73,14 +67,12 @@ pub enum ModelRole {
     Synthesis,
     /// Whether what was found is enough.
     Judgement,
-    /// An answer.
     Answer,
 }
 
 /// How a question was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The user.
     pub user: u32,
     /// Which question of the user.
     pub question: u32,
@@ -97,11 +89,9 @@ pub struct Answered {
 /// What a service holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Storage {
-    /// Entries.
     pub entries: u64,
     /// Versions of documents.
     pub shards: u64,
-    /// Words of all entries.
     pub entry_words: u64,
     /// Words of all versions.
     pub shard_words: u64,
@@ -111,10 +101,9 @@ pub struct Storage {
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub struct ChatLog {
     /// What happened, user by user as their sessions came.
-    pub events: Vec<Event>,
-    /// The answers.
+    pub events: Vec<ChatEvent>,
     pub answers: Vec<Answered>,
     /// By session of the users: what the service held when it was over, the last one at the end.
     pub storage: Vec<Storage>,
@@ -122,16 +111,17 @@ pub struct Log {
     pub wall_ms: u64,
 }
 
-impl Log {
+impl ChatLog {
     /// Returns how many calls of a kind there were in a phase.
-    pub fn calls(&self, phase: Phase, call: ServiceCall) -> u64 {
-        let is_one =
-            |it: &&Event| it.phase == phase && matches!(it.what, What::Call(kind, _) if kind == call);
+    pub fn calls(&self, phase: ChatPhase, call: ServiceCall) -> u64 {
+        let is_one = |it: &&ChatEvent| {
+            it.phase == phase && matches!(it.what, Occurrence::Call(kind, _) if kind == call)
+        };
         self.events.iter().filter(is_one).count() as u64
     }
 
     /// Returns how many calls there were in a phase.
-    pub fn n_calls(&self, phase: Phase) -> u64 {
+    pub fn n_calls(&self, phase: ChatPhase) -> u64 {
         ServiceCall::ALL.iter().map(|it| self.calls(phase, *it)).sum()
     }
 }
@@ -151,7 +141,7 @@ impl ModelRole {
     }
 }
 
-impl Phase {
+impl ChatPhase {
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -164,7 +154,6 @@ impl Phase {
 sums!(Storage: entries, shards, entry_words, shard_words, document_words);
 
 impl Storage {
-    /// Returns all words.
     pub fn words(&self) -> u64 {
         self.entry_words + self.shard_words
     }

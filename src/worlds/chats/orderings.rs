@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::assumed::is_probability;
-use super::run::Player;
-use super::{ChatScenario, Numbers, Observed};
+use super::run::ChatPlayer;
+use super::{ChatNumbers, ChatObserved, ChatScenario};
 use crate::input::policy::memory::ServiceMemory;
 use crate::measure::Statistic;
 
@@ -60,7 +60,7 @@ impl Wins {
 /// Returns the numbers that are swept.
 pub fn swept() -> Vec<String> {
     let is_swept = |it: &String| GROUPS.iter().any(|group| it.starts_with(group)) && it != "entries.words";
-    Numbers::declared().names().into_iter().filter(is_swept).collect()
+    ChatNumbers::declared().names().into_iter().filter(is_swept).collect()
 }
 
 /// Plays a load with a number at its values, the declared one among them, under a runner with entries and others without.
@@ -87,18 +87,18 @@ fn at(
 ) -> Vec<Ordering> {
     let change = std::iter::once((number.to_owned(), value)).collect();
     let Ok(numbers) = load.numbers.with(&change) else { return Vec::new() };
-    let mut base = Observed::default();
-    let mut observed = vec![Observed::default(); others.len()];
+    let mut base = ChatObserved::default();
+    let mut observed = vec![ChatObserved::default(); others.len()];
     for trial in 0..load.trials {
         // What is said and asked stays as it was: no number of the workload is swept.
         let chats = load.chats(trial);
-        let player = Player { chats: &chats, numbers: &numbers };
-        base.add(Observed::new(&player.play(Some(entries))));
+        let player = ChatPlayer { chats: &chats, numbers: &numbers };
+        base.add(ChatObserved::new(&player.play(Some(entries))));
         for (own, other) in observed.iter_mut().zip(others) {
-            own.add(Observed::new(&player.play(Some(other.1))));
+            own.add(ChatObserved::new(&player.play(Some(other.1))));
         }
     }
-    let of = |(own, (name, _)): (&Observed, &(&str, &ServiceMemory))| {
+    let of = |(own, (name, _)): (&ChatObserved, &(&str, &ServiceMemory))| {
         let paired = base.less(own).into_iter();
         paired
             .map(|(kind, difference)| Ordering {

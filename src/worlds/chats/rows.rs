@@ -2,7 +2,9 @@
 
 use crate::row::{Head, Rows, Value, columns, heads};
 use crate::take::RunName;
-use crate::worlds::chats::{Answered, Chats, Event, Log, Ordering, Phase, Question, User, What};
+use crate::worlds::chats::{
+    Answered, ChatEvent, ChatLog, ChatPhase, Chats, Occurrence, Ordering, Question, User,
+};
 use crate::worlds::needles::trial::loss_name;
 
 /// The runner of a log: its service, and whether it keeps only one document.
@@ -10,24 +12,21 @@ use crate::worlds::needles::trial::loss_name;
 pub(super) struct Runner<'a> {
     /// Whether only one document is kept; `None` without a runner.
     pub context_only: Option<bool>,
-    /// The service.
     pub service: &'a str,
 }
 
-/// An action of a runner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Action<'a> {
+pub(super) struct RunnerAction<'a> {
     of: Runner<'a>,
-    event: &'a Event,
+    event: &'a ChatEvent,
 }
 
 /// An action that is a call.
 #[derive(Debug)]
-pub(super) struct Called<'a>(Action<'a>);
+pub(super) struct Called<'a>(RunnerAction<'a>);
 
-/// An answer of a runner.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct RunnerAnswer<'a> {
     of: Runner<'a>,
     chats: &'a Chats,
     answered: &'a Answered,
@@ -43,34 +42,34 @@ pub(super) struct Ordered<'a> {
 /// Returns the columns of each kind of row, under what gives the rows.
 pub(super) fn kinds() -> Vec<(&'static str, Vec<Head>)> {
     vec![
-        ("`--rows probes` of chats: one question", heads::<Answer<'_>>()),
+        ("`--rows probes` of chats: one question", heads::<RunnerAnswer<'_>>()),
         ("`--rows calls` of memory runners: one call to the service", heads::<Called<'_>>()),
         (
             "`--rows log`: one action of a memory runner; what an action does not have is left out",
-            heads::<Action<'_>>(),
+            heads::<RunnerAction<'_>>(),
         ),
         ("`--rows orderings`: one changed assumption", heads::<Ordered<'_>>()),
     ]
 }
 
-fn all<'a>(of: Runner<'a>, log: &'a Log) -> impl Iterator<Item = Action<'a>> {
-    log.events.iter().map(move |event| Action { of, event })
+fn all<'a>(of: Runner<'a>, log: &'a ChatLog) -> impl Iterator<Item = RunnerAction<'a>> {
+    log.events.iter().map(move |event| RunnerAction { of, event })
 }
 
 /// Returns every action of a log, starting with the agent's initialisation.
-pub(super) fn actions((run, of): (RunName<'_>, Runner<'_>), log: &Log) -> Rows {
-    Rows::new::<Action<'_>>(run.fields(), all(of, log))
+pub(super) fn actions((run, of): (RunName<'_>, Runner<'_>), log: &ChatLog) -> Rows {
+    Rows::new::<RunnerAction<'_>>(run.fields(), all(of, log))
 }
 
 /// Returns the calls of a log.
-pub(super) fn calls((run, of): (RunName<'_>, Runner<'_>), log: &Log) -> Rows {
+pub(super) fn calls((run, of): (RunName<'_>, Runner<'_>), log: &ChatLog) -> Rows {
     Rows::new::<Called<'_>>(run.fields(), all(of, log).filter(|it| it.kind().is_some()).map(Called))
 }
 
 /// Returns the answers of a log.
-pub(super) fn answers((run, of): (RunName<'_>, Runner<'_>), chats: &Chats, log: &Log) -> Rows {
-    let answers = log.answers.iter().map(|answered| Answer { of, chats, answered });
-    Rows::new::<Answer<'_>>(run.fields(), answers)
+pub(super) fn answers((run, of): (RunName<'_>, Runner<'_>), chats: &Chats, log: &ChatLog) -> Rows {
+    let answers = log.answers.iter().map(|answered| RunnerAnswer { of, chats, answered });
+    Rows::new::<RunnerAnswer<'_>>(run.fields(), answers)
 }
 
 /// Returns which runner answers more at each value of a number.
@@ -78,39 +77,39 @@ pub(super) fn orderings(scenario: &str, all: &[Ordering]) -> Rows {
     Rows::new::<Ordered<'_>>(Vec::new(), all.iter().map(|ordering| Ordered { scenario, ordering }))
 }
 
-impl Action<'_> {
+impl RunnerAction<'_> {
     fn t_s(&self) -> f64 {
         self.event.at_ms as f64 / 1_000.0
     }
 
     fn phase(&self) -> &'static str {
-        if self.event.what == What::Initialised { Phase::Ingestion } else { self.event.phase }.name()
+        if self.event.what == Occurrence::Initialised { ChatPhase::Ingestion } else { self.event.phase }
+            .name()
     }
 
     /// Returns the kind of a call.
     fn kind(&self) -> Option<&'static str> {
-        if let What::Call(call, _) = self.event.what { Some(call.name()) } else { None }
+        if let Occurrence::Call(call, _) = self.event.what { Some(call.name()) } else { None }
     }
 
     fn tokens(&self) -> Option<u64> {
-        if let What::Call(_, tokens) = self.event.what { Some(tokens) } else { None }
+        if let Occurrence::Call(_, tokens) = self.event.what { Some(tokens) } else { None }
     }
 
-    /// Returns its name.
     fn name(&self) -> &'static str {
         match self.event.what {
-            What::Initialised => "agent_initialised",
-            What::Message(_) => "message",
-            What::Call(..) => "call",
-            What::Model { .. } => "model",
-            What::ProtectedOverCap { .. } => "protected_over_cap",
+            Occurrence::Initialised => "agent_initialised",
+            Occurrence::Message(_) => "message",
+            Occurrence::Call(..) => "call",
+            Occurrence::Model { .. } => "model",
+            Occurrence::ProtectedOverCap { .. } => "protected_over_cap",
         }
     }
 
     /// Returns what a model is asked for, and the tokens that are said, the words of the document and the tokens of the answer.
     fn model(&self) -> Option<(&'static str, [u64; 3])> {
         match self.event.what {
-            What::Model { role, said, document_words, output, .. } => {
+            Occurrence::Model { role, said, document_words, output, .. } => {
                 Some((role.name(), [said, document_words, output]))
             }
             _ => None,
@@ -120,7 +119,7 @@ impl Action<'_> {
     /// Returns what is protected and its cap, in words.
     fn protected(&self) -> Option<[u64; 2]> {
         match self.event.what {
-            What::ProtectedOverCap { protected_words, cap_words } => Some([protected_words, cap_words]),
+            Occurrence::ProtectedOverCap { protected_words, cap_words } => Some([protected_words, cap_words]),
             _ => None,
         }
     }
@@ -131,7 +130,7 @@ impl Action<'_> {
 }
 
 // In the order of their names, as these rows always were; the same holds for the others of services.
-columns! { Action<'_>;
+columns! { RunnerAction<'_>;
     /// Calls to the service.
     "calls": Count sparse = |it| it.kind().map(|_| 1_u32),
     /// The largest document, in words.
@@ -145,7 +144,7 @@ columns! { Action<'_>;
     /// The kind of a call.
     "kind": Text sparse = |it| it.kind(),
     /// The place of a message in its session, from 0.
-    "message": Count sparse = |it| if let What::Message(it) = it.event.what { Some(it) } else { None },
+    "message": Count sparse = |it| if let Occurrence::Message(it) = it.event.what { Some(it) } else { None },
     /// How long it took.
     "ms": Ms = |it| it.event.ms,
     /// What a model writes.
@@ -160,7 +159,7 @@ columns! { Action<'_>;
     "said_tokens": Tokens sparse = |it| it.model().map(|model| model.1[0]),
     /// The service.
     "service": Text sparse =
-        |it| (it.kind().is_some() || it.event.what == What::Initialised).then(|| it.service()),
+        |it| (it.kind().is_some() || it.event.what == Occurrence::Initialised).then(|| it.service()),
     /// The session; of answering, how many are over.
     "session": Count = |it| it.event.session,
     /// When it began.
@@ -198,7 +197,7 @@ columns! { Called<'_>;
     "waited_ms": Ms = |it| it.0.event.waited_ms,
 }
 
-impl Answer<'_> {
+impl RunnerAnswer<'_> {
     fn user(&self) -> &User {
         &self.chats.users[self.answered.user as usize]
     }
@@ -208,7 +207,7 @@ impl Answer<'_> {
     }
 }
 
-columns! { Answer<'_>;
+columns! { RunnerAnswer<'_>;
     /// How many sessions are over when it is asked.
     "after_sessions": Count = |it| it.question().after,
     /// Whether the runner keeps only one document.

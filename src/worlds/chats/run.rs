@@ -5,8 +5,8 @@ mod desk;
 mod entries;
 
 use super::answer;
-use super::assumed::{Numbers, Rules};
-use super::log::{Log, Phase, Storage, What};
+use super::assumed::{ChatNumbers, RunnerRules};
+use super::log::{ChatLog, ChatPhase, Occurrence, Storage};
 use super::service::Service;
 use super::users::Chats;
 use crate::input::policy::memory::ServiceMemory as Spec;
@@ -14,7 +14,7 @@ use crate::input::policy::memory::ServiceMemory as Spec;
 pub use context_only::ContextOnly;
 pub use desk::Desk;
 pub(super) use desk::user_seed;
-pub use entries::Entries;
+pub use entries::EntriesRunner;
 
 /// Writes a user's sessions to a memory service.
 pub trait SessionRunner {
@@ -40,34 +40,34 @@ fn runner(spec: Option<&Spec>) -> Box<dyn SessionRunner> {
     match spec {
         None => Box::new(Nothing),
         Some(spec) if !spec.write.entries => Box::new(ContextOnly),
-        Some(_) => Box::new(Entries),
+        Some(_) => Box::new(EntriesRunner),
     }
 }
 
 /// Plays runners over chats.
-pub struct Player<'a> {
-    /// The chats.
+pub struct ChatPlayer<'a> {
     pub chats: &'a Chats,
     /// The declared numbers, as the load has them.
-    pub numbers: &'a Numbers,
+    pub numbers: &'a ChatNumbers,
 }
 
-impl Player<'_> {
+impl ChatPlayer<'_> {
     /// Plays a policy's runner; a policy without one keeps nothing.
-    pub fn play(&self, spec: Option<&Spec>) -> Log {
-        let rules = Rules::new(spec, self.numbers);
+    pub fn play(&self, spec: Option<&Spec>) -> ChatLog {
+        let rules = RunnerRules::new(spec, self.numbers);
         let runner = runner(spec);
         let users = &self.chats.users;
         let mut service = Service::new(&rules.service, users);
-        let mut log = Log { storage: vec![Storage::default(); self.chats.n_sessions()], ..Log::default() };
-        let mut states: Vec<desk::State> =
-            (0..users.len()).map(|user| desk::State::new(self.chats, user, &rules)).collect();
+        let mut log =
+            ChatLog { storage: vec![Storage::default(); self.chats.n_sessions()], ..ChatLog::default() };
+        let mut states: Vec<desk::DeskState> =
+            (0..users.len()).map(|user| desk::DeskState::new(self.chats, user, &rules)).collect();
         for (user, state) in states.iter_mut().enumerate() {
-            desk(user, state, &mut service, &rules, &mut log, self.chats).note(0, What::Initialised);
+            desk(user, state, &mut service, &rules, &mut log, self.chats).note(0, Occurrence::Initialised);
         }
         // Whoever's clock stands earliest goes on, so that writes reach the one indexer nearly in order.
         let is_left =
-            |user: usize, state: &desk::State| (state.session as usize) < users[user].sessions.len();
+            |user: usize, state: &desk::DeskState| (state.session as usize) < users[user].sessions.len();
         while let Some(user) = (0..users.len())
             .filter(|it| is_left(*it, &states[*it]))
             .min_by_key(|it| (states[*it].now_ms, *it))
@@ -89,18 +89,18 @@ fn one_session(runner: &dyn SessionRunner, desk: &mut Desk<'_, '_>) {
     }
     runner.end(desk);
     desk.close();
-    desk.state.phase = Phase::Qa;
+    desk.state.phase = ChatPhase::Qa;
     answer::due(desk);
-    desk.state.phase = Phase::Ingestion;
+    desk.state.phase = ChatPhase::Ingestion;
     desk.pause();
 }
 
 fn desk<'d, 'a>(
     user: usize,
-    state: &'d mut desk::State,
+    state: &'d mut desk::DeskState,
     service: &'d mut Service<'a>,
-    rules: &'a Rules,
-    log: &'d mut Log,
+    rules: &'a RunnerRules,
+    log: &'d mut ChatLog,
     chats: &'a Chats,
 ) -> Desk<'d, 'a> {
     Desk { user: &chats.users[user], user_ix: user, chats, rules, service, log, state }

@@ -1,18 +1,16 @@
 //! A memory service: what it holds for each user, when a search finds it, and what a call takes.
 
 use super::assumed::ServiceSpec;
-use super::document::Document;
+use super::document::ChatDocument;
 use super::users::User;
 use crate::worlds::graph::FactIx;
 
 /// An entry: what was written of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The session.
+pub struct ServiceEntry {
     pub session: u32,
     /// What it says.
     pub facts: Vec<FactIx>,
-    /// Its words.
     pub words: u64,
     /// When a search finds it, in milliseconds.
     pub visible_ms: u64,
@@ -20,12 +18,10 @@ pub struct Entry {
 
 /// A version of a context document; every one that is put can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// The session.
+pub struct DocumentVersion {
     pub session: u32,
     /// What it says.
     pub facts: Vec<FactIx>,
-    /// Its words.
     pub words: u64,
     /// When a search finds it, in milliseconds.
     pub visible_ms: u64,
@@ -35,9 +31,9 @@ pub struct Shard {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vault {
     /// The entries, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ServiceEntry>,
     /// The versions of the document, in order.
-    pub shards: Vec<Shard>,
+    pub shards: Vec<DocumentVersion>,
     /// By fact: what holds it.
     holders: Vec<Holders>,
     /// When everything written can be found.
@@ -47,7 +43,6 @@ pub struct Vault {
 /// What holds a fact, by its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holders {
-    /// Entries.
     pub entries: Vec<usize>,
     /// Versions of the document.
     pub shards: Vec<usize>,
@@ -83,22 +78,21 @@ impl<'a> Service<'a> {
         &self.vaults[user]
     }
 
-    /// Adds an entry.
     pub fn add_entry(&mut self, user: usize, session: u32, facts: Vec<FactIx>, words: u64, now_ms: u64) {
         let visible_ms = self.index(user, now_ms);
         let vault = &mut self.vaults[user];
         facts.iter().for_each(|it| vault.holders[*it as usize].entries.push(vault.entries.len()));
-        vault.entries.push(Entry { session, facts, words, visible_ms });
+        vault.entries.push(ServiceEntry { session, facts, words, visible_ms });
     }
 
     /// Adds a version of the document.
-    pub fn put_context(&mut self, user: usize, session: u32, document: &Document, now_ms: u64) {
+    pub fn put_context(&mut self, user: usize, session: u32, document: &ChatDocument, now_ms: u64) {
         let visible_ms = self.index(user, now_ms);
         let facts: Vec<FactIx> = document.facts().collect();
         let words = document.words();
         let vault = &mut self.vaults[user];
         facts.iter().for_each(|it| vault.holders[*it as usize].shards.push(vault.shards.len()));
-        vault.shards.push(Shard { session, facts, words, visible_ms });
+        vault.shards.push(DocumentVersion { session, facts, words, visible_ms });
     }
 
     /// Returns how long a user waits until everything written can be found.

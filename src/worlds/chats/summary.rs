@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::Numbers;
+use super::ChatNumbers;
 use super::assumed::{ModelNumbers, ServiceSpec};
-use super::log::{Event, Log, ModelRole, Phase, Storage, What};
+use super::log::{ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 use super::users::QuestionKind;
 use crate::input::policy::memory::{ServiceCall, ServiceMemory};
 use crate::ledger::Loss;
@@ -20,18 +20,18 @@ const OVERALL: &str = "overall";
 
 /// What was observed over several chats, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct ChatObserved {
     /// By chats, then by type: the share of right answers, or nothing if no such question was asked.
     accuracy: Vec<BTreeMap<&'static str, f64>>,
     /// What lost the wrong answers.
-    lost: Lost,
+    lost: LostAnswers,
     /// How often what is protected was larger than the cap.
     overflows: u64,
 }
 
 /// What lost wrong answers, over all chats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Lost {
+pub struct LostAnswers {
     /// It was never written, or its date was not.
     pub write: u64,
     /// It was written, and what is read does not hold it any more.
@@ -52,7 +52,6 @@ pub struct ModelCalls {
     pub by_role: IndexMap<&'static str, u64>,
     /// All.
     pub total: u64,
-    /// Tokens of their prompts.
     pub prompt_tokens: u64,
     /// Tokens that they write.
     pub output_tokens: u64,
@@ -75,16 +74,13 @@ pub struct Latency {
 
 /// The numbers of a runner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct ChatSummary {
     /// Whether one document is all that is kept, or nothing if there is no runner.
     pub context_only: Option<bool>,
-    /// The service.
     pub service: String,
     /// Users of the first chats.
     pub users: u64,
-    /// Their sessions.
     pub sessions: u64,
-    /// Their messages.
     pub messages: u64,
     /// Questions that they were asked.
     pub questions: u64,
@@ -108,18 +104,18 @@ pub struct Summary {
     /// By type of question: the share of right answers.
     pub accuracy: IndexMap<&'static str, Statistic>,
     /// What lost the others.
-    pub lost_in: Lost,
+    pub lost_in: LostAnswers,
     /// How often what is protected was larger than the document's cap, in all chats.
     pub protected_over_cap: u64,
     /// By another policy: how much more accurate this one is by type of question, chat by chat.
     pub paired: IndexMap<String, IndexMap<&'static str, Statistic>>,
 }
 
-impl Observed {
+impl ChatObserved {
     /// Observes one log.
-    pub fn new(log: &Log) -> Self {
+    pub fn new(log: &ChatLog) -> Self {
         let mut counts: BTreeMap<&'static str, [f64; 2]> = BTreeMap::new();
-        let mut lost = Lost::default();
+        let mut lost = LostAnswers::default();
         for it in &log.answers {
             for name in [it.kind.name(), OVERALL] {
                 let [right, all] = counts.entry(name).or_default();
@@ -136,7 +132,7 @@ impl Observed {
             }
         }
         let accuracy = counts.into_iter().map(|(name, [right, all])| (name, right / all)).collect();
-        let is_over = |it: &&Event| matches!(it.what, What::ProtectedOverCap { .. });
+        let is_over = |it: &&ChatEvent| matches!(it.what, Occurrence::ProtectedOverCap { .. });
         let overflows = log.events.iter().filter(is_over).count() as u64;
         Self { accuracy: vec![accuracy], lost, overflows }
     }
@@ -179,17 +175,22 @@ impl Observed {
     }
 }
 
-impl Summary {
+impl ChatSummary {
     /// Sums up the first log and what was observed over all.
-    pub fn new(spec: Option<&ServiceMemory>, first: &Log, observed: &Observed, numbers: &Numbers) -> Self {
+    pub fn new(
+        spec: Option<&ServiceMemory>,
+        first: &ChatLog,
+        observed: &ChatObserved,
+        numbers: &ChatNumbers,
+    ) -> Self {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service));
         let last = first.storage.last().copied().unwrap_or_default();
         Self {
             context_only: spec.map(|it| !it.write.entries),
             service: spec.map(|it| it.service.clone()).unwrap_or_default(),
             questions: first.answers.len() as u64,
-            ingestion: calls(first, Phase::Ingestion),
-            qa: calls(first, Phase::Qa),
+            ingestion: calls(first, ChatPhase::Ingestion),
+            qa: calls(first, ChatPhase::Qa),
             model_calls: ModelCalls::new(first, numbers),
             latency_ms: Latency::new(first),
             ms_at_speeds: numbers.speeds().iter().map(|it| at_speed(first, numbers, it)).collect(),
@@ -206,7 +207,8 @@ impl Summary {
     /// Returns numbers that have all that such numbers can have.
     pub fn sample() -> Self {
         let counts = || ServiceCall::ALL.iter().map(|it| (it.name(), 0)).collect();
-        let statistics = || Observed::names().filter_map(|it| Some((it, Statistic::new([0.0].into_iter())?)));
+        let statistics =
+            || ChatObserved::names().filter_map(|it| Some((it, Statistic::new([0.0].into_iter())?)));
         let model_calls = ModelCalls {
             by_role: ModelRole::ALL.iter().map(|it| (it.name(), 0)).collect(),
             ..ModelCalls::default()
@@ -233,11 +235,11 @@ impl Summary {
 }
 
 impl ModelCalls {
-    fn new(log: &Log, numbers: &Numbers) -> Self {
+    fn new(log: &ChatLog, numbers: &ChatNumbers) -> Self {
         let mut all =
             Self { by_role: ModelRole::ALL.iter().map(|it| (it.name(), 0)).collect(), ..Self::default() };
         for event in &log.events {
-            if let What::Model { role, said, document_words, output, .. } = event.what {
+            if let Occurrence::Model { role, said, document_words, output, .. } = event.what {
                 *all.by_role.entry(role.name()).or_default() += 1;
                 all.total += 1;
                 let document = numbers.tokens(document_words);
@@ -250,28 +252,28 @@ impl ModelCalls {
 }
 
 impl Latency {
-    fn new(log: &Log) -> Self {
+    fn new(log: &ChatLog) -> Self {
         let of =
             |phase| log.events.iter().filter(move |it| it.phase == phase).map(|event| event.ms).sum::<u64>();
-        let (ingestion, qa) = (of(Phase::Ingestion), of(Phase::Qa));
+        let (ingestion, qa) = (of(ChatPhase::Ingestion), of(ChatPhase::Qa));
         let waiting = log.events.iter().map(|it| it.waited_ms).sum();
         Self { ingestion, qa, total: ingestion + qa, waiting, wall: log.wall_ms }
     }
 }
 
 /// Returns how long a log would take with a model of another speed: writing sessions, and everything. Waiting for the index is as it was.
-fn at_speed(log: &Log, numbers: &Numbers, speed: &ModelNumbers) -> [f64; 2] {
+fn at_speed(log: &ChatLog, numbers: &ChatNumbers, speed: &ModelNumbers) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for event in &log.events {
         let ms = match event.what {
-            What::Model { said, document_words, output, .. } => {
+            Occurrence::Model { said, document_words, output, .. } => {
                 let prompt = said + numbers.tokens(document_words) + u64::from(numbers.sizes.system_tokens);
                 speed.ms(prompt, output)
             }
             _ => event.ms as f64,
         };
         sums[1] += ms;
-        if event.phase == Phase::Ingestion {
+        if event.phase == ChatPhase::Ingestion {
             sums[0] += ms;
         }
     }
@@ -279,9 +281,9 @@ fn at_speed(log: &Log, numbers: &Numbers, speed: &ModelNumbers) -> [f64; 2] {
 }
 
 /// Returns what the calls of a log cost.
-pub(super) fn cost(log: &Log, service: &ServiceSpec) -> Cost {
+pub(super) fn cost(log: &ChatLog, service: &ServiceSpec) -> Cost {
     let all = log.events.iter().filter_map(|it| match it.what {
-        What::Call(call, _) => Some(service.cost(call)),
+        Occurrence::Call(call, _) => Some(service.cost(call)),
         _ => None,
     });
     all.fold(Cost::default(), |mut sum, it| {
@@ -291,6 +293,6 @@ pub(super) fn cost(log: &Log, service: &ServiceSpec) -> Cost {
 }
 
 /// Counts the calls of a phase by kind; kinds that are not made stand with 0.
-fn calls(log: &Log, phase: Phase) -> IndexMap<&'static str, u64> {
+fn calls(log: &ChatLog, phase: ChatPhase) -> IndexMap<&'static str, u64> {
     ServiceCall::ALL.iter().map(|it| (it.name(), log.calls(phase, *it))).collect()
 }

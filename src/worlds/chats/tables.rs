@@ -1,7 +1,7 @@
 //! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
 //! and the specification's expectations.
 
-use super::{Ordering, QuestionKind, Summary, Wins};
+use super::{ChatSummary, Ordering, QuestionKind, Wins};
 use crate::grid::numbers::{NONE, percent, plain_or_none, thousands};
 use crate::grid::{Grid, Of};
 use crate::input::suite::Reference;
@@ -9,7 +9,7 @@ use crate::measure::Statistic;
 use crate::take::Run;
 
 /// A run with its runner's results.
-type Written<'r> = (&'r Run, &'r Summary);
+type RunnerRow<'r> = (&'r Run, &'r ChatSummary);
 
 /// The specification's expectations of the context-only agent relative to entries, by column.
 const EXPECTED: [(&str, &str); 6] = [
@@ -32,9 +32,9 @@ fn expected(kind: QuestionKind) -> &'static str {
 
 /// Returns the tables of sessions that are written to a memory service.
 pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
-    let written: Vec<Written<'_>> =
-        runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect();
-    let of_group = |runs: &[Written<'_>]| {
+    let written: Vec<RunnerRow<'_>> =
+        runs.iter().filter_map(|run| Some((*run, run.found::<ChatSummary>()?))).collect();
+    let of_group = |runs: &[RunnerRow<'_>]| {
         [
             Some(calls(runs)),
             Some(time(runs)),
@@ -53,7 +53,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
 /// Returns a table about a group of runs.
 fn grid(
     title: &str,
-    runs: &[Written<'_>],
+    runs: &[RunnerRow<'_>],
     columns: &[impl AsRef<str>],
     n_names: usize,
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -62,25 +62,25 @@ fn grid(
 }
 
 /// Returns a title with what was run.
-fn titled(title: &str, runs: &[Written<'_>]) -> String {
+fn titled(title: &str, runs: &[RunnerRow<'_>]) -> String {
     let subject = runs.first().map(|it| it.0.subject());
     format!("{title}: {}", subject.unwrap_or_default())
 }
 
 /// Returns a table with a line for each run of a group.
-fn by_policy<'r>(title: &str, runs: &[Written<'r>], columns: &[Of<'_, Written<'r>>]) -> Grid {
-    let name = |it: &Written<'r>| named(&it.0.policy, runs);
-    let all: Vec<Of<'_, Written<'r>>> =
+fn by_policy<'r>(title: &str, runs: &[RunnerRow<'r>], columns: &[Of<'_, RunnerRow<'r>>]) -> Grid {
+    let name = |it: &RunnerRow<'r>| named(&it.0.policy, runs);
+    let all: Vec<Of<'_, RunnerRow<'r>>> =
         std::iter::once(("policy", &name as _)).chain(columns.iter().copied()).collect();
     Grid { title: titled(title, runs), ..Grid::of("", 1, runs, &all) }
 }
 
 /// One line per policy: calls while writing sessions, by kind.
-fn calls(runs: &[Written<'_>]) -> Grid {
-    let of = |it: &Summary, name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
+fn calls(runs: &[RunnerRow<'_>]) -> Grid {
+    let of = |it: &ChatSummary, name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
     let none = || NONE.to_owned();
     let title = "Calls to the memory service while sessions are written";
-    let columns: [Of<'_, Written<'_>>; 8] = [
+    let columns: [Of<'_, RunnerRow<'_>>; 8] = [
         ("context only", &|(_, it)| it.context_only.map_or_else(none, |it| it.to_string())),
         ("add", &|(_, it)| of(it, "add_entry")),
         ("await", &|(_, it)| of(it, "await_consistency")),
@@ -94,9 +94,9 @@ fn calls(runs: &[Written<'_>]) -> Grid {
 }
 
 /// One line per policy: time and storage.
-fn time(runs: &[Written<'_>]) -> Grid {
+fn time(runs: &[RunnerRow<'_>]) -> Grid {
     let seconds = |ms: u64| thousands((ms as f64 / 1_000.0).round() as u64);
-    let columns: [Of<'_, Written<'_>>; 7] = [
+    let columns: [Of<'_, RunnerRow<'_>>; 7] = [
         ("sessions s", &|(_, it)| seconds(it.latency_ms.ingestion)),
         ("questions s", &|(_, it)| seconds(it.latency_ms.qa)),
         ("both: index s", &|(_, it)| seconds(it.latency_ms.waiting)),
@@ -109,9 +109,9 @@ fn time(runs: &[Written<'_>]) -> Grid {
 }
 
 /// One line per policy: model requests and dollars.
-fn costs(runs: &[Written<'_>]) -> Grid {
+fn costs(runs: &[RunnerRow<'_>]) -> Grid {
     let model = |run: &Run| run.tally.costs.total().map(|all| all - run.tally.costs.memory.usd());
-    let columns: [Of<'_, Written<'_>>; 5] = [
+    let columns: [Of<'_, RunnerRow<'_>>; 5] = [
         ("model calls", &|(_, it)| thousands(it.model_calls.total)),
         ("prompt tokens", &|(_, it)| thousands(it.model_calls.prompt_tokens)),
         ("output tokens", &|(_, it)| thousands(it.model_calls.output_tokens)),
@@ -122,7 +122,7 @@ fn costs(runs: &[Written<'_>]) -> Grid {
 }
 
 /// One line per policy: the share of correct answers by type, with its confidence interval.
-fn accuracy(runs: &[Written<'_>]) -> Grid {
+fn accuracy(runs: &[RunnerRow<'_>]) -> Grid {
     let types = types();
     let titles = types.iter().map(|it| it.replace('_', " "));
     let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
@@ -134,7 +134,7 @@ fn accuracy(runs: &[Written<'_>]) -> Grid {
 }
 
 /// One line per policy: causes of wrong answers; `None` if nothing was lost.
-fn losses(runs: &[Written<'_>]) -> Option<Grid> {
+fn losses(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let columns = ["policy", "never written", "not held", "not found", "not used", "invented"];
     let rows: Vec<Vec<String>> = runs
         .iter()
@@ -149,7 +149,7 @@ fn losses(runs: &[Written<'_>]) -> Option<Grid> {
 }
 
 /// A line for each type and runner without entries: how much more accurate the first one with entries is on the same chats.
-fn wins(runs: &[Written<'_>]) -> Option<Grid> {
+fn wins(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
     let mut rows = Vec::new();
     for (run, _) in runs.iter().filter(|it| it.1.context_only == Some(true)) {
@@ -218,7 +218,7 @@ fn last_word(policy: &str) -> &str {
 }
 
 /// Returns a policy's name in a table: without its folder, if that is unambiguous.
-fn named(policy: &str, runs: &[Written<'_>]) -> String {
+fn named(policy: &str, runs: &[RunnerRow<'_>]) -> String {
     let own = last_word(policy);
     let same = runs.iter().filter(|it| last_word(&it.0.policy) == own).count();
     if same == 1 { own.to_owned() } else { policy.to_owned() }
@@ -230,19 +230,19 @@ fn number(value: f64) -> String {
 }
 
 /// A line for each pair of a runner without entries and one with them, below what the specification expects.
-fn beside(runs: &[Written<'_>]) -> Option<Grid> {
+fn beside(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let of = |context_only: bool| runs.iter().filter(move |it| it.1.context_only == Some(context_only));
     let columns: Vec<&str> = ["policy", "against"].into_iter().chain(EXPECTED.map(|it| it.0)).collect();
     let spec = ["the specification", NONE].into_iter().chain(EXPECTED.map(|it| it.1));
     let mut rows = vec![spec.map(str::to_owned).collect::<Vec<String>>()];
     for (run, own) in of(true) {
         for (other, base) in of(false) {
-            let ratio = |nth: usize, ms: fn(&Summary) -> u64| {
+            let ratio = |nth: usize, ms: fn(&ChatSummary) -> u64| {
                 let mean = ms(base) as f64 / ms(own).max(1) as f64;
                 format!("{mean:.1}×{}", between(own, base, nth))
             };
             let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
-            let overall = |it: &Summary| it.accuracy.get("overall").map(|it| it.mean);
+            let overall = |it: &ChatSummary| it.accuracy.get("overall").map(|it| it.mean);
             let share =
                 overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|both| percent(both.0 / both.1));
             rows.push(vec![
@@ -261,7 +261,7 @@ fn beside(runs: &[Written<'_>]) -> Option<Grid> {
 }
 
 /// Returns between which ratios the time lies under every speed of the model that is possible, in brackets.
-fn between(own: &Summary, base: &Summary, nth: usize) -> String {
+fn between(own: &ChatSummary, base: &ChatSummary, nth: usize) -> String {
     let ratios =
         base.ms_at_speeds.iter().zip(&own.ms_at_speeds).map(|(base, own)| base[nth] / own[nth].max(1.0));
     let ends = ratios.fold([f64::INFINITY, 0.0], |[low, high], it: f64| [low.min(it), high.max(it)]);
@@ -272,7 +272,7 @@ fn between(own: &Summary, base: &Summary, nth: usize) -> String {
 const QUARTERS: [usize; 4] = [1, 2, 3, 4];
 
 /// One line per policy: stored words after each quarter of the sessions; `None` where nothing is stored.
-fn storage(runs: &[Written<'_>]) -> Option<Grid> {
+fn storage(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let n_sessions = runs.iter().map(|it| it.1.storage_words_by_session.len()).max()?;
     let after: Vec<usize> = QUARTERS.iter().map(|it| (n_sessions * it).div_ceil(QUARTERS.len())).collect();
     let titles = after.iter().map(|it| format!("after {it}"));
@@ -294,7 +294,7 @@ const ADVICE: [(&str, &[&str]); 3] = [
 ];
 
 /// A line for each advice of the specification: which of the first two runners the answers of these chats speak for.
-fn advice(runs: &[Written<'_>]) -> Option<Grid> {
+fn advice(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
     let (document, own) = runs.iter().find(|it| it.1.context_only == Some(true))?;
     let paired = entries.paired.get(&document.policy)?;

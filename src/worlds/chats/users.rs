@@ -7,19 +7,18 @@ mod plane;
 
 use std::sync::Arc;
 
-use crate::input::policy::memory::Section;
+use crate::input::policy::memory::DocSection;
 use crate::input::scenario::GeneratedChats;
 use crate::rng::Seed;
 use crate::timeline::Timeline;
-use crate::worlds::chats::Numbers;
+use crate::worlds::chats::ChatNumbers;
 use crate::worlds::graph::{FactIx, Graph};
 
-pub use draft::Draft;
+pub use draft::UserDraft;
 
 /// Chats of several users of one service, ready to be played.
 #[derive(Clone, Debug)]
 pub struct Chats {
-    /// The users.
     pub users: Arc<[User]>,
     /// Whether the agent is told when each conversation took place.
     pub conversation_time: bool,
@@ -37,16 +36,15 @@ pub struct User {
     /// The versions of what is said, and what is retracted when.
     pub graph: Graph,
     /// By fact of the graph: how it is said.
-    pub said: Vec<Said>,
-    /// The sessions.
-    pub sessions: Vec<Session>,
+    pub said: Vec<FactWording>,
+    pub sessions: Vec<ChatSession>,
     /// What is asked, in the order of the sessions after which it is.
     pub questions: Vec<Question>,
 }
 
 /// How a fact is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct FactWording {
     /// The message of its session.
     pub message: u32,
     /// What kind of statement it is.
@@ -59,7 +57,7 @@ pub struct Said {
 
 /// A session of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct ChatSession {
     /// The number of messages it has.
     pub messages: u32,
     /// Words of all of them.
@@ -68,11 +66,9 @@ pub struct Session {
     pub facts: Vec<FactIx>,
     /// What it refers to again.
     pub again: Vec<FactIx>,
-    /// What it ends.
     pub ends: Vec<FactIx>,
 }
 
-/// A kind of statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StatementKind {
     /// Something that holds.
@@ -96,8 +92,7 @@ pub struct Question {
     pub after: u32,
     /// The facts that an answer needs, or none if nothing of it was said.
     pub needs: Vec<FactIx>,
-    /// In which version.
-    pub versions: Versions,
+    pub versions: NeededVersion,
     /// Whether an answer needs their dates, too.
     pub needs_dates: bool,
     /// Whether one of them is enough.
@@ -125,16 +120,15 @@ pub enum QuestionKind {
 
 /// The version in which a fact is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Versions {
+pub enum NeededVersion {
     /// The one that is current when it is asked.
     Current,
-    /// The one that is named.
     Named,
 }
 
 /// Where the chats of a load come from.
 #[derive(Clone, Debug)]
-pub enum Source<'a> {
+pub enum ChatOrigin<'a> {
     /// They are drawn.
     Generated(GeneratedChats),
     /// They have been read.
@@ -145,11 +139,11 @@ pub enum Source<'a> {
 
 impl Chats {
     /// Makes the chats of one trial.
-    pub fn new(source: &Source<'_>, seed: Seed, numbers: &Numbers) -> Self {
+    pub fn new(source: &ChatOrigin<'_>, seed: Seed, numbers: &ChatNumbers) -> Self {
         let users: Arc<[User]> = match source {
-            Source::Generated(made) => generate::users(made, seed, numbers).into(),
-            Source::Read(users) => Arc::clone(users),
-            Source::Plane(timeline) => plane::user(timeline, numbers).into_iter().collect(),
+            ChatOrigin::Generated(made) => generate::users(made, seed, numbers).into(),
+            ChatOrigin::Read(users) => Arc::clone(users),
+            ChatOrigin::Plane(timeline) => plane::user(timeline, numbers).into_iter().collect(),
         };
         Self::of(users, seed)
     }
@@ -175,8 +169,8 @@ impl User {
     pub fn needed(&self, question: &Question) -> Vec<FactIx> {
         let last = question.after.saturating_sub(1);
         let version = |it: &FactIx| match question.versions {
-            Versions::Named => Some(*it),
-            Versions::Current => self.graph.current(*it, last),
+            NeededVersion::Named => Some(*it),
+            NeededVersion::Current => self.graph.current(*it, last),
         };
         question.needs.iter().filter_map(version).collect()
     }
@@ -184,14 +178,14 @@ impl User {
 
 impl StatementKind {
     /// Returns the section that it belongs to; `lists_details` takes what is said in passing into Facts.
-    pub fn section(self, lists_details: bool) -> Section {
+    pub fn section(self, lists_details: bool) -> DocSection {
         match self {
-            Self::Fact => Section::Facts,
-            Self::Preference => Section::Preferences,
-            Self::Entity => Section::Entities,
-            Self::Event => Section::Timeline,
-            Self::Detail if lists_details => Section::Facts,
-            Self::Detail => Section::Notes,
+            Self::Fact => DocSection::Facts,
+            Self::Preference => DocSection::Preferences,
+            Self::Entity => DocSection::Entities,
+            Self::Event => DocSection::Timeline,
+            Self::Detail if lists_details => DocSection::Facts,
+            Self::Detail => DocSection::Notes,
         }
     }
 }

@@ -6,21 +6,21 @@ use indexmap::IndexMap;
 
 use super::{Writing, found, rows};
 use crate::diag::{Code, Diagnostic};
-use crate::input::policy::memory::Memory;
-use crate::input::scenario::{ChatLoad, ChatSource, Load as Form};
-use crate::take::{Kind, World};
+use crate::input::policy::memory::MemorySpec;
+use crate::input::scenario::{ChatLoad, ChatSource, LoadSpec as Form};
+use crate::take::{LoadKind, World};
 use crate::worlds::Registered;
-use crate::worlds::chats::{self, ChatScenario, Numbers};
+use crate::worlds::chats::{self, ChatNumbers, ChatScenario};
 
 /// Where a scenario names a file of chats.
 const PATH: &str = "load.chats.from.long_mem_eval.path";
 
 /// What chats read of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     service: true,
     is_of_memories: true,
     words: ["reads `memory.service`", "memory_runners/entries"],
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 /// Chats.
@@ -28,11 +28,12 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
     kind: |load| matches!(load, Form::Chats(_)).then_some(&KIND),
     check: |load| if let Form::Chats(load) = load { chats::check(&load.numbers) } else { Vec::new() },
     check_memory: |memory| {
-        if let Memory::Service(it) = memory { chats::check_policy(it) } else { Vec::new() }
+        if let MemorySpec::Service(it) = memory { chats::check_policy(it) } else { Vec::new() }
     },
     make: |scenario, texts| {
         let Form::Chats(load) = &scenario.load else { return None };
-        let users = texts.first().map(|it| chats::long_mem_eval::read(it, Numbers::declared())).transpose();
+        let users =
+            texts.first().map(|it| chats::long_mem_eval::read(it, ChatNumbers::declared())).transpose();
         Some(users.map(|users| vec![Arc::new(ChatScenario::new(scenario, load, users)) as _]))
     },
     of_file: |front, name| chats::long_mem_eval::is_one(front).then(|| Form::Chats(of_file(name).into())),
@@ -40,7 +41,7 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
         let path = if matches!(load, Form::Chats(_)) { load.path() } else { None };
         path.map(|it| (it.to_owned(), PATH.to_owned())).into_iter().collect()
     },
-    numbers: || Numbers::declared().names().iter().map(|it| format!("runner.{it}")).collect(),
+    numbers: || ChatNumbers::declared().names().iter().map(|it| format!("runner.{it}")).collect(),
     rows: rows::kinds,
     findings: Some(&found::KIND),
     ..Registered::NEW
@@ -65,7 +66,7 @@ impl World for ChatScenario {
         &self.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 

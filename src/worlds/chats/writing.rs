@@ -8,11 +8,11 @@ use crate::input::Policy;
 use crate::quantity::saturated;
 use crate::row::Rows;
 use crate::take::{
-    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
     in_order_telling,
 };
 use crate::worlds::chats::{
-    self, ChatScenario, Chats, Log, Numbers, Observed, Ordering, Player, Summary, cost,
+    self, ChatLog, ChatNumbers, ChatObserved, ChatPlayer, ChatScenario, ChatSummary, Chats, Ordering, cost,
 };
 use crate::worlds::replay::{self, Replay};
 
@@ -49,14 +49,14 @@ impl Writing {
     }
 
     /// Returns the numbers that hold in it.
-    fn numbers(&self) -> &Numbers {
-        self.own.as_ref().map_or(Numbers::declared(), |it| &it.numbers)
+    fn numbers(&self) -> &ChatNumbers {
+        self.own.as_ref().map_or(ChatNumbers::declared(), |it| &it.numbers)
     }
 
     /// Plays the first trial under every policy, for its requests.
-    fn replays(&self, load: &Load) -> Vec<(Replay, Log)> {
+    fn replays(&self, load: &Load) -> Vec<(Replay, ChatLog)> {
         let chats = (self.chats)(0);
-        let player = Player { chats: &chats, numbers: self.numbers() };
+        let player = ChatPlayer { chats: &chats, numbers: self.numbers() };
         in_order(load.policies.len(), |at| {
             let policy = &load.policies[at];
             let log = player.play(policy.service_memory());
@@ -67,14 +67,14 @@ impl Writing {
     }
 
     /// Plays every trial under every policy.
-    fn observed(&self, load: &Load, progress: Progress<'_>) -> Vec<Observed> {
+    fn observed(&self, load: &Load, progress: Progress<'_>) -> Vec<ChatObserved> {
         let of_trials = in_order_telling(saturated(self.n_trials), progress, |trial| {
             let chats = (self.chats)(trial as u64);
-            let player = Player { chats: &chats, numbers: self.numbers() };
-            let one = |it: &Arc<Policy>| Observed::new(&player.play(it.service_memory()));
+            let player = ChatPlayer { chats: &chats, numbers: self.numbers() };
+            let one = |it: &Arc<Policy>| ChatObserved::new(&player.play(it.service_memory()));
             load.policies.iter().map(one).collect::<Vec<_>>()
         });
-        let mut sums = vec![Observed::default(); load.policies.len()];
+        let mut sums = vec![ChatObserved::default(); load.policies.len()];
         for all in of_trials {
             sums.iter_mut().zip(all).for_each(|(sum, one)| sum.add(one));
         }
@@ -82,8 +82,8 @@ impl Writing {
     }
 
     /// Returns the log of its first chats, run by run; nothing for policies that no runner plays.
-    fn logs(&self, load: &Load, chats: &Chats) -> Vec<(Cell, Log)> {
-        let player = Player { chats, numbers: self.numbers() };
+    fn logs(&self, load: &Load, chats: &Chats) -> Vec<(Cell, ChatLog)> {
+        let player = ChatPlayer { chats, numbers: self.numbers() };
         let cells =
             load.cells().filter(|it| it.profile == 0 && load.is_written_by(&load.policies[it.policy]));
         cells.map(|it| (it, player.play(load.policies[it.policy].service_memory()))).collect()
@@ -117,7 +117,7 @@ impl World for Writing {
         self.of.name()
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         self.of.kind()
     }
 
@@ -126,7 +126,7 @@ impl World for Writing {
         let chats = (self.chats)(0);
         let replays = self.replays(load);
         let keys = Keys::new(&load.profiles, &load.policies);
-        let count = |of: fn(&chats::Session) -> u64| -> u64 {
+        let count = |of: fn(&chats::ChatSession) -> u64| -> u64 {
             chats.users.iter().flat_map(|it| &it.sessions).map(of).sum()
         };
         let assumed = load.assumed();
@@ -138,12 +138,12 @@ impl World for Writing {
             let tally = replay.tally(policy, &load.profiles[cell.profile], keys.is_flat);
             let own = &observed[cell.policy];
             let others = load.policies.iter().zip(&observed).enumerate().filter(|it| it.0 != cell.policy);
-            let summary = Summary {
+            let summary = ChatSummary {
                 users: chats.users.len() as u64,
                 sessions: count(|_| 1),
                 messages: count(|it| it.messages.into()),
                 paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
-                ..Summary::new(policy.service_memory(), log, own, self.numbers())
+                ..ChatSummary::new(policy.service_memory(), log, own, self.numbers())
             };
             let run = load.run(cell, tally, &assumed);
             Take::of(cell, Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run })
@@ -151,11 +151,11 @@ impl World for Writing {
     }
 
     fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let (replays, logs): (Vec<Replay>, Vec<Log>) = self.replays(load).into_iter().unzip();
+        let (replays, logs): (Vec<Replay>, Vec<ChatLog>) = self.replays(load).into_iter().unzip();
         let observed = self.observed(load, progress);
         let first = |at: usize| {
             let runner = load.policies[at].service_memory();
-            let summary = Summary::new(runner, &logs[at], &observed[at], self.numbers());
+            let summary = ChatSummary::new(runner, &logs[at], &observed[at], self.numbers());
             (&summary as &dyn Findings).remembered().next()
         };
         let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Accumulator, Edge, Fact, FactIx, Graph, Relation, Says};
+use super::{Accumulator, Edge, FactIx, FactRelation, FactVersion, Graph, Says};
 use crate::quantity::ix;
 
 /// Returns a graph as the benchmark writes one: tasks, facts by their first version, pairs, totals.
@@ -97,7 +97,7 @@ fn id(fact: FactIx) -> String {
     format!("fact_{fact}")
 }
 
-fn keyword(fact: &Fact) -> String {
+fn keyword(fact: &FactVersion) -> String {
     match fact.says {
         Says::Value(value) => value.to_string(),
         Says::Subject => format!("topic_{}", fact.record),
@@ -109,11 +109,11 @@ fn domain(graph: &Graph, domain: u16) -> &str {
 }
 
 /// Returns the benchmark's word for a relation.
-fn word(relation: Relation) -> &'static str {
+fn word(relation: FactRelation) -> &'static str {
     match relation {
-        Relation::Compare => "compare",
-        Relation::Trend => "trend",
-        Relation::Synthesize => "synthesize",
-        Relation::Standalone => "standalone",
+        FactRelation::Compare => "compare",
+        FactRelation::Trend => "trend",
+        FactRelation::Synthesize => "synthesize",
+        FactRelation::Standalone => "standalone",
     }
 }

@@ -24,7 +24,7 @@ const NAMING: Naming = Naming {
 /// The numbers, by subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Numbers {
+pub struct HistoryNumbers {
     /// What is noted.
     pub write: WriteNumbers,
     /// What an agent makes of a note.
@@ -32,7 +32,7 @@ pub struct Numbers {
     /// What trusting an old note costs.
     pub stale: StaleNumbers,
     /// How large things are.
-    pub sizes: Sizes,
+    pub sizes: HistorySizes,
     /// The least and the largest value of some numbers.
     pub intervals: IndexMap<String, [f64; 2]>,
     /// Which commands only look.
@@ -68,7 +68,7 @@ pub struct StaleNumbers {
 /// How large things are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sizes {
+pub struct HistorySizes {
     /// Tokens of a note, at most.
     pub note_tokens: Tokens,
     /// Tokens of a topic's line in an index.
@@ -89,10 +89,10 @@ pub struct Commands {
     pub looks: Vec<String>,
 }
 
-impl Numbers {
+impl HistoryNumbers {
     /// Returns the numbers as they are declared.
     pub fn declared() -> &'static Self {
-        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        static NUMBERS: OnceLock<HistoryNumbers> = OnceLock::new();
         NUMBERS.get_or_init(|| NAMING.read())
     }
 
@@ -175,7 +175,7 @@ fn unquoted(line: &str) -> String {
 
 /// Reports undeclared numbers of a load, and invalid values.
 pub(super) fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
-    NAMING.check(Numbers::declared(), "load.history.numbers", changes)
+    NAMING.check(HistoryNumbers::declared(), "load.history.numbers", changes)
 }
 
 /// Returns whether a number is a probability rather than a size.
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_declared_numbers_decode_and_each_lies_in_its_interval() {
-        let numbers = Numbers::declared();
+        let numbers = HistoryNumbers::declared();
 
         assert_eq!(numbers.sizes.note_tokens, 60);
         for name in numbers.intervals.keys() {
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_command_looks_if_all_of_its_parts_do_and_nothing_is_written() {
-        let looks = |line| Numbers::declared().commands.look(line);
+        let looks = |line| HistoryNumbers::declared().commands.look(line);
 
         assert!(
             looks("cd /w && git status")

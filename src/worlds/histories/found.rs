@@ -1,8 +1,8 @@
 //! What memories over histories come to, as findings of a run: numbers and columns.
 
-use super::{Summary, tables};
+use super::{FetchSummary, tables};
 use crate::measure::{Better, Statistic};
-use crate::row::{Column, Head, Value, listed, numbers};
+use crate::row::{Head, RowColumn, Value, listed, numbers};
 use crate::take::{Findings, FindingsKind, Number, Run};
 
 /// What is found of histories.
@@ -24,12 +24,12 @@ pub(super) static KIND: FindingsKind = FindingsKind {
     curves: tables::curves,
 };
 
-static COLUMNS: [Column<Run>; 1] = listed![Run;
+static COLUMNS: [RowColumn<Run>; 1] = listed![Run;
     /// What the sessions of a project fetched again, and what the memory would have made of it; left out for loads of other kinds.
-    "history": Group(of_history) sparse = |it| it.found::<Summary>().map(Value::of),
+    "history": Group(of_history) sparse = |it| it.found::<FetchSummary>().map(Value::of),
 ];
 
-impl Findings for Summary {
+impl Findings for FetchSummary {
     fn kind(&self) -> &'static FindingsKind {
         &KIND
     }
@@ -45,5 +45,5 @@ impl Findings for Summary {
 
 /// Returns what a run can have.
 fn of_history() -> Vec<Head> {
-    numbers(&Value::of(&Summary::sample()), &[])
+    numbers(&Value::of(&FetchSummary::sample()), &[])
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::session::{Fetch, Request, Session, Span};
+use super::session::{BilledRequest, Fetch, ItemSpan, ProjectSession};
 use crate::input::policy::memory::SourceKind;
 use crate::input::scenario::GeneratedHistory;
 use crate::ledger::TokenUse;
@@ -18,11 +18,11 @@ pub(super) const CALL_TOKENS: u64 = 20;
 const REQUEST_MS: i64 = 10_000;
 
 /// Makes the sessions.
-pub(super) fn sessions(made: &GeneratedHistory) -> Vec<Session> {
+pub(super) fn sessions(made: &GeneratedHistory) -> Vec<ProjectSession> {
     (0..made.sessions).map(|nth| session(made, nth)).collect()
 }
 
-fn session(made: &GeneratedHistory, nth: u64) -> Session {
+fn session(made: &GeneratedHistory, nth: u64) -> ProjectSession {
     let step = CALL_TOKENS + made.source_tokens;
     let front = made.stable_tokens + USER_TOKENS;
     let began_ms: i64 = saturated(nth * made.hours * 3_600_000);
@@ -32,13 +32,14 @@ fn session(made: &GeneratedHistory, nth: u64) -> Session {
         let read = it.checked_sub(1).map_or(0, prompt);
         let tokens = TokenUse { read, write: [prompt(it) - read, 0], uncached: 0, output: CALL_TOKENS };
         let at_ms = began_ms.saturating_add(saturated::<i64>(it).saturating_mul(REQUEST_MS));
-        Request { at_ms, tokens: Some(tokens) }
+        BilledRequest { at_ms, tokens: Some(tokens) }
     };
     let fetch = |source: u64| {
         let name = format!("src/{source}.rs");
         let version = (nth + source).checked_div(made.changes_every).unwrap_or(0);
         let from = prompt(source);
-        let span = |from, to| Span { first: ix(source as usize + 1), end: ix(n_requests as usize), from, to };
+        let span =
+            |from, to| ItemSpan { first: ix(source as usize + 1), end: ix(n_requests as usize), from, to };
         Fetch {
             source: xxh3_64(name.as_bytes()),
             place: xxh3_64(name.as_bytes()),
@@ -54,13 +55,13 @@ fn session(made: &GeneratedHistory, nth: u64) -> Session {
             spans: vec![span(from, from + CALL_TOKENS), span(from + CALL_TOKENS, from + step)],
         }
     };
-    Session {
+    ProjectSession {
         name: format!("session {}", nth + 1),
         root: nth.to_string(),
         began_ms,
         stable: made.stable_tokens,
         requests: (0..n_requests).map(request).collect(),
         fetches: (0..made.sources).map(fetch).collect(),
-        ..Session::default()
+        ..ProjectSession::default()
     }
 }

@@ -3,13 +3,13 @@
 
 use indexmap::IndexSet;
 
-use super::assumed::Numbers;
-use super::session::{Fetch, Session};
-use super::store::Store;
-use super::stream::{LAGS, Seen, Stream, lag_of};
+use super::assumed::HistoryNumbers;
+use super::session::{Fetch, ProjectSession};
+use super::store::NoteStore;
+use super::stream::{FetchSeen, LAGS, ProjectStream, lag_of};
 use crate::input::Policy;
-use crate::input::policy::memory::{Rewrite, ServiceCall, SourceMemory, SourceStore, Writer};
-use crate::input::policy::{Layout, MemoryPlace};
+use crate::input::policy::memory::{NoteRewrite, NoteWriter, ServiceCall, SourceMemory, SourceStore};
+use crate::input::policy::{LayoutSpec, MemoryPlace};
 use crate::ledger::{CacheUse, MemoryKind, MemoryRow, NeedRow, RequestRow, Role, Sink, Sums, TokenUse};
 use crate::price::PriceRows;
 use crate::quantity::{Tokens, ix};
@@ -18,17 +18,17 @@ use crate::timeline::{Level, StepIx};
 
 /// What a memory came to over a stream, with what is noted decided, and what an agent makes of it left open.
 #[derive(Debug, Default)]
-pub struct Played {
+pub struct PlayedHistory {
     /// The requests: as billed, without what was fetched again, and with the memory.
     pub sums: Sums,
     /// The same by length and time, if they are kept.
     pub rows: PriceRows,
     /// What fetching again cost that the memory tells nothing of.
-    pub unknown: Answered,
+    pub unknown: FetchBill,
     /// What it would have answered as it is.
-    pub fresh: Answered,
+    pub fresh: FetchBill,
     /// What it would have answered as it was, before it changed.
-    pub stale: Answered,
+    pub stale: FetchBill,
     /// By lag: how much it would have answered as it is, and as it was.
     pub by_lag: [[u64; 2]; LAGS.len()],
     /// What the memory added to the bill of requests, with the prefixes that its changes broke.
@@ -49,18 +49,17 @@ pub struct Played {
 
 /// Fetches, and what the session was billed for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answered {
+pub struct FetchBill {
     /// How many there are.
     pub n: u64,
-    /// Their tokens.
     pub tokens: Tokens,
     /// What was billed.
     pub cost: TokenUse,
 }
 
-impl Answered {
+impl FetchBill {
     /// Adds a fetch.
-    pub fn add(&mut self, fetch: &Fetch, seen: &Seen) {
+    pub fn add(&mut self, fetch: &Fetch, seen: &FetchSeen) {
         self.n += 1;
         self.tokens += fetch.tokens();
         self.cost += seen.cost;
@@ -69,17 +68,17 @@ impl Answered {
 
 /// What an agent makes of notes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trust {
+pub struct NoteTrust {
     /// The probability that it goes by one.
     pub trusts: f64,
     /// What going by an old one costs, in fetches.
     pub stale_fetches: f64,
 }
 
-impl Played {
+impl PlayedHistory {
     /// Returns the fetches that are still expected, and what they cost.
-    pub fn recovery(&self, trust: Trust) -> (f64, TokenUse<f64>) {
-        let Trust { trusts, stale_fetches } = trust;
+    pub fn recovery(&self, trust: NoteTrust) -> (f64, TokenUse<f64>) {
+        let NoteTrust { trusts, stale_fetches } = trust;
         let of_stale = 1.0 - trusts + trusts * stale_fetches;
         let shares = [(&self.unknown, 1.0), (&self.fresh, 1.0 - trusts), (&self.stale, of_stale)];
         let mut cost = scaled(&self.topics, trusts);
@@ -93,7 +92,7 @@ impl Played {
     }
 
     /// Returns the sums with the fetches that are still expected.
-    pub fn sums(&self, trust: Trust) -> Sums {
+    pub fn sums(&self, trust: NoteTrust) -> Sums {
         let (calls, refetched) = self.recovery(trust);
         let mut sums = self.sums;
         // Not evidence: whether a session fetches something again is no matter of what its prompts kept.
@@ -118,42 +117,40 @@ fn scaled(tokens: &TokenUse<f64>, by: f64) -> TokenUse<f64> {
     tokens.map(|it| it * by)
 }
 
-/// A memory at its place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed<'a> {
+pub(super) struct PlacedMemory<'a> {
     spec: &'a SourceMemory,
     place: MemoryPlace,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedMemory<'a> {
     /// Returns the memory of a policy, if it has one of sources.
     pub(super) fn of(policy: &'a Policy) -> Option<Self> {
-        let place = policy.layout.as_ref().unwrap_or(Layout::silent()).memory;
+        let place = policy.layout.as_ref().unwrap_or(LayoutSpec::silent()).memory;
         policy.source_memory().map(|spec| Self { spec, place })
     }
 }
 
 /// Plays memories over a stream.
-pub(super) struct Player<'a> {
-    /// The stream.
-    pub stream: &'a Stream,
+pub(super) struct HistoryPlayer<'a> {
+    pub stream: &'a ProjectStream,
     /// The declared numbers, as the load has them.
-    pub numbers: &'a Numbers,
+    pub numbers: &'a HistoryNumbers,
     /// The seed of what is noted.
     pub seed: Seed,
     /// Whether requests are kept by length and time, because some prices depend on these.
     pub keeps_rows: bool,
 }
 
-impl Player<'_> {
+impl HistoryPlayer<'_> {
     /// Plays a memory, or none; each source that a session fetched is noted with this probability, and the draws are the
     /// same whatever it is.
-    pub(super) fn play(&self, memory: Option<Placed<'_>>, takes: f64) -> Played {
-        let mut run = Run::new(self, memory.map_or(MemoryPlace::Tail, |it| it.place), takes);
-        let mut store = memory.map(|it| (it.spec, Store::new(it.spec, self.numbers)));
+    pub(super) fn play(&self, memory: Option<PlacedMemory<'_>>, takes: f64) -> PlayedHistory {
+        let mut run = HistoryRun::new(self, memory.map_or(MemoryPlace::Tail, |it| it.place), takes);
+        let mut store = memory.map(|it| (it.spec, NoteStore::new(it.spec, self.numbers)));
         let mut seen = self.stream.seen.iter().peekable();
         for nth in 0..self.stream.sessions.len() {
-            let of_session: Vec<&Seen> =
+            let of_session: Vec<&FetchSeen> =
                 std::iter::from_fn(|| seen.next_if(|it| it.session == nth)).collect();
             run.session(nth, &of_session, store.as_mut().map(|(spec, store)| (&**spec, store)));
         }
@@ -162,9 +159,10 @@ impl Player<'_> {
 }
 
 /// Returns what a text of a fixed size costs that every prompt holds behind the system prompt.
-pub(super) fn fixed(stream: &Stream, tokens: Tokens) -> TokenUse<f64> {
-    let player = Player { stream, numbers: Numbers::declared(), seed: Seed(0), keeps_rows: false };
-    let mut run = Run::new(&player, MemoryPlace::BehindSystem, 0.0);
+pub(super) fn fixed(stream: &ProjectStream, tokens: Tokens) -> TokenUse<f64> {
+    let player =
+        HistoryPlayer { stream, numbers: HistoryNumbers::declared(), seed: Seed(0), keeps_rows: false };
+    let mut run = HistoryRun::new(&player, MemoryPlace::BehindSystem, 0.0);
     for session in &stream.sessions {
         for billed in session.requests.iter().filter_map(|it| it.tokens) {
             run.carry(session, &billed, &mut billed.clone(), tokens);
@@ -174,22 +172,27 @@ pub(super) fn fixed(stream: &Stream, tokens: Tokens) -> TokenUse<f64> {
 }
 
 /// One play.
-struct Run<'a> {
-    player: &'a Player<'a>,
+struct HistoryRun<'a> {
+    player: &'a HistoryPlayer<'a>,
     place: MemoryPlace,
     takes: f64,
-    played: Played,
+    played: PlayedHistory,
     /// The version of the memory that the request before had, if any had one.
     sent: Option<u64>,
     version: u64,
 }
 
-impl<'a> Run<'a> {
-    fn new(player: &'a Player<'a>, place: MemoryPlace, takes: f64) -> Self {
-        Self { player, place, takes, played: Played::default(), sent: None, version: 0 }
+impl<'a> HistoryRun<'a> {
+    fn new(player: &'a HistoryPlayer<'a>, place: MemoryPlace, takes: f64) -> Self {
+        Self { player, place, takes, played: PlayedHistory::default(), sent: None, version: 0 }
     }
 
-    fn session(&mut self, nth: usize, seen: &[&Seen], mut memory: Option<(&SourceMemory, &mut Store<'_>)>) {
+    fn session(
+        &mut self,
+        nth: usize,
+        seen: &[&FetchSeen],
+        mut memory: Option<(&SourceMemory, &mut NoteStore<'_>)>,
+    ) {
         let session = &self.player.stream.sessions[nth];
         let number = self.player.stream.numbers[nth];
         if let Some((spec, store)) = &memory {
@@ -216,7 +219,7 @@ impl<'a> Run<'a> {
                 }
             }
             if let Some((spec, store)) = &mut memory
-                && let Rewrite::Requests(every) = spec.write.every
+                && let NoteRewrite::Requests(every) = spec.write.every
                 && unwritten >= every
             {
                 unwritten = 0;
@@ -225,8 +228,8 @@ impl<'a> Run<'a> {
         }
         if let Some((spec, store)) = &mut memory {
             let is_due = match spec.write.every {
-                Rewrite::Sessions(n) => (u64::from(number) + 1).is_multiple_of(n.max(1)),
-                Rewrite::Requests(_) => true,
+                NoteRewrite::Sessions(n) => (u64::from(number) + 1).is_multiple_of(n.max(1)),
+                NoteRewrite::Requests(_) => true,
             };
             if is_due {
                 self.write(session, ix(session.requests.len().saturating_sub(1)), (spec, store));
@@ -236,12 +239,12 @@ impl<'a> Run<'a> {
 
     /// Returns whether a source is noted: one draw for each, whatever the policy.
     fn is_noted(&self, spec: &SourceMemory, fetch: &Fetch) -> bool {
-        spec.write.by == Writer::Harness
+        spec.write.by == NoteWriter::Harness
             || self.player.seed.nth("note of a source", fetch.source, 0).unit() < self.takes
     }
 
     /// Sends a request: as it was billed, without what was fetched again, and with the memory.
-    fn request(&mut self, session: &Session, step: StepIx, seen: &[&Seen], shown: Tokens) {
+    fn request(&mut self, session: &ProjectSession, step: StepIx, seen: &[&FetchSeen], shown: Tokens) {
         let request = &session.requests[step as usize];
         let Some(billed) = request.tokens else { return };
         let mut tokens = billed;
@@ -264,7 +267,7 @@ impl<'a> Run<'a> {
     }
 
     /// Adds the memory to a request, at its place; where its text is another than before, what stood behind it is read no more.
-    fn carry(&mut self, session: &Session, billed: &TokenUse, tokens: &mut TokenUse, shown: Tokens) {
+    fn carry(&mut self, session: &ProjectSession, billed: &TokenUse, tokens: &mut TokenUse, shown: Tokens) {
         let (before, mut broken) = (*tokens, TokenUse::<i64>::default());
         let from = match self.place {
             MemoryPlace::Head => Some(0),
@@ -295,7 +298,13 @@ impl<'a> Run<'a> {
     }
 
     /// Counts what the memory would have answered of a fetch.
-    fn answer(&mut self, fetch: &Fetch, seen: &Seen, store: Option<&Store<'_>>, topics: &mut IndexSet<u64>) {
+    fn answer(
+        &mut self,
+        fetch: &Fetch,
+        seen: &FetchSeen,
+        store: Option<&NoteStore<'_>>,
+        topics: &mut IndexSet<u64>,
+    ) {
         let played = &mut self.played;
         let Some((store, note)) = store.and_then(|it| Some((it, it.find(fetch.source)?))) else {
             return played.unknown.add(fetch, seen);
@@ -314,7 +323,12 @@ impl<'a> Run<'a> {
 
     /// Writes notes: the agent in a request of its own that sends the prompt once more, a model from what the session said, or the
     /// harness without any.
-    fn write(&mut self, session: &Session, step: StepIx, (spec, store): (&SourceMemory, &mut Store<'_>)) {
+    fn write(
+        &mut self,
+        session: &ProjectSession,
+        step: StepIx,
+        (spec, store): (&SourceMemory, &mut NoteStore<'_>),
+    ) {
         let before = store.tokens();
         let written = store.write();
         if !written.is_written {
@@ -326,9 +340,11 @@ impl<'a> Run<'a> {
         let Some(last) = session.requests.get(step as usize).and_then(|it| it.tokens) else { return };
         let sizes = &self.player.numbers.sizes;
         let mut tokens = match spec.write.by {
-            Writer::Harness => return,
-            Writer::Agent => TokenUse { output: written.tokens + sizes.call_tokens, ..TokenUse::default() },
-            Writer::Model => TokenUse {
+            NoteWriter::Harness => return,
+            NoteWriter::Agent => {
+                TokenUse { output: written.tokens + sizes.call_tokens, ..TokenUse::default() }
+            }
+            NoteWriter::Model => TokenUse {
                 output: store.tokens(),
                 uncached: sizes.instruction_tokens + before,
                 ..TokenUse::default()
@@ -343,7 +359,7 @@ impl<'a> Run<'a> {
     }
 
     /// Calls the service, if the memory is one of its documents.
-    fn call(&mut self, spec: &SourceMemory, store: &Store<'_>, call: ServiceCall) {
+    fn call(&mut self, spec: &SourceMemory, store: &NoteStore<'_>, call: ServiceCall) {
         if let SourceStore::Document { .. } = spec.store {
             let kind = MemoryKind::Service(call);
             let row = MemoryRow { turn_ix: 0, kind, service: "", calls: 1, tokens: store.tokens() };
@@ -360,7 +376,7 @@ impl<'a> Run<'a> {
 }
 
 /// Returns where a request is billed for what its prompt has for the first time.
-fn anew<'t, T>(session: &Session, billed: &TokenUse, tokens: &'t mut TokenUse<T>) -> &'t mut T {
+fn anew<'t, T>(session: &ProjectSession, billed: &TokenUse, tokens: &'t mut TokenUse<T>) -> &'t mut T {
     let writes = |it: &TokenUse| [1, 0].into_iter().find(|class| it.write[*class] > 0);
     let usual = || session.requests.iter().filter_map(|it| it.tokens).find_map(|tokens| writes(&tokens));
     match writes(billed).or_else(usual) {

@@ -1,6 +1,6 @@
 //! One fetch of a history, and what it found.
 
-use super::stream::{Seen, Stream};
+use super::stream::{FetchSeen, ProjectStream};
 use crate::row::columns;
 
 /// A fetch, and what it found.
@@ -8,7 +8,7 @@ use crate::row::columns;
 pub(super) struct FetchRow {
     session: String,
     number: u32,
-    seen: Seen,
+    seen: FetchSeen,
     source: String,
     kind: &'static str,
     content: u64,
@@ -55,8 +55,8 @@ columns! { FetchRow;
 
 impl FetchRow {
     /// Returns all fetches of a stream, in order.
-    pub(super) fn all(stream: &Stream) -> Vec<Self> {
-        let one = |seen: &Seen| {
+    pub(super) fn all(stream: &ProjectStream) -> Vec<Self> {
+        let one = |seen: &FetchSeen| {
             let (session, fetch) = (&stream.sessions[seen.session], stream.fetch(seen));
             Self {
                 session: session.name.clone(),

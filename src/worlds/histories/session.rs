@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::assumed::Numbers;
+use super::assumed::HistoryNumbers;
 use crate::input::policy::memory::SourceKind;
 use crate::ledger::TokenUse;
 use crate::quantity::{Tokens, ix};
@@ -17,9 +17,8 @@ use crate::timeline::{Capability, EventKind, ItemIx, Kind, NO_ITEM, StepIx, Time
 /// The longest text that is kept of what a source is called, in characters.
 const LABEL_MAX: usize = 80;
 
-/// A session of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct ProjectSession {
     /// What its recording is called.
     pub name: String,
     /// The session in whose place it counts: its own id, or that of the session whose agent started it.
@@ -31,7 +30,7 @@ pub struct Session {
     /// Tokens of tools and system prompt.
     pub stable: Tokens,
     /// Its requests, in order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<BilledRequest>,
     /// What it fetched, in order.
     pub fetches: Vec<Fetch>,
     /// The places that its own calls wrote, each with the step.
@@ -44,7 +43,7 @@ pub struct Session {
 
 /// A request, as it was billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct BilledRequest {
     /// When it was sent, in milliseconds since 1970.
     pub at_ms: i64,
     /// Its tokens; none where nothing was billed.
@@ -77,12 +76,12 @@ pub struct Fetch {
     /// Whether that request asked for nothing else, so that without it there would be one request less.
     pub is_alone: bool,
     /// Where call and result stood.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ItemSpan>,
 }
 
 /// Where an item stood in some requests, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ItemSpan {
     /// The first of them.
     pub first: StepIx,
     /// The first behind them.
@@ -94,13 +93,12 @@ pub struct Span {
 }
 
 impl Fetch {
-    /// Returns its tokens.
     pub fn tokens(&self) -> Tokens {
         self.call + self.result
     }
 
     /// Returns how a request of its session was billed for its tokens.
-    pub fn billed(&self, step: StepIx, request: &Request) -> TokenUse {
+    pub fn billed(&self, step: StepIx, request: &BilledRequest) -> TokenUse {
         let Some(tokens) = &request.tokens else { return TokenUse::default() };
         let mut sum = TokenUse::default();
         for span in self.spans.iter().filter(|it| (it.first..it.end).contains(&step)) {
@@ -114,7 +112,11 @@ impl Fetch {
 
     /// Returns how sending the prompt once more was billed, if that was for this alone: what stood in front of it, other than some
     /// other fetches, as far as that was not written.
-    pub fn sent_again<'f>(&self, request: &Request, others: impl Iterator<Item = &'f Self>) -> TokenUse {
+    pub fn sent_again<'f>(
+        &self,
+        request: &BilledRequest,
+        others: impl Iterator<Item = &'f Self>,
+    ) -> TokenUse {
         let (Some(tokens), true) = (&request.tokens, self.is_alone) else { return TokenUse::default() };
         let step = self.step + 1;
         let front = self.spans.iter().filter(|it| it.first == step).map(|span| span.from).min().unwrap_or(0);
@@ -127,7 +129,7 @@ impl Fetch {
     }
 
     /// Returns the requests that it is billed in.
-    pub fn steps(&self, session: &Session) -> std::ops::Range<StepIx> {
+    pub fn steps(&self, session: &ProjectSession) -> std::ops::Range<StepIx> {
         let end = self.spans.iter().map(|it| it.end).max().unwrap_or(0).max(self.step + 1);
         self.step..end.min(ix(session.requests.len()))
     }
@@ -147,7 +149,7 @@ fn part(tokens: &TokenUse, from: Tokens, to: Tokens) -> TokenUse {
     TokenUse { read, write: [short, long], uncached: within(tokens.uncached), output: 0 }
 }
 
-impl Session {
+impl ProjectSession {
     /// Reads a session that is laid out, in the place of another if a sub-agent had it; its project's folder is cut off paths.
     pub fn read(timeline: &Timeline, root: &str, project: &str) -> Self {
         let (spine, began_ms) = (&timeline.spine, timeline.began_ms.unwrap_or_default());
@@ -158,7 +160,7 @@ impl Session {
             uncached: it.uncached,
             output: it.output,
         };
-        let requests = spine.steps.iter().enumerate().map(|(nth, step)| Request {
+        let requests = spine.steps.iter().enumerate().map(|(nth, step)| BilledRequest {
             at_ms: began_ms.saturating_add(step.at_ms),
             tokens: usage(nth).map(billed),
         });
@@ -194,7 +196,7 @@ impl Session {
     ) {
         let items = &timeline.spine.items;
         let (Some(form), Some(input)) = (timeline.texts.form(call), timeline.texts.of(call)) else { return };
-        let asked = Asked::new(form, input, project);
+        let asked = FetchCall::new(form, input, project);
         if matches!(form.capability, Capability::EditFile | Capability::WriteFile) {
             self.written.extend(asked.path.as_ref().map(|it| (step, xxh3_64(it.as_bytes()))));
         }
@@ -230,7 +232,7 @@ impl Session {
         let spine = &timeline.spine;
         let mut shown: Vec<ItemIx> = (0..spine.n_stable).collect();
         let (mut next, mut events) = (spine.n_stable, timeline.events.iter().peekable());
-        let mut open: IndexMap<ItemIx, Span> = IndexMap::new();
+        let mut open: IndexMap<ItemIx, ItemSpan> = IndexMap::new();
         for (nth, row) in spine.steps.iter().enumerate() {
             let step: StepIx = ix(nth);
             shown.extend(next..row.reply.start.max(next));
@@ -245,7 +247,7 @@ impl Session {
                 let (from, to) = (at, at + Tokens::from(spine.items[*item as usize].raw));
                 at = to;
                 let Some(fetch) = places.get(item) else { continue };
-                let now = Span { first: step, end: step + 1, from, to };
+                let now = ItemSpan { first: step, end: step + 1, from, to };
                 match open.get_mut(item) {
                     Some(span) if (span.end, span.from, span.to) == (step, from, to) => span.end = step + 1,
                     Some(span) => self.fetches[*fetch].spans.push(std::mem::replace(span, now)),
@@ -275,13 +277,13 @@ fn is_memory_file(path: &str) -> bool {
 }
 
 /// What a call asks for.
-struct Asked {
+struct FetchCall {
     all: Vec<(Argument, Value)>,
     path: Option<String>,
 }
 
 /// A source in its canonical form.
-struct Source {
+struct CanonicalSource {
     kind: SourceKind,
     /// All that tells it from others.
     name: String,
@@ -289,7 +291,7 @@ struct Source {
     place: String,
 }
 
-impl Asked {
+impl FetchCall {
     fn new(form: &ToolForm, input: &str, project: &str) -> Self {
         let all = form.asked(input);
         let path = all.iter().find(|it| it.0 == Argument::Path).and_then(|found| found.1.as_str());
@@ -306,8 +308,8 @@ impl Asked {
     }
 
     /// Returns what a call of a capability fetches, if it fetches anything.
-    fn source(&self, capability: Capability, input: &str) -> Option<Source> {
-        let of = |kind, name: String| Some(Source { kind, place: name.clone(), name });
+    fn source(&self, capability: Capability, input: &str) -> Option<CanonicalSource> {
+        let of = |kind, name: String| Some(CanonicalSource { kind, place: name.clone(), name });
         match capability {
             Capability::ReadFile => {
                 let place = self.path.clone()?;
@@ -318,7 +320,7 @@ impl Asked {
                     ranges[0].as_deref().unwrap_or(""),
                     ranges[1].as_deref().unwrap_or("")
                 );
-                Some(Source { kind: SourceKind::File, name, place })
+                Some(CanonicalSource { kind: SourceKind::File, name, place })
             }
             // Objects are sorted by name, however they were written.
             Capability::Search | Capability::ListFiles => {
@@ -326,7 +328,7 @@ impl Asked {
             }
             Capability::ProcessStart => {
                 let line = self.text(Argument::Command)?;
-                let looks = Numbers::declared().commands.look(line);
+                let looks = HistoryNumbers::declared().commands.look(line);
                 let kind = if looks { SourceKind::Lookup } else { SourceKind::Action };
                 of(kind, line.split_whitespace().collect::<Vec<_>>().join(" "))
             }
@@ -340,7 +342,7 @@ impl Asked {
     }
 }
 
-impl Source {
+impl CanonicalSource {
     /// Returns what it is filed under.
     fn topic(&self) -> &str {
         match self.kind {

@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::assumed::Numbers;
+use super::assumed::HistoryNumbers;
 use super::session::Fetch;
 use crate::input::policy::memory::{Keeps, SourceKind, SourceMemory, SourceRead, SourceStore};
 use crate::quantity::{Tokens, UNLIMITED, or_unlimited, saturated};
@@ -11,11 +11,8 @@ use crate::quantity::{Tokens, UNLIMITED, or_unlimited, saturated};
 /// A note of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Note {
-    /// The source.
     pub source: u64,
-    /// The content that it is of.
     pub content: u64,
-    /// Its tokens.
     pub tokens: Tokens,
     kind: SourceKind,
     topic: u64,
@@ -34,7 +31,7 @@ impl Note {
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenNote {
     /// Tokens that were written.
     pub tokens: Tokens,
     /// Whether any note is another, so that something was written.
@@ -45,9 +42,9 @@ pub(super) struct Written {
 
 /// The notes of a memory.
 #[derive(Debug)]
-pub(super) struct Store<'a> {
+pub(super) struct NoteStore<'a> {
     spec: &'a SourceMemory,
-    numbers: &'a Numbers,
+    numbers: &'a HistoryNumbers,
     /// By source, and where notes are only appended, by content, too; the oldest first.
     notes: IndexMap<(u64, u64), Note>,
     /// What was fetched since notes were last written.
@@ -57,9 +54,9 @@ pub(super) struct Store<'a> {
     shown: Tokens,
 }
 
-impl<'a> Store<'a> {
+impl<'a> NoteStore<'a> {
     /// Begins with nothing.
-    pub(super) fn new(spec: &'a SourceMemory, numbers: &'a Numbers) -> Self {
+    pub(super) fn new(spec: &'a SourceMemory, numbers: &'a HistoryNumbers) -> Self {
         Self { spec, numbers, notes: IndexMap::new(), pending: IndexMap::new(), top: None, shown: 0 }
     }
 
@@ -97,7 +94,7 @@ impl<'a> Store<'a> {
     }
 
     /// Writes what was fetched since the last time.
-    pub(super) fn write(&mut self) -> Written {
+    pub(super) fn write(&mut self) -> WrittenNote {
         let before: IndexSet<[u64; 2]> = self.notes.values().map(Note::said).collect();
         let shown_before = self.text();
         let appends = matches!(self.spec.store, SourceStore::Entries { .. });
@@ -119,7 +116,11 @@ impl<'a> Store<'a> {
         self.choose();
         let new = self.notes.values().filter(|it| !before.contains(&it.said()));
         let is_written = new.clone().next().is_some() || self.notes.len() < before.len();
-        Written { tokens: new.map(|it| it.tokens).sum(), is_written, is_changed: self.text() != shown_before }
+        WrittenNote {
+            tokens: new.map(|it| it.tokens).sum(),
+            is_written,
+            is_changed: self.text() != shown_before,
+        }
     }
 
     /// Returns what stands for the text that prompts hold, in whatever order.

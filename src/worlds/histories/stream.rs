@@ -4,7 +4,7 @@
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::session::{Fetch, Session};
+use super::session::{Fetch, ProjectSession};
 use crate::digest::ByDigest;
 use crate::input::policy::memory::SourceKind;
 use crate::ledger::TokenUse;
@@ -13,24 +13,22 @@ use crate::timeline::StepIx;
 
 /// The sessions of one project or user.
 #[derive(Debug, Default)]
-pub struct Stream {
+pub struct ProjectStream {
     /// The sessions, in the order of their first requests.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<ProjectSession>,
     /// By session: which of the agent's sessions it belongs to, from 0; a sub-agent's is that of the agent that started it.
     pub numbers: Vec<u32>,
     /// What each fetch found, in order.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<FetchSeen>,
 }
 
 /// What a fetch found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The session.
+pub struct FetchSeen {
     pub session: usize,
-    /// Its fetch.
     pub fetch: usize,
     /// What it found.
-    pub class: Class,
+    pub class: FetchClass,
     /// How long ago an earlier session fetched the same, if one did.
     pub lag: Option<Lag>,
     /// Whether calls of the agent itself wrote the file since then.
@@ -54,7 +52,7 @@ pub struct Lag {
 /// What a fetch found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum FetchClass {
     /// No session had fetched it.
     New,
     /// An earlier session had fetched another part of the file.
@@ -69,7 +67,7 @@ pub enum Class {
     Changed,
 }
 
-impl Class {
+impl FetchClass {
     /// All, in the order of tables.
     pub const ALL: [Self; 6] =
         [Self::New, Self::OtherPart, Self::Again, Self::Lost, Self::Unchanged, Self::Changed];
@@ -94,7 +92,7 @@ impl Class {
 
 /// What was last known of a source.
 #[derive(Clone, Copy)]
-struct Known {
+struct LastKnown {
     content: u64,
     /// The number of the session, and the place of the fetch among all.
     number: u32,
@@ -102,15 +100,15 @@ struct Known {
     at_ms: i64,
 }
 
-impl Stream {
+impl ProjectStream {
     /// Puts sessions into order, and finds what each fetch found.
-    pub fn new(mut sessions: Vec<Session>) -> Self {
+    pub fn new(mut sessions: Vec<ProjectSession>) -> Self {
         let mut began: IndexMap<String, i64> = IndexMap::new();
         for it in &sessions {
             let first = began.entry(it.root.clone()).or_insert(it.began_ms);
             *first = it.began_ms.min(*first);
         }
-        let key = |it: &Session| (began[&it.root], it.root.clone(), it.began_ms, it.name.clone());
+        let key = |it: &ProjectSession| (began[&it.root], it.root.clone(), it.began_ms, it.name.clone());
         sessions.sort_by_cached_key(key);
         let mut roots: IndexSet<&str> = IndexSet::new();
         let numbers: Vec<u32> = sessions.iter().map(|it| ix(roots.insert_full(&it.root).0)).collect();
@@ -119,12 +117,12 @@ impl Stream {
     }
 
     /// Returns the fetch of an observation.
-    pub fn fetch(&self, seen: &Seen) -> &Fetch {
+    pub fn fetch(&self, seen: &FetchSeen) -> &Fetch {
         &self.sessions[seen.session].fetches[seen.fetch]
     }
 
     /// Returns the fetches that find again what an earlier session had found.
-    pub fn probes(&self) -> impl Iterator<Item = &Seen> {
+    pub fn probes(&self) -> impl Iterator<Item = &FetchSeen> {
         self.seen.iter().filter(|it| it.class.is_rediscovery())
     }
 
@@ -150,11 +148,11 @@ impl Stream {
 }
 
 /// Goes through all fetches in order.
-fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
-    let mut known: ByDigest<u64, Known> = ByDigest::default();
+fn observe(sessions: &[ProjectSession], numbers: &[u32]) -> Vec<FetchSeen> {
+    let mut known: ByDigest<u64, LastKnown> = ByDigest::default();
     let mut places: ByDigest<u64, ()> = ByDigest::default();
     let mut written: ByDigest<u64, (usize, StepIx)> = ByDigest::default();
-    let mut here: ByDigest<u64, (u64, Known)> = ByDigest::default();
+    let mut here: ByDigest<u64, (u64, LastKnown)> = ByDigest::default();
     let mut seen = Vec::new();
     for (nth, session) in sessions.iter().enumerate() {
         if nth > 0 && numbers[nth] != numbers[nth - 1] {
@@ -170,20 +168,21 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
                 written.insert(*place, (nth, *step));
             }
             let at_ms = session.requests.get(fetch.step as usize).map_or(session.began_ms, |it| it.at_ms);
-            let now = Known { content: fetch.content, number: numbers[nth], at: (nth, fetch.step), at_ms };
+            let now =
+                LastKnown { content: fetch.content, number: numbers[nth], at: (nth, fetch.step), at_ms };
             let earlier = known.get(&fetch.source).copied();
             let before = here.get(&fetch.source).map(|it| it.1.at);
             let class = match earlier {
-                _ if before.is_some_and(|it| is_gone(sessions, it, (nth, fetch.step))) => Class::Lost,
-                _ if before.is_some() => Class::Again,
-                Some(it) if it.content == fetch.content => Class::Unchanged,
-                Some(_) => Class::Changed,
-                None if places.contains_key(&fetch.place) => Class::OtherPart,
-                None => Class::New,
+                _ if before.is_some_and(|it| is_gone(sessions, it, (nth, fetch.step))) => FetchClass::Lost,
+                _ if before.is_some() => FetchClass::Again,
+                Some(it) if it.content == fetch.content => FetchClass::Unchanged,
+                Some(_) => FetchClass::Changed,
+                None if places.contains_key(&fetch.place) => FetchClass::OtherPart,
+                None => FetchClass::New,
             };
             here.insert(fetch.source, (fetch.place, now));
             let earlier = earlier.filter(|_| class.is_rediscovery());
-            seen.push(Seen {
+            seen.push(FetchSeen {
                 session: nth,
                 fetch: index,
                 class,
@@ -191,7 +190,7 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
                     sessions: now.number - it.number,
                     ms: now.at_ms.saturating_sub(it.at_ms).max(0),
                 }),
-                is_own_change: class == Class::Changed
+                is_own_change: class == FetchClass::Changed
                     && earlier.zip(written.get(&fetch.place)).is_some_and(|(it, at)| *at > it.at),
                 cost: TokenUse::default(),
                 sent_again: TokenUse::default(),
@@ -204,13 +203,13 @@ fn observe(sessions: &[Session], numbers: &[u32]) -> Vec<Seen> {
 }
 
 /// Returns whether what one request of a session fetched is in the prompt of another no more.
-fn is_gone(sessions: &[Session], (one, first): (usize, StepIx), (nth, step): (usize, StepIx)) -> bool {
+fn is_gone(sessions: &[ProjectSession], (one, first): (usize, StepIx), (nth, step): (usize, StepIx)) -> bool {
     let mut fetched = sessions[one].fetches.iter().filter(|it| it.step == first);
     one == nth && fetched.all(|it| it.spans.iter().all(|span| span.end <= step))
 }
 
 /// Finds what a session was billed because of its fetches of what an earlier session had fetched.
-fn charge(session: &Session, seen: &mut [Seen]) {
+fn charge(session: &ProjectSession, seen: &mut [FetchSeen]) {
     let again: Vec<usize> =
         seen.iter().filter(|it| it.class.is_rediscovery()).map(|again| again.fetch).collect();
     for it in seen.iter_mut().filter(|it| it.class.is_rediscovery()) {
@@ -227,7 +226,7 @@ fn charge(session: &Session, seen: &mut [Seen]) {
 
 /// How often sources that earlier sessions had fetched were fetched again, of how many that might have been.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rate {
+pub struct RefetchRate {
     /// Sources that were fetched again.
     pub again: u64,
     /// Sources that might have been.
@@ -237,16 +236,15 @@ pub struct Rate {
 /// The lags by which rates are told apart, in sessions: the first and the last, and what they are called.
 pub(super) const LAGS: [(u32, u32, &str); 3] = [(1, 1, "1"), (2, 3, "2 or 3"), (4, u32::MAX, "4 or more")];
 
-/// Returns which of [`LAGS`] a lag is.
 pub(super) fn lag_of(sessions: u32) -> usize {
     LAGS.iter().position(|it| (it.0..=it.1).contains(&sessions)).unwrap_or(LAGS.len() - 1)
 }
 
-impl Stream {
+impl ProjectStream {
     /// Returns the rates at which sources were fetched again, by kind and lag: in the first half of the sessions, and in the second.
-    pub fn rates(&self) -> IndexMap<(SourceKind, usize), [Rate; 2]> {
+    pub fn rates(&self) -> IndexMap<(SourceKind, usize), [RefetchRate; 2]> {
         let half = self.n_sessions().div_ceil(2);
-        let mut rates: IndexMap<(SourceKind, usize), [Rate; 2]> = IndexMap::new();
+        let mut rates: IndexMap<(SourceKind, usize), [RefetchRate; 2]> = IndexMap::new();
         let mut last: IndexMap<u64, (SourceKind, u32)> = IndexMap::new();
         let mut seen = self.seen.iter().peekable();
         for number in 0..self.n_sessions() {
@@ -274,7 +272,7 @@ mod tests {
     use crate::input::scenario::GeneratedHistory;
     use crate::worlds::histories::generate;
 
-    fn alike(sessions: u64, changes_every: u64) -> Stream {
+    fn alike(sessions: u64, changes_every: u64) -> ProjectStream {
         let made = GeneratedHistory {
             sessions,
             sources: 4,
@@ -284,7 +282,7 @@ mod tests {
             hours: 24,
             stable_tokens: 1_000,
         };
-        Stream::new(generate::sessions(&made))
+        ProjectStream::new(generate::sessions(&made))
     }
 
     #[test]
@@ -292,10 +290,10 @@ mod tests {
         let mut stream = alike(6, 0);
         // The last session fetches one source alone.
         stream.sessions[5].fetches.truncate(1);
-        let stream = Stream::new(stream.sessions);
+        let stream = ProjectStream::new(stream.sessions);
 
         let rates: Vec<_> = stream.rates().into_iter().collect();
-        let of = |again, of| Rate { again, of };
+        let of = |again, of| RefetchRate { again, of };
         // Sessions 2 and 3 could fetch four each, sessions 4, 5 and 6 as many.
         assert_eq!(rates, [((SourceKind::File, 0), [of(8, 8), of(9, 12)])]);
     }
@@ -306,13 +304,13 @@ mod tests {
         sessions.reverse();
         sessions[1].root = sessions[2].root.clone();
 
-        let stream = Stream::new(sessions);
+        let stream = ProjectStream::new(sessions);
 
         assert_eq!(stream.numbers, [0, 0, 1]);
         assert_eq!(stream.n_sessions(), 2);
-        let classes: Vec<Class> = stream.seen.iter().map(|it| it.class).collect();
+        let classes: Vec<FetchClass> = stream.seen.iter().map(|it| it.class).collect();
         let of = |class| [class; 4];
-        assert_eq!(classes, [of(Class::New), of(Class::Again), of(Class::Unchanged)].concat());
+        assert_eq!(classes, [of(FetchClass::New), of(FetchClass::Again), of(FetchClass::Unchanged)].concat());
         assert!(stream.probes().all(|it| it.lag.is_some_and(|lag| lag.sessions == 1)));
     }
 
@@ -324,12 +322,12 @@ mod tests {
         sessions[1].fetches[0].spans.iter_mut().for_each(|it| it.end = 2);
         sessions[1].fetches.insert(3, again);
 
-        let stream = Stream::new(sessions);
+        let stream = ProjectStream::new(sessions);
 
-        let own: Vec<&Seen> = stream.seen.iter().filter(|it| it.session == 1).collect();
-        assert_eq!(own.iter().map(|it| it.class).filter(|class| *class == Class::Lost).count(), 1);
+        let own: Vec<&FetchSeen> = stream.seen.iter().filter(|it| it.session == 1).collect();
+        assert_eq!(own.iter().map(|it| it.class).filter(|class| *class == FetchClass::Lost).count(), 1);
         let first = own[0];
-        assert_eq!(first.class, Class::Changed);
+        assert_eq!(first.class, FetchClass::Changed);
         // It was written with the next request, which nothing else was asked for, and then it was gone.
         let cost = TokenUse { read: 1_100, write: [320, 0], uncached: 0, output: 20 };
         assert_eq!((first.cost, first.sent_again.read), (cost, 1_100));

@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::assumed::Numbers;
+use super::assumed::HistoryNumbers;
 use super::names;
-use super::play::{self, Answered, Played, fixed, floats};
-use super::stream::{Class, LAGS, Rate, Seen, Stream, lag_of};
+use super::play::{self, FetchBill, PlayedHistory, fixed, floats};
+use super::stream::{FetchClass, FetchSeen, LAGS, ProjectStream, RefetchRate, lag_of};
 use crate::input::policy::memory::SourceKind;
 use crate::input::profile::price::Rates;
 use crate::ledger::TokenUse;
@@ -25,14 +25,14 @@ pub(super) const DAYS: [(f64, &str); 4] =
 pub(super) const VERDICTS: [&str; 4] = ["pays", "harms", "open", "cannot tell"];
 
 /// A name that is known; an alias, since serde would read a reference from the text itself.
-type Name = &'static str;
+type KnownName = &'static str;
 
 /// Milliseconds of a day.
 const DAY_MS: f64 = 86_400_000.0;
 
 /// What the sessions of a project fetched, and what a memory would have made of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct FetchSummary {
     /// The agent's own sessions.
     pub sessions: u64,
     /// Their requests, with those of sub-agents.
@@ -41,13 +41,13 @@ pub struct Summary {
     pub resets: u64,
     /// By kind of source: what fetches found.
     #[serde(deserialize_with = "names::by_name")]
-    pub kinds: IndexMap<Name, Found>,
+    pub kinds: IndexMap<KnownName, FetchTally>,
     /// By lag in sessions: sources fetched again that are the same, and that have changed.
     #[serde(deserialize_with = "names::by_name")]
-    pub lags: IndexMap<Name, Again>,
+    pub lags: IndexMap<KnownName, Again>,
     /// By lag in days.
     #[serde(deserialize_with = "names::by_name")]
-    pub days: IndexMap<Name, Again>,
+    pub days: IndexMap<KnownName, Again>,
     /// What sources fetched again cost, in US dollars.
     pub again_usd: f64,
     /// What the sessions cost.
@@ -70,24 +70,24 @@ pub struct Summary {
 
 /// What fetches of a kind of source found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FetchTally {
     /// Something that no session had fetched.
-    pub new: Counted,
+    pub new: FetchCount,
     /// Another part of a file that an earlier session had fetched.
-    pub other_part: Counted,
+    pub other_part: FetchCount,
     /// What the same session had fetched, and its prompt still held.
-    pub again: Counted,
+    pub again: FetchCount,
     /// What the same session had fetched, and its harness had taken out since.
-    pub lost: Counted,
+    pub lost: FetchCount,
     /// What an earlier session had fetched, the same.
-    pub unchanged: Counted,
+    pub unchanged: FetchCount,
     /// What an earlier session had fetched, changed.
-    pub changed: Counted,
+    pub changed: FetchCount,
 }
 
 /// Fetches and their tokens, call and result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct FetchCount {
     /// How many there are.
     pub calls: u64,
     /// Their tokens.
@@ -114,10 +114,10 @@ pub struct Again {
 pub struct RateRow {
     /// The kind.
     #[serde(deserialize_with = "names::one")]
-    pub kind: Name,
+    pub kind: KnownName,
     /// The lag, in sessions.
     #[serde(deserialize_with = "names::one")]
-    pub lag: Name,
+    pub lag: KnownName,
     /// In the first half of the sessions: how many of how many.
     pub first: [u64; 2],
     /// In the second half.
@@ -176,33 +176,33 @@ pub struct MemoryNumbers {
     pub harms_from: Option<f64>,
     /// Whether it pays: `pays`, `harms`, `open`, or `cannot tell` where too little was fetched again.
     #[serde(deserialize_with = "names::one")]
-    pub verdict: Name,
+    pub verdict: KnownName,
 }
 
-impl Found {
+impl FetchTally {
     /// Returns the counts of what fetches found.
-    pub fn of(mut self, class: Class) -> Counted {
+    pub fn of(mut self, class: FetchClass) -> FetchCount {
         *self.of_mut(class)
     }
 
-    fn of_mut(&mut self, class: Class) -> &mut Counted {
+    fn of_mut(&mut self, class: FetchClass) -> &mut FetchCount {
         match class {
-            Class::New => &mut self.new,
-            Class::OtherPart => &mut self.other_part,
-            Class::Again => &mut self.again,
-            Class::Lost => &mut self.lost,
-            Class::Unchanged => &mut self.unchanged,
-            Class::Changed => &mut self.changed,
+            FetchClass::New => &mut self.new,
+            FetchClass::OtherPart => &mut self.other_part,
+            FetchClass::Again => &mut self.again,
+            FetchClass::Lost => &mut self.lost,
+            FetchClass::Unchanged => &mut self.unchanged,
+            FetchClass::Changed => &mut self.changed,
         }
     }
 
     /// Returns what fetches found again that earlier sessions had found.
-    pub fn rediscovered(&self) -> Counted {
+    pub fn rediscovered(&self) -> FetchCount {
         self.unchanged.and(self.changed)
     }
 }
 
-impl Counted {
+impl FetchCount {
     /// Returns both together.
     #[must_use]
     pub fn and(self, more: Self) -> Self {
@@ -233,7 +233,7 @@ impl RateRow {
 }
 
 /// Returns whether a fetch is of a source, and not the outcome of an action.
-fn is_of_source(stream: &Stream, seen: &Seen) -> bool {
+fn is_of_source(stream: &ProjectStream, seen: &FetchSeen) -> bool {
     stream.fetch(seen).kind != SourceKind::Action
 }
 
@@ -242,11 +242,11 @@ pub(super) fn usd(tokens: &TokenUse<f64>, rates: &Rates) -> f64 {
     expected(tokens, rates).unwrap_or_default()
 }
 
-impl Summary {
+impl FetchSummary {
     /// Nothing, of every kind and lag.
     fn empty() -> Self {
         Self {
-            kinds: SourceKind::ALL.iter().map(|it| (it.name(), Found::default())).collect(),
+            kinds: SourceKind::ALL.iter().map(|it| (it.name(), FetchTally::default())).collect(),
             lags: LAGS.iter().map(|it| (it.2, Again::default())).collect(),
             days: DAYS.iter().map(|it| (it.1, Again::default())).collect(),
             ..Self::default()
@@ -254,7 +254,7 @@ impl Summary {
     }
 
     /// Sums up a stream without a memory.
-    pub fn new(stream: &Stream, rates: &Rates) -> Self {
+    pub fn new(stream: &ProjectStream, rates: &Rates) -> Self {
         let mut all = Self {
             sessions: stream.n_sessions().into(),
             requests: stream.sessions.iter().map(|it| it.requests.len() as u64).sum(),
@@ -265,7 +265,7 @@ impl Summary {
         for seen in &stream.seen {
             let fetch = stream.fetch(seen);
             let counted = all.kinds.entry(fetch.kind.name()).or_default().of_mut(seen.class);
-            *counted = counted.and(Counted { calls: 1, tokens: fetch.tokens() });
+            *counted = counted.and(FetchCount { calls: 1, tokens: fetch.tokens() });
         }
         let has_file: Vec<bool> = stream.sessions.iter().map(|it| !it.memory_files.is_empty()).collect();
         for has in &has_file {
@@ -275,7 +275,7 @@ impl Summary {
         for seen in stream.probes().filter(|it| is_of_source(stream, it)) {
             let Some(lag) = seen.lag else { continue };
             let days = lag.ms as f64 / DAY_MS;
-            let is_same = seen.class == Class::Unchanged;
+            let is_same = seen.class == FetchClass::Unchanged;
             let one = Again { unchanged: is_same.into(), changed: (!is_same).into(), ..Again::default() };
             all.lags[lag_of(lag.sessions)].add(&one);
             all.days[DAYS.iter().position(|it| days < it.0).unwrap_or(DAYS.len() - 1)].add(&one);
@@ -285,7 +285,7 @@ impl Summary {
             lags.push((days, is_same));
         }
         all.half_life_days = half_life(&lags).filter(|_| lags.len() as u64 >= PROBES_MIN);
-        let row = |((kind, lag), [first, second]): ((SourceKind, usize), [Rate; 2])| RateRow {
+        let row = |((kind, lag), [first, second]): ((SourceKind, usize), [RefetchRate; 2])| RateRow {
             kind: kind.name(),
             lag: LAGS[lag].2,
             first: [first.again, first.of],
@@ -307,7 +307,7 @@ impl Summary {
     }
 
     /// Adds what a memory told, by lag.
-    pub fn with_lags(mut self, played: &Played) -> Self {
+    pub fn with_lags(mut self, played: &PlayedHistory) -> Self {
         for (own, [fresh, stale]) in self.lags.values_mut().zip(played.by_lag) {
             own.add(&Again { fresh, stale, ..Again::default() });
         }
@@ -315,14 +315,14 @@ impl Summary {
     }
 
     /// Returns what was fetched again of sources.
-    pub fn rediscovered(&self) -> Counted {
-        self.found(Class::Unchanged).and(self.found(Class::Changed))
+    pub fn rediscovered(&self) -> FetchCount {
+        self.found(FetchClass::Unchanged).and(self.found(FetchClass::Changed))
     }
 
     /// Returns what fetches of sources found.
-    pub fn found(&self, class: Class) -> Counted {
+    pub fn found(&self, class: FetchClass) -> FetchCount {
         let of_sources = self.kinds.iter().filter(|it| *it.0 != SourceKind::Action.name());
-        of_sources.fold(Counted::default(), |sum, it| sum.and(it.1.of(class)))
+        of_sources.fold(FetchCount::default(), |sum, it| sum.and(it.1.of(class)))
     }
 
     /// Adds the sessions of another project under the same policy.
@@ -335,7 +335,7 @@ impl Summary {
         self.resets += more.resets;
         for (kind, found) in &more.kinds {
             let own = self.kinds.entry(kind).or_default();
-            Class::ALL.iter().for_each(|it| *own.of_mut(*it) = own.of(*it).and(found.of(*it)));
+            FetchClass::ALL.iter().for_each(|it| *own.of_mut(*it) = own.of(*it).and(found.of(*it)));
         }
         for (own, more) in [(&mut self.lags, &more.lags), (&mut self.days, &more.days)] {
             more.iter().for_each(|(name, it)| own.entry(name).or_default().add(it));
@@ -431,8 +431,8 @@ pub(super) fn verdict(probes: u64, [low, high]: [f64; 2]) -> &'static str {
 }
 
 /// Returns what all that was fetched again unchanged cost.
-fn unchanged_usd(stream: &Stream, rates: &Rates) -> f64 {
-    let same = stream.probes().filter(|it| it.class == Class::Unchanged && is_of_source(stream, it));
+fn unchanged_usd(stream: &ProjectStream, rates: &Rates) -> f64 {
+    let same = stream.probes().filter(|it| it.class == FetchClass::Unchanged && is_of_source(stream, it));
     same.map(|it| usd(&floats(&it.cost), rates)).fold(0.0, |sum, it| sum + it)
 }
 
@@ -461,20 +461,20 @@ fn half_life(found: &[(f64, bool)]) -> Option<f64> {
 
 /// Returns what is told beside the bill of a memory, from what it came to with and without.
 pub(super) fn memory(
-    played: &Played,
-    stream: &Stream,
-    numbers: &Numbers,
+    played: &PlayedHistory,
+    stream: &ProjectStream,
+    numbers: &HistoryNumbers,
     (trusts, notes_actions): (f64, bool),
     (rates, net_usd, net_interval): (&Rates, f64, [f64; 2]),
 ) -> MemoryNumbers {
     let of = |it: &TokenUse| usd(&floats(it), rates);
-    let of_answered = |it: &Answered| of(&it.cost);
+    let of_answered = |it: &FetchBill| of(&it.cost);
     // What is carried may be less of one kind and more of another: each is priced, whichever sign it has.
     let carried_usd = signed_usd(&play::expected(&played.carried), rates);
     let written_usd = of(&played.written);
     let topics_usd = usd(&played.topics, rates);
     let [fresh_usd, stale_usd] = [of_answered(&played.fresh), of_answered(&played.stale)];
-    let counts = |it: &&Seen| is_of_source(stream, it) || notes_actions;
+    let counts = |it: &&FetchSeen| is_of_source(stream, it) || notes_actions;
     let probes = stream.probes().filter(counts).count() as u64;
     let share = |n: u64| if probes == 0 { 0.0 } else { trusts * n as f64 / probes as f64 };
     let factor = numbers.stale.fetches;

@@ -3,21 +3,21 @@
 
 use indexmap::IndexMap;
 
-use super::Summary;
-use super::stream::{Class, LAGS};
-use super::summary::{Again, Counted, DAYS, MemoryNumbers, PROBES_MIN, RateRow};
+use super::FetchSummary;
+use super::stream::{FetchClass, LAGS};
+use super::summary::{Again, DAYS, FetchCount, MemoryNumbers, PROBES_MIN, RateRow};
 use crate::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
-use crate::grid::{Grid, Kind, Of};
+use crate::grid::{CellKind, Grid, Of};
 use crate::input::policy::memory::SourceKind;
 use crate::input::suite::Reference;
 use crate::measure::{Statistic, is_open};
-use crate::take::{Curve, Curves, Places, Run};
+use crate::take::{Curve, CurvePlaces, Curves, Run};
 
 /// A run with what is told of its history.
-type Told<'r> = (&'r Run, &'r Summary);
+type HistoryRow<'r> = (&'r Run, &'r FetchSummary);
 
 /// A project, a memory, and what it is worth there.
-type Remembered<'r> = (&'r str, &'r str, &'r MemoryNumbers);
+type MemoryWorth<'r> = (&'r str, &'r str, &'r MemoryNumbers);
 
 /// What the sum of several projects is called.
 const ALL: &str = "all";
@@ -27,7 +27,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let told = told(runs);
     let Some(first) = told.first().map(|it| it.0.policy.as_str()) else { return Vec::new() };
     // What was fetched again is the same whatever the memory.
-    let projects: Vec<Told<'_>> = told.iter().filter(|it| it.0.policy == first).copied().collect();
+    let projects: Vec<HistoryRow<'_>> = told.iter().filter(|it| it.0.policy == first).copied().collect();
     let all = sum(projects.iter().map(|it| it.1)).unwrap_or_default();
     let mut grids = vec![rediscovery(&projects, &all), kinds(&all), lags(&all)];
     grids.extend(verdicts(&told, &projects, &all));
@@ -61,7 +61,7 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
         let numbers = sum.lags.values().map(|it| share(it.stale, it.fresh + it.stale)).collect();
         Some(curve(policy, numbers))
     });
-    let again = |of: &Summary| -> Vec<Option<Statistic>> {
+    let again = |of: &FetchSummary| -> Vec<Option<Statistic>> {
         let rows = |lag: &str| {
             of.rates.iter().filter(|it| it.lag == lag).fold([0; 2], |sum, it| {
                 [sum[0] + it.first[0] + it.second[0], sum[1] + it.first[1] + it.second[1]]
@@ -71,7 +71,7 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     };
     let places: Vec<String> = all.lags.keys().map(|it| (*it).to_owned()).collect();
     let drawn = |title: &str, curves: Vec<Curve>| Curves {
-        axis: Places::Lag,
+        axis: CurvePlaces::Lag,
         title: title.to_owned(),
         subject: told.first().map(|it| it.0.profile.clone()).unwrap_or_default(),
         places: places.clone(),
@@ -84,12 +84,12 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
     ]
 }
 
-fn told<'r>(runs: &[&'r Run]) -> Vec<Told<'r>> {
-    runs.iter().filter_map(|run| Some((*run, run.found::<Summary>()?))).collect()
+fn told<'r>(runs: &[&'r Run]) -> Vec<HistoryRow<'r>> {
+    runs.iter().filter_map(|run| Some((*run, run.found::<FetchSummary>()?))).collect()
 }
 
 /// Adds up what is told of several projects.
-fn sum<'s>(mut all: impl Iterator<Item = &'s Summary>) -> Option<Summary> {
+fn sum<'s>(mut all: impl Iterator<Item = &'s FetchSummary>) -> Option<FetchSummary> {
     let mut sum = all.next()?.clone();
     let mut n = 1;
     for it in all {
@@ -100,16 +100,16 @@ fn sum<'s>(mut all: impl Iterator<Item = &'s Summary>) -> Option<Summary> {
     Some(sum)
 }
 
-fn of_policy(told: &[Told<'_>], policy: &str) -> Option<Summary> {
+fn of_policy(told: &[HistoryRow<'_>], policy: &str) -> Option<FetchSummary> {
     sum(told.iter().filter(|it| it.0.policy == policy).map(|one| one.1))
 }
 
 /// Returns how much of the sessions of each project is rediscovery.
-fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
-    type Named<'s> = (&'s str, &'s Summary);
-    let count = |it: &Summary, class| thousands(it.found(class).calls);
-    let fetched = |it: &Summary, of: fn(&Counted) -> u64| {
-        Class::ALL.iter().map(|class| of(&it.found(*class))).sum::<u64>()
+fn rediscovery(projects: &[HistoryRow<'_>], all: &FetchSummary) -> Grid {
+    type Named<'s> = (&'s str, &'s FetchSummary);
+    let count = |it: &FetchSummary, class| thousands(it.found(class).calls);
+    let fetched = |it: &FetchSummary, of: fn(&FetchCount) -> u64| {
+        FetchClass::ALL.iter().map(|class| of(&it.found(*class))).sum::<u64>()
     };
     let columns: [Of<'_, Named<'_>>; 18] = [
         ("project", &|(project, _)| (*project).to_owned()),
@@ -117,13 +117,13 @@ fn rediscovery(projects: &[Told<'_>], all: &Summary) -> Grid {
         ("requests", &|(_, it)| thousands(it.requests)),
         ("resets", &|(_, it)| thousands(it.resets)),
         ("fetches", &|(_, it)| thousands(fetched(it, |found| found.calls))),
-        ("new", &|(_, it)| count(it, Class::New)),
-        ("other part", &|(_, it)| count(it, Class::OtherPart)),
-        ("in session: again", &|(_, it)| count(it, Class::Again)),
-        ("after a reset", &|(_, it)| count(it, Class::Lost)),
+        ("new", &|(_, it)| count(it, FetchClass::New)),
+        ("other part", &|(_, it)| count(it, FetchClass::OtherPart)),
+        ("in session: again", &|(_, it)| count(it, FetchClass::Again)),
+        ("after a reset", &|(_, it)| count(it, FetchClass::Lost)),
         ("rediscovered", &|(_, it)| thousands(it.rediscovered().calls)),
-        ("unchanged", &|(_, it)| count(it, Class::Unchanged)),
-        ("changed", &|(_, it)| count(it, Class::Changed)),
+        ("unchanged", &|(_, it)| count(it, FetchClass::Unchanged)),
+        ("changed", &|(_, it)| count(it, FetchClass::Changed)),
         ("own change", &|(_, it)| thousands(it.own_changes)),
         ("tokens", &|(_, it)| thousands(it.rediscovered().tokens)),
         ("of fetched", &|(_, it)| {
@@ -149,7 +149,7 @@ fn share(part: f64, of: f64) -> String {
 }
 
 /// Returns what the fetches of each kind of source found.
-fn kinds(all: &Summary) -> Grid {
+fn kinds(all: &FetchSummary) -> Grid {
     let headings = [
         "kind",
         "new",
@@ -161,7 +161,7 @@ fn kinds(all: &Summary) -> Grid {
         "rediscovered tokens",
     ];
     let rows = all.kinds.iter().map(|(kind, it)| {
-        let counts = Class::ALL.iter().map(|class| thousands(it.of(*class).calls));
+        let counts = FetchClass::ALL.iter().map(|class| thousands(it.of(*class).calls));
         let tokens = thousands(it.rediscovered().tokens);
         std::iter::once((*kind).to_owned()).chain(counts).chain([tokens]).collect::<Vec<_>>()
     });
@@ -174,7 +174,7 @@ fn kinds(all: &Summary) -> Grid {
 }
 
 /// Returns how much had changed, by lag.
-fn lags(all: &Summary) -> Grid {
+fn lags(all: &FetchSummary) -> Grid {
     let row = |(lag, it): (String, &Again)| {
         let n = it.n();
         let said = if n < PROBES_MIN { "cannot tell".to_owned() } else { share(it.changed as f64, n as f64) };
@@ -188,8 +188,8 @@ fn lags(all: &Summary) -> Grid {
 }
 
 /// Returns what each memory would make of it, in each project and in all.
-fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
-    let columns: [Of<'_, Remembered<'_>>; 17] = [
+fn memories(told: &[HistoryRow<'_>], has_sum: bool) -> Option<Grid> {
+    let columns: [Of<'_, MemoryWorth<'_>>; 17] = [
         ("project", &|(project, ..)| (*project).to_owned()),
         ("memory", &|(_, memory, _)| (*memory).to_owned()),
         ("known", &|(.., it)| thousands(it.fresh + it.stale)),
@@ -208,9 +208,9 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
         ("says", &|(.., it)| it.verdict.to_owned()),
         ("harms from", &|(.., it)| it.harms_from.map_or_else(|| NONE.to_owned(), percent)),
     ];
-    let sums: Vec<(&str, Summary)> =
+    let sums: Vec<(&str, FetchSummary)> =
         policies(told).into_iter().filter_map(|it| Some((it, of_policy(told, it)?))).collect();
-    let rows: Vec<Remembered<'_>> = if has_sum {
+    let rows: Vec<MemoryWorth<'_>> = if has_sum {
         let in_all = sums.iter().filter_map(|(policy, it)| Some((ALL, *policy, it.memory.as_ref()?)));
         in_all.chain(cheapest(told)).collect()
     } else {
@@ -227,14 +227,14 @@ fn memories(told: &[Told<'_>], has_sum: bool) -> Option<Grid> {
 }
 
 /// Returns the memories of runs that have one.
-fn remembered<'t>(told: &'t [Told<'_>]) -> impl Iterator<Item = Remembered<'t>> {
+fn remembered<'t>(told: &'t [HistoryRow<'_>]) -> impl Iterator<Item = MemoryWorth<'t>> {
     told.iter()
         .filter_map(|(run, it)| Some((run.scenario.as_str(), run.policy.as_str(), it.memory.as_ref()?)))
 }
 
 /// Returns of each project the run whose memory costs least.
-fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<Remembered<'t>> {
-    let mut best: IndexMap<&str, Remembered<'t>> = IndexMap::new();
+fn cheapest<'t>(told: &'t [HistoryRow<'_>]) -> Vec<MemoryWorth<'t>> {
+    let mut best: IndexMap<&str, MemoryWorth<'t>> = IndexMap::new();
     for (run, it) in told.iter().filter(|it| is_told_of(it.1, 2)) {
         let Some(memory) = &it.memory else { continue };
         let own = (run.scenario.as_str(), run.policy.as_str(), memory);
@@ -247,7 +247,7 @@ fn cheapest<'t>(told: &'t [Told<'_>]) -> Vec<Remembered<'t>> {
 }
 
 /// Says in words whether a memory pays, in each project and in all.
-fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<Grid> {
+fn verdicts(told: &[HistoryRow<'_>], projects: &[HistoryRow<'_>], all: &FetchSummary) -> Option<Grid> {
     let of_project = |project: &str| {
         let own = told.iter().filter(|it| it.0.scenario == project);
         own.filter_map(|(run, it)| Some((run.policy.clone(), it.memory.clone()?))).collect::<Vec<_>>()
@@ -265,11 +265,11 @@ fn verdicts(told: &[Told<'_>], projects: &[Told<'_>], all: &Summary) -> Option<G
     let grid = |rows: Vec<[String; 3]>| {
         Grid::new("Does a memory pay?", 1, &["project", "says", "why"], rows.into_iter().map(Vec::from))
     };
-    (!rows.is_empty()).then(|| grid(rows).with(Kind::Text, &[1, 2]))
+    (!rows.is_empty()).then(|| grid(rows).with(CellKind::Text, &[1, 2]))
 }
 
 /// Returns whether a project has a row of its own where memories are told of: in a single session nothing is fetched again.
-fn is_told_of(of: &Summary, n_projects: usize) -> bool {
+fn is_told_of(of: &FetchSummary, n_projects: usize) -> bool {
     of.sessions > 1 || n_projects == 1
 }
 
@@ -308,7 +308,7 @@ fn said(project: &str, memories: &[(String, MemoryNumbers)], probes: u64) -> Opt
 }
 
 /// Returns the policies of some runs, each once.
-fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
+fn policies<'r>(told: &[HistoryRow<'r>]) -> Vec<&'r str> {
     let mut policies: Vec<&str> = told.iter().map(|it| it.0.policy.as_str()).collect();
     policies.sort_unstable();
     policies.dedup();
@@ -316,7 +316,7 @@ fn policies<'r>(told: &[Told<'r>]) -> Vec<&'r str> {
 }
 
 /// Returns how well the first half of the sessions tells what the second fetches again.
-fn rates(all: &Summary) -> Option<Grid> {
+fn rates(all: &FetchSummary) -> Option<Grid> {
     let said = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Of<'_, &RateRow>; 10] = [
         ("kind", &|it| it.kind.to_owned()),
@@ -353,9 +353,9 @@ fn scored(row: &RateRow) -> String {
 }
 
 /// Returns what is seen of memory files: observations, of which nothing follows about causes.
-fn files(projects: &[Told<'_>], all: &Summary) -> Vec<Grid> {
+fn files(projects: &[HistoryRow<'_>], all: &FetchSummary) -> Vec<Grid> {
     let headings = ["project", "file", "tokens seen", "USD if in every prompt", "spares at most USD"];
-    let row = |(run, it): &Told<'_>| {
+    let row = |(run, it): &HistoryRow<'_>| {
         let file = it.memory_file.as_ref()?;
         let costs = [file.usd, file.spares_at_most_usd].map(|it| fixed(it, 2));
         let front = [run.scenario.clone(), file.name.clone(), thousands(file.tokens)];

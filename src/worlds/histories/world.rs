@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::assumed::{self, Numbers};
-use super::play::{Placed, Played, Player, Trust};
+use super::assumed::{self, HistoryNumbers};
+use super::play::{HistoryPlayer, NoteTrust, PlacedMemory, PlayedHistory};
 use super::rows::FetchRow;
 use super::summary::{self, MemoryNumbers};
-use super::{Session, Stream, Summary, found, generate};
+use super::{FetchSummary, ProjectSession, ProjectStream, found, generate};
 use crate::diag::{Code, Diagnostic};
 use crate::input::policy::memory::{SourceKind, SourceMemory};
 use crate::input::profile::written::RecoveryPrice;
-use crate::input::scenario::{HistorySource, Load as Form};
+use crate::input::scenario::{HistorySource, LoadSpec as Form};
 use crate::input::{Policy, Profile};
 use crate::ledger::Outcome;
 use crate::measure::{Beside, Tally};
@@ -18,16 +18,17 @@ use crate::price::{Models, PriceIndex};
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
-    Cell, Findings, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order, of_run,
+    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    of_run,
 };
 use crate::worlds::Registered;
 
 /// What histories read of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     sources: true,
     is_of_memories: true,
     words: ["reads `memory.sources`", "histories/file"],
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 /// Histories.
@@ -37,11 +38,13 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
     make: |scenario, _| {
         let Form::History(load) = &scenario.load else { return None };
         let HistorySource::Generated(made) = &load.from else { return None };
-        let numbers = Numbers::declared().with(&load.numbers).unwrap_or_else(|_| Numbers::declared().clone());
-        let stream = Stream::new(generate::sessions(made));
-        Some(Ok(vec![Arc::new(History::new(&scenario.name, scenario.seed, numbers, stream)) as _]))
+        let numbers = HistoryNumbers::declared()
+            .with(&load.numbers)
+            .unwrap_or_else(|_| HistoryNumbers::declared().clone());
+        let stream = ProjectStream::new(generate::sessions(made));
+        Some(Ok(vec![Arc::new(ProjectHistory::new(&scenario.name, scenario.seed, numbers, stream)) as _]))
     },
-    numbers: || Numbers::declared().names().iter().map(|it| format!("history.{it}")).collect(),
+    numbers: || HistoryNumbers::declared().names().iter().map(|it| format!("history.{it}")).collect(),
     rows: || vec![("`--rows probes` of histories: one fetch", heads::<FetchRow>())],
     findings: Some(&found::KIND),
     ..Registered::NEW
@@ -49,21 +52,21 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
 
 /// The sessions of one project or user.
 #[derive(Debug)]
-pub struct History {
+pub struct ProjectHistory {
     name: String,
     seed: Seed,
-    numbers: Numbers,
-    stream: Stream,
+    numbers: HistoryNumbers,
+    stream: ProjectStream,
     /// What a reader must know of how it was read.
     notes: Vec<String>,
 }
 
 /// What a memory came to, with what is noted at each end of its interval: low, declared, high.
-struct AtEnds([Played; 3]);
+struct NotedEnds([PlayedHistory; 3]);
 
-impl History {
+impl ProjectHistory {
     /// Takes sessions.
-    pub fn new(name: &str, seed: u64, numbers: Numbers, stream: Stream) -> Self {
+    pub fn new(name: &str, seed: u64, numbers: HistoryNumbers, stream: ProjectStream) -> Self {
         Self { name: name.to_owned(), seed: Seed(seed), numbers, stream, notes: Vec::new() }
     }
 
@@ -71,19 +74,19 @@ impl History {
     /// scenario.
     pub fn all(
         (name, seed): (&str, u64),
-        numbers: &Numbers,
-        sessions: Vec<(String, Session)>,
+        numbers: &HistoryNumbers,
+        sessions: Vec<(String, ProjectSession)>,
         notes: Vec<String>,
     ) -> Vec<Arc<dyn World>> {
-        let mut groups: indexmap::IndexMap<String, Vec<Session>> = indexmap::IndexMap::new();
+        let mut groups: indexmap::IndexMap<String, Vec<ProjectSession>> = indexmap::IndexMap::new();
         for (group, session) in sessions {
             groups.entry(group).or_default().push(session);
         }
         groups.sort_unstable_keys();
         let mut notes = Some(notes);
-        let one = |(group, sessions): (String, Vec<Session>)| {
+        let one = |(group, sessions): (String, Vec<ProjectSession>)| {
             let history =
-                Self::new(&Self::name_of(name, &group), seed, numbers.clone(), Stream::new(sessions));
+                Self::new(&Self::name_of(name, &group), seed, numbers.clone(), ProjectStream::new(sessions));
             Arc::new(Self { notes: notes.take().unwrap_or_default(), ..history }) as _
         };
         groups.into_iter().map(one).collect()
@@ -96,27 +99,27 @@ impl History {
     }
 
     /// Returns what plays memories under the profiles of a load.
-    fn player(&self, load: &Load) -> Player<'_> {
+    fn player(&self, load: &Load) -> HistoryPlayer<'_> {
         let is_flat = |it: &Profile| it.prices.flat().is_some();
         let summarisers = load.policies.iter().filter_map(|it| it.summariser());
         let keeps_rows = !load.profiles.iter().chain(summarisers).all(is_flat);
-        Player { stream: &self.stream, numbers: &self.numbers, seed: self.seed, keeps_rows }
+        HistoryPlayer { stream: &self.stream, numbers: &self.numbers, seed: self.seed, keeps_rows }
     }
 
     /// Plays each policy.
-    fn played(&self, load: &Load) -> Vec<AtEnds> {
+    fn played(&self, load: &Load) -> Vec<NotedEnds> {
         let player = self.player(load);
         let ends = self.numbers.ends("write.takes");
         in_order(load.policies.len(), |at| {
-            AtEnds(ends.map(|takes| player.play(Placed::of(&load.policies[at]), takes)))
+            NotedEnds(ends.map(|takes| player.play(PlacedMemory::of(&load.policies[at]), takes)))
         })
     }
 
     /// Prices a play with what an agent makes of it.
     fn tally(
         &self,
-        played: &Played,
-        trust: Trust,
+        played: &PlayedHistory,
+        trust: NoteTrust,
         policy: &Policy,
         profile: &Profile,
         beside: Beside,
@@ -136,13 +139,13 @@ impl History {
 
     /// Returns how likely an agent goes by a policy's notes: low, declared, high.
     fn trust(&self, spec: &SourceMemory) -> [f64; 3] {
-        self.numbers.ends(Numbers::trust(spec.write.keeps))
+        self.numbers.ends(HistoryNumbers::trust(spec.write.keeps))
     }
 
     /// Returns the cost in US dollars at the ends of all that is assumed, the lowest and the highest, if prices are known.
     fn interval(
         &self,
-        played: &AtEnds,
+        played: &NotedEnds,
         spec: &SourceMemory,
         policy: &Policy,
         profile: &Profile,
@@ -151,7 +154,7 @@ impl History {
         for end in &played.0 {
             for trusts in self.trust(spec) {
                 for stale_fetches in self.numbers.ends("stale.fetches") {
-                    let trust = Trust { trusts, stale_fetches };
+                    let trust = NoteTrust { trusts, stale_fetches };
                     let usd = self.tally(end, trust, policy, profile, Beside::default()).costs.total()?;
                     let [low, high] = interval.unwrap_or([usd; 2]);
                     interval = Some([low.min(usd), high.max(usd)]);
@@ -162,17 +165,23 @@ impl History {
     }
 
     /// Returns the numbers of a run.
-    fn run(&self, load: &Load, cell: Cell, played: &AtEnds, without: &Played) -> (Tally, Summary) {
+    fn run(
+        &self,
+        load: &Load,
+        cell: Cell,
+        played: &NotedEnds,
+        without: &PlayedHistory,
+    ) -> (Tally, FetchSummary) {
         let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
         let rates = profile.prices.usual();
-        let summary = Summary::new(&self.stream, rates).with_lags(&played.0[1]);
+        let summary = FetchSummary::new(&self.stream, rates).with_lags(&played.0[1]);
         let Some(spec) = policy.source_memory() else {
-            let trust = Trust { trusts: 0.0, stale_fetches: 1.0 };
+            let trust = NoteTrust { trusts: 0.0, stale_fetches: 1.0 };
             return (self.tally(&played.0[1], trust, policy, profile, Beside::default()), summary);
         };
-        let trust = Trust { trusts: self.trust(spec)[1], stale_fetches: self.numbers.stale.fetches };
+        let trust = NoteTrust { trusts: self.trust(spec)[1], stale_fetches: self.numbers.stale.fetches };
         let declared = self.tally(&played.0[1], trust, policy, profile, Beside::default());
-        let none = Trust { trusts: 0.0, stale_fetches: 1.0 };
+        let none = NoteTrust { trusts: 0.0, stale_fetches: 1.0 };
         let bare = self.tally(without, none, policy, profile, Beside::default()).costs.total();
         let rest = declared.costs.total().map(|it| it - declared.costs.recovery);
         let ends = self.interval(played, spec, policy, profile);
@@ -186,16 +195,16 @@ impl History {
         let told = (trust.trusts, spec.write.notes(SourceKind::Action));
         let memory: MemoryNumbers =
             summary::memory(&played.0[1], &self.stream, &self.numbers, told, (rates, net_usd, net_interval));
-        (tally, Summary { memory: Some(memory), ..summary })
+        (tally, FetchSummary { memory: Some(memory), ..summary })
     }
 }
 
-impl World for History {
+impl World for ProjectHistory {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 
@@ -271,14 +280,14 @@ impl World for History {
             let it = &played[policy].0[1];
             let spec = load.policies[policy].source_memory();
             let trusts = spec.map_or(0.0, |it| self.trust(it)[1]);
-            let trust = Trust { trusts, stale_fetches: self.numbers.stale.fetches };
+            let trust = NoteTrust { trusts, stale_fetches: self.numbers.stale.fetches };
             let rates = load.profiles.first().map(|it| *it.prices.usual()).unwrap_or_default();
-            let summary = Summary::new(&self.stream, &rates);
+            let summary = FetchSummary::new(&self.stream, &rates);
             let memory = spec.map(|spec| {
                 let told = (trusts, spec.write.notes(SourceKind::Action));
                 summary::memory(it, &self.stream, &self.numbers, told, (&rates, 0.0, [0.0; 2]))
             });
-            let remembered = Summary { memory, ..summary };
+            let remembered = FetchSummary { memory, ..summary };
             Unpriced {
                 trials: vec![(
                     it.sums(trust),

@@ -12,49 +12,48 @@ use crate::input::scenario::{Conversations, Random};
 use crate::quantity::{Decimal, Tokens, saturated};
 use crate::rng::{Cpython, Seed, StrHash};
 use crate::timeline::Kind;
-use crate::timeline::facts::{DrawSource, FactIx, Form};
+use crate::timeline::facts::{DrawSource, FactForm, FactIx};
 use crate::timeline::scripted::{self, narrow};
 use crate::timeline::{NewItem, Timeline};
 
 use needles::{Category, Needle};
-use trial::Writer;
+use trial::TrialWriter;
 
-pub use trial::{Message, Step, Trial};
+pub use trial::{Dialogue, MessageStep, TrialMessage};
 
 /// A checked load of conversations.
 #[derive(Clone, Debug)]
-pub struct Conversation {
+pub struct ConversationLoad {
     scenario: Scenario,
     lengths: Vec<u64>,
     trials: u64,
-    needle_density: Share,
+    needle_density: NumberShare,
     implicit_ratio: f64,
-    budget_ratio: Share,
+    budget_ratio: NumberShare,
     message_ms: i64,
     chars_per_token: Decimal,
     n_domains: u64,
     categories: Vec<Category>,
     category_names: Arc<[String]>,
-    source: Source,
+    source: TrialRandom,
 }
 
 /// The random generator.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum TrialRandom {
     Named(Seed),
     Cpython(u64, StrHash),
 }
 
-/// A share of a number.
 #[derive(Clone, Copy, Debug)]
-enum Share {
+enum NumberShare {
     /// Exact, rounded down.
     Exact(Decimal),
     /// As CPython's `int(number * share)`: 0.29 of 100 is 28.
     Float(f64),
 }
 
-impl Share {
+impl NumberShare {
     fn new(share: f64, random: Random) -> Self {
         match random {
             Random::Named => Self::Exact(Decimal::from_f64(share).unwrap_or_default()),
@@ -70,31 +69,29 @@ impl Share {
     }
 }
 
-/// A fact in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct FactInWords {
     /// Its key, unique in its conversation.
     pub key: String,
-    /// Its value.
     pub value: String,
 }
 
-impl Conversation {
+impl ConversationLoad {
     /// Prepares a scenario's load of conversations.
     pub fn new(scenario: &Scenario, spec: &Conversations) -> Self {
         let source = match spec.random {
-            Random::Named => Source::Named(Seed(scenario.seed)),
+            Random::Named => TrialRandom::Named(Seed(scenario.seed)),
             Random::Cpython => {
-                Source::Cpython(scenario.seed, StrHash::new(spec.hash_seed.unwrap_or_default()))
+                TrialRandom::Cpython(scenario.seed, StrHash::new(spec.hash_seed.unwrap_or_default()))
             }
         };
         Self {
             scenario: scenario.clone(),
             lengths: spec.lengths.clone(),
             trials: spec.trials,
-            needle_density: Share::new(spec.needle_density, spec.random),
+            needle_density: NumberShare::new(spec.needle_density, spec.random),
             implicit_ratio: spec.implicit_ratio,
-            budget_ratio: Share::new(spec.context_budget_ratio, spec.random),
+            budget_ratio: NumberShare::new(spec.context_budget_ratio, spec.random),
             message_ms: saturated(spec.message_seconds.saturating_mul(1_000)),
             chars_per_token: scripted::begin(scenario).finish().chars_per_token,
             n_domains: spec.domains.len() as u64,
@@ -143,17 +140,17 @@ impl Conversation {
     }
 
     /// Generates one conversation; all of one length precede all of the next.
-    pub fn trial(&self, index: usize) -> Trial {
+    pub fn trial(&self, index: usize) -> Dialogue {
         let index = index as u64;
         let (nth, trial) = (index / self.trials, index % self.trials);
         let length = usize::try_from(nth).ok().and_then(|it| self.lengths.get(it)).copied().unwrap_or(1);
         let n_needles = self.needle_density.of(length).max(1);
-        let mut writer = Writer::new(self, length, n_needles);
+        let mut writer = TrialWriter::new(self, length, n_needles);
         let draws = match self.source {
-            Source::Named(seed) => {
+            TrialRandom::Named(seed) => {
                 self.named(seed.child("conversation", length).child("trial", trial), n_needles, &mut writer)
             }
-            Source::Cpython(seed, hash) => {
+            TrialRandom::Cpython(seed, hash) => {
                 let seed = u128::from(seed) + u128::from(length) * 1_000 + u128::from(trial);
                 self.sequential(Cpython::new(seed), hash, n_needles, &mut writer)
             }
@@ -162,7 +159,7 @@ impl Conversation {
     }
 
     /// Draws a conversation from named streams: each message depends only on its own index.
-    fn named(&self, seed: Seed, n_needles: u64, writer: &mut Writer) -> DrawSource {
+    fn named(&self, seed: Seed, n_needles: u64, writer: &mut TrialWriter) -> DrawSource {
         let mut places = seed.stream("places", 0).draw();
         let (mut messages, mut needles) = (seed.stream("turn", 0), seed.stream("needle", 0));
         let (length, mut left) = (writer.length(), n_needles);
@@ -171,8 +168,11 @@ impl Conversation {
             if left > 0 && places.next_below(length - index) < left {
                 left -= 1;
                 let mut dice = needles.draw();
-                let form =
-                    if dice.next_unit() < self.implicit_ratio { Form::Implicit } else { Form::Explicit };
+                let form = if dice.next_unit() < self.implicit_ratio {
+                    FactForm::Implicit
+                } else {
+                    FactForm::Explicit
+                };
                 let needle = Needle::drawn(&self.categories, &mut dice, index);
                 words += needle.words(&self.categories, form, dice.next_below(needles::TEMPLATES));
                 writer.plant(needle, form);
@@ -189,7 +189,7 @@ impl Conversation {
         mut dice: Cpython,
         hash: StrHash,
         n_needles: u64,
-        writer: &mut Writer,
+        writer: &mut TrialWriter,
     ) -> DrawSource {
         dice.below(self.n_domains);
         let length = writer.length();
@@ -200,12 +200,13 @@ impl Conversation {
         for (index, has_needle) in (0..length).zip(is_place) {
             let (kind, mut words) = filler::sequential(&mut dice);
             if has_needle {
-                let form = if dice.unit() < self.implicit_ratio { Form::Implicit } else { Form::Explicit };
+                let form =
+                    if dice.unit() < self.implicit_ratio { FactForm::Implicit } else { FactForm::Explicit };
                 let needle = Needle::sequential(&self.categories, &mut dice, index);
                 let suffix = needle.suffix(&self.categories);
                 let template = match form {
-                    Form::Explicit => 0,
-                    Form::Implicit => {
+                    FactForm::Explicit => 0,
+                    FactForm::Implicit => {
                         let key = with_digest(needle.name(&self.categories), suffix);
                         hash.of(&key).rem_euclid(needles::TEMPLATES.cast_signed()).cast_unsigned()
                     }
@@ -219,20 +220,20 @@ impl Conversation {
     }
 
     /// Spells a fact of one of its conversations, or returns nothing if there is no such fact.
-    pub fn spell(&self, trial: &Trial, fact: FactIx) -> Option<Said> {
+    pub fn spell(&self, trial: &Dialogue, fact: FactIx) -> Option<FactInWords> {
         let needle = trial.needle(fact)?;
         let name = needle.name(&self.categories);
         let key = match self.source {
-            Source::Named(_) => format!("{name}_{}", needle.message),
-            Source::Cpython(..) => with_digest(name, needle.suffix(&self.categories)),
+            TrialRandom::Named(_) => format!("{name}_{}", needle.message),
+            TrialRandom::Cpython(..) => with_digest(name, needle.suffix(&self.categories)),
         };
-        Some(Said { key, value: needle.value(&self.categories) })
+        Some(FactInWords { key, value: needle.value(&self.categories) })
     }
 
     /// Makes the timeline of one of its conversations.
-    pub fn timeline(&self, trial: &Trial) -> Timeline {
+    pub fn timeline(&self, trial: &Dialogue) -> Timeline {
         let mut builder = scripted::begin(&self.scenario);
-        let item = |message: &Message| NewItem::plain(message.kind, message.tokens);
+        let item = |message: &TrialMessage| NewItem::plain(message.kind, message.tokens);
         for step in &trial.steps {
             let [users, reply, results] =
                 step.messages(trial).map(|it| it.iter().map(item).collect::<Vec<_>>());
@@ -261,6 +262,6 @@ fn with_digest(name: &str, digest: [u8; 3]) -> String {
 }
 
 /// Returns a message of so many words.
-fn message(kind: Kind, words: u64) -> Message {
-    Message { kind, tokens: narrow(words) }
+fn message(kind: Kind, words: u64) -> TrialMessage {
+    TrialMessage { kind, tokens: narrow(words) }
 }

@@ -1,9 +1,9 @@
 //! Retention as findings of a run: its numbers, its columns, and what it costs.
 
-use super::trial::{Hits, Trial};
+use super::trial::{LoadTrial, NeedleHits};
 use super::{Retention, tables};
 use crate::measure::Statistic;
-use crate::row::{Column, Head, Value, columns, fields, heads, listed, numbers};
+use crate::row::{Head, RowColumn, Value, columns, fields, heads, listed, numbers};
 use crate::take::{Findings, FindingsKind, Number, Run};
 
 /// What is found of planted facts.
@@ -20,7 +20,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
 /// The same of facts that are planted in a load of items: it is a load as any other, in which something is asked.
 static PLANTED: FindingsKind = FindingsKind { is_in_sections: true, ..KIND };
 
-static COLUMNS: [Column<Run>; 2] = listed![Run;
+static COLUMNS: [RowColumn<Run>; 2] = listed![Run;
     /// What is still known of planted facts; null for loads without any.
     "retention": Group(of_retention) = |it| it.found::<Retention>().map(Value::of),
     /// What that costs.
@@ -59,9 +59,10 @@ impl Findings for Retention {
 
 /// Returns what a run can have; a trial has all of it.
 fn of_retention() -> Vec<Head> {
-    let hits = Hits { found: 1, total: 1 };
+    let hits = NeedleHits { found: 1, total: 1 };
     let (explicit, implicit, quartiles) = (hits, hits, [hits; 4]);
-    let trial = Trial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..Trial::default() };
+    let trial =
+        LoadTrial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..LoadTrial::default() };
     let mut retention = Retention::new(&[trial]);
     retention.paired.extend(Statistic::new([0.0].into_iter()).map(|it| (String::new(), it)));
     numbers(&Value::of(&retention), &["by_length", "paired"])

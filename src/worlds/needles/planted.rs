@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use super::Retention;
-use super::probe::Probe;
-use super::trial::{QUARTILES, Trial, TrialSink, loss_name, state_name};
+use super::probe::NeedleProbe;
+use super::trial::{LoadTrial, QUARTILES, TrialSink, loss_name, state_name};
 use crate::ledger::{Outcome, ProbeRow, Rows as Ledger, Sink};
 use crate::rng::Seed;
 use crate::row::Rows;
-use crate::take::{Asked, Kind, Load, Plays, Progress, RowsOf, Sinks, Take, World, of_run};
+use crate::take::{Load, LoadKind, Plays, Progress, RowsOf, Sinks, Take, TrialQuestion, World, of_run};
 use crate::timeline::Timeline;
-use crate::worlds::chats::{Chats, Numbers, Source, Writing};
+use crate::worlds::chats::{ChatNumbers, ChatOrigin, Chats, Writing};
 
 /// A timeline with planted facts, which memories keep and questions ask for.
 #[derive(Debug)]
 pub(super) struct Planted(pub(super) Arc<Timeline>);
 
 /// What it reads of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     prompt: true,
     facts: true,
     service: true,
@@ -25,7 +25,7 @@ pub(super) static KIND: Kind = Kind {
         "reads `stages`, `code`, `process`, `memory.facts` or `memory.service`",
         "context_decay/memory_banks",
     ],
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 impl Planted {
@@ -40,7 +40,7 @@ impl World for Planted {
         &self.0.name
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 
@@ -69,10 +69,11 @@ impl World for Planted {
     }
 
     fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
-        let numbers = Numbers::declared();
+        let numbers = ChatNumbers::declared();
         let own = Arc::clone(&self.0);
-        let chats =
-            move |trial| Chats::new(&Source::Plane(&own), Seed(seed).child("runner trial", trial), numbers);
+        let chats = move |trial| {
+            Chats::new(&ChatOrigin::Plane(&own), Seed(seed).child("runner trial", trial), numbers)
+        };
         Some(Arc::new(Writing::new(self, 1, chats)))
     }
 }
@@ -99,7 +100,7 @@ fn questions(load: &Load, timeline: &Timeline, progress: Progress<'_>) -> Vec<Ro
 }
 
 /// Adds up what became of the facts.
-fn trial(rows: &Ledger, timeline: &Timeline, outcome: &Outcome) -> Trial {
+fn trial(rows: &Ledger, timeline: &Timeline, outcome: &Outcome) -> LoadTrial {
     let mut sink = TrialSink::default();
     rows.probes.iter().for_each(|it| sink.probe(it));
     let total_tokens = timeline.spine.items.iter().map(|it| u64::from(it.raw)).sum();
@@ -112,10 +113,10 @@ fn length(timeline: &Timeline) -> u64 {
 }
 
 /// Describes a question; its fact is called by its category, and has no value of its own.
-fn probe(row: &ProbeRow, timeline: &Timeline) -> Probe {
+fn probe(row: &ProbeRow, timeline: &Timeline) -> NeedleProbe {
     let (length, message) = (length(timeline), row.item.saturating_sub(timeline.spine.n_stable));
     let category = category(row, timeline);
-    Probe {
+    NeedleProbe {
         conv_length: length,
         trial: 0,
         needle: format!("{category} {}", row.fact),
@@ -132,9 +133,9 @@ fn probe(row: &ProbeRow, timeline: &Timeline) -> Probe {
 }
 
 /// Returns what became of what a question asks for.
-fn asked(row: &ProbeRow, timeline: &Timeline) -> Asked {
+fn asked(row: &ProbeRow, timeline: &Timeline) -> TrialQuestion {
     let what = format!("`{} {}` of item {}", category(row, timeline), row.fact, row.item);
-    Asked { state: state_name(row.state), what }
+    TrialQuestion { state: state_name(row.state), what }
 }
 
 /// Returns the category of the fact that a question asks for; empty if it has none.

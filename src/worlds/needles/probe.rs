@@ -3,20 +3,18 @@
 use super::trial::{QUARTILES, loss_name, state_name};
 use crate::ledger::ProbeRow;
 use crate::row::columns;
-use crate::worlds::needles::conversation::{Said, Trial};
+use crate::worlds::needles::conversation::{Dialogue, FactInWords};
 
 /// A probe of a trial.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Probe {
+pub struct NeedleProbe {
     /// Messages of the conversation.
     pub conv_length: u64,
     /// Index of the conversation among those of that length, from 0.
     pub trial: u64,
     /// The key of the needle.
     pub needle: String,
-    /// Its value.
     pub value: String,
-    /// Its category.
     pub category: String,
     /// The message that states it, from 0.
     pub message: u32,
@@ -34,9 +32,9 @@ pub struct Probe {
     pub lost_in: Option<&'static str>,
 }
 
-impl Probe {
+impl NeedleProbe {
     /// Describes a probe.
-    pub fn new(row: &ProbeRow, said: Said, trial: &Trial) -> Self {
+    pub fn new(row: &ProbeRow, said: FactInWords, trial: &Dialogue) -> Self {
         let message = row.item.saturating_sub(trial.n_stable);
         let category = trial.facts.facts.get(row.fact as usize).map_or(u16::MAX, |it| it.category);
         Self {
@@ -56,7 +54,7 @@ impl Probe {
     }
 }
 
-columns! { Probe;
+columns! { NeedleProbe;
     /// Messages of the conversation.
     "conv_length": Count = |it| it.conv_length,
     /// The index of the conversation among those of that length, from 0.

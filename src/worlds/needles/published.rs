@@ -1,11 +1,11 @@
 //! Published conclusions, beside our own numbers.
 
-use super::tables::Group;
+use super::tables::ScenarioRuns;
 use crate::grid::Grid;
 use crate::grid::numbers::plain_or_none as written;
-use crate::input::suite::Finding;
+use crate::input::suite::DerivedNumber;
 
-impl Group<'_> {
+impl ScenarioRuns<'_> {
     /// One line per finding whose policies are in the report; `None` if there is none.
     pub(super) fn published(&self) -> Option<Grid> {
         let mut rows = Vec::new();
@@ -26,7 +26,7 @@ impl Group<'_> {
     }
 
     /// Returns our number for a finding, or `None` if a policy was left out.
-    fn found(&self, finding: &Finding) -> Option<Option<f64>> {
+    fn found(&self, finding: &DerivedNumber) -> Option<Option<f64>> {
         let number = |policy: &str| {
             let (_, retention) = self.runs.iter().find(|(run, _)| run.policy == policy)?;
             Some(retention.number(&finding.metric).map(|it| match finding.from_decimals {

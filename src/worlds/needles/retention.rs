@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::trial::{LOSSES, QUARTILES, STATES, Trial};
+use super::trial::{LOSSES, LoadTrial, QUARTILES, STATES};
 use crate::measure::statistic::{DIFFERENCE, SHARE, Statistic};
 
 /// What a policy kept over many trials; the `retention` of a report.
@@ -76,11 +76,11 @@ pub struct AtLength {
 
 impl Retention {
     /// Computes retention from trials, in their order.
-    pub fn new(trials: &[Trial]) -> Self {
+    pub fn new(trials: &[LoadTrial]) -> Self {
         let explicit_accuracy = share(trials, |it| it.explicit.as_published());
         let implicit_accuracy = share(trials, |it| it.implicit.as_published());
         let by_quartile = |nth: usize| share(trials, |it| it.quartiles[nth].as_published());
-        let mut lengths: IndexMap<String, Vec<Trial>> = IndexMap::new();
+        let mut lengths: IndexMap<String, Vec<LoadTrial>> = IndexMap::new();
         for trial in trials {
             lengths.entry(trial.length.to_string()).or_default().push(*trial);
         }
@@ -95,8 +95,8 @@ impl Retention {
                 .within(DIFFERENCE),
             explicit_accuracy,
             implicit_accuracy,
-            compression_ratio: of_some(trials, Trial::compression_ratio),
-            info_density: of(trials, Trial::info_density),
+            compression_ratio: of_some(trials, LoadTrial::compression_ratio),
+            info_density: of(trials, LoadTrial::info_density),
             depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
             non_empty: NonEmpty::new(trials),
             by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
@@ -166,11 +166,12 @@ impl Retention {
     pub fn pair<'t>(
         &mut self,
         against: &str,
-        own: impl Iterator<Item = &'t Trial> + Clone,
-        other: impl Iterator<Item = &'t Trial> + Clone,
+        own: impl Iterator<Item = &'t LoadTrial> + Clone,
+        other: impl Iterator<Item = &'t LoadTrial> + Clone,
     ) {
-        let difference =
-            |(own, other): (&Trial, &Trial)| own.needles().as_published() - other.needles().as_published();
+        let difference = |(own, other): (&LoadTrial, &LoadTrial)| {
+            own.needles().as_published() - other.needles().as_published()
+        };
         if let Some(paired) = Statistic::new(own.zip(other).map(difference)) {
             self.paired.insert(against.to_owned(), paired.within(DIFFERENCE));
         }
@@ -178,7 +179,7 @@ impl Retention {
 }
 
 impl NonEmpty {
-    fn new(trials: &[Trial]) -> Self {
+    fn new(trials: &[LoadTrial]) -> Self {
         let by_quartile = |nth: usize| {
             of_some(trials, move |it| it.quartiles[nth].share()).map(|found| found.within(SHARE))
         };
@@ -193,36 +194,36 @@ impl NonEmpty {
 }
 
 impl AtLength {
-    fn new(trials: &[Trial]) -> Self {
+    fn new(trials: &[LoadTrial]) -> Self {
         Self {
             accuracy: share(trials, |it| it.needles().as_published()),
             context_tokens: of(trials, |it| it.context_tokens as f64),
             total_tokens: of(trials, |it| it.total_tokens as f64),
-            info_density: of(trials, Trial::info_density),
+            info_density: of(trials, LoadTrial::info_density),
         }
     }
 }
 
 /// Counts a share of every trial.
-fn share(trials: &[Trial], number: impl Fn(&Trial) -> f64 + Clone) -> Statistic {
+fn share(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
     of(trials, number).within(SHARE)
 }
 
 /// Counts a number of every trial.
-fn of(trials: &[Trial], number: impl Fn(&Trial) -> f64 + Clone) -> Statistic {
+fn of(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
     Statistic::new(trials.iter().map(number)).unwrap_or_default()
 }
 
 /// Counts a number of the trials that have it.
-fn of_some(trials: &[Trial], number: impl Fn(&Trial) -> Option<f64> + Clone) -> Option<Statistic> {
+fn of_some(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> Option<f64> + Clone) -> Option<Statistic> {
     Statistic::new(trials.iter().filter_map(number))
 }
 
 /// Adds up every trial's counts under their names.
 fn summed<const N: usize>(
     names: [&'static str; N],
-    trials: &[Trial],
-    counts: impl Fn(&Trial) -> [u32; N],
+    trials: &[LoadTrial],
+    counts: impl Fn(&LoadTrial) -> [u32; N],
 ) -> IndexMap<&'static str, u64> {
     let mut sums = [0_u64; N];
     for trial in trials {

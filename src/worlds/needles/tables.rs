@@ -7,10 +7,10 @@ use crate::grid::numbers::{self, NONE, plain_or_none as written};
 use crate::grid::{Grid, Of};
 use crate::input::suite::Reference;
 use crate::measure::Statistic;
-use crate::take::{Curve, Curves, Places, Run};
+use crate::take::{Curve, CurvePlaces, Curves, Run};
 
 /// The runs of one scenario under one profile, with what is looked up in them.
-pub(super) struct Group<'r> {
+pub(super) struct ScenarioRuns<'r> {
     /// Published figures beside ours.
     pub(super) references: &'r [Reference],
     pub(super) runs: Vec<(&'r Run, &'r Retention)>,
@@ -28,7 +28,7 @@ const OVERALL: [(&str, &str, usize); 6] = [
 
 /// Returns the tables of runs: by scenario and profile.
 pub(super) fn grids(runs: &[&Run], references: &[Reference]) -> Vec<Grid> {
-    let of_group = |group: Group<'_>| {
+    let of_group = |group: ScenarioRuns<'_>| {
         let subject = group.subject();
         group.grids().into_iter().map(move |it| Grid { title: format!("{}: {subject}", it.title), ..it })
     };
@@ -41,12 +41,12 @@ pub(super) fn curves(runs: &[&Run]) -> Vec<Curves> {
 }
 
 /// Returns runs by scenario and profile.
-fn groups<'r>(runs: &'r [&'r Run], references: &'r [Reference]) -> impl Iterator<Item = Group<'r>> {
+fn groups<'r>(runs: &'r [&'r Run], references: &'r [Reference]) -> impl Iterator<Item = ScenarioRuns<'r>> {
     let groups = runs.chunk_by(|one, other| one.is_beside(other));
     let kept = |runs: &'r [&'r Run]| {
         runs.iter().filter_map(|run| Some((*run, run.found::<Retention>().filter(|it| !it.is_planted)?)))
     };
-    let groups = groups.map(move |runs| Group { references, runs: kept(runs).collect() });
+    let groups = groups.map(move |runs| ScenarioRuns { references, runs: kept(runs).collect() });
     groups.filter(|it| !it.runs.is_empty())
 }
 
@@ -60,7 +60,7 @@ fn by_trial(place: &str) -> Option<&str> {
     if place == "gap" { Some("gap_by_trial") } else { place.strip_suffix(".mean") }
 }
 
-impl Group<'_> {
+impl ScenarioRuns<'_> {
     fn grids(&self) -> Vec<Grid> {
         let mut grids = vec![
             self.overall(),
@@ -144,14 +144,14 @@ impl Group<'_> {
         let of_non_empty =
             |it: &Retention, quartile: &str| it.non_empty.depth_accuracy.get(quartile).copied().flatten();
         let of_length = |it: &Retention, length: &str| it.by_length.get(length).map(|it| it.accuracy);
-        let mut by_depth = self.curve("Accuracy by depth", Places::Depth, &QUARTILES, of_depth);
-        let beside = self.curve("", Places::Depth, &QUARTILES, of_non_empty).curves.into_iter();
+        let mut by_depth = self.curve("Accuracy by depth", CurvePlaces::Depth, &QUARTILES, of_depth);
+        let beside = self.curve("", CurvePlaces::Depth, &QUARTILES, of_non_empty).curves.into_iter();
         by_depth.curves.extend(beside.map(|it| Curve {
             name: format!("{}: excluding empty quarters", it.name),
             is_beside: true,
             ..it
         }));
-        [by_depth, self.curve("Accuracy by length", Places::Length, &self.lengths(), of_length)]
+        [by_depth, self.curve("Accuracy by length", CurvePlaces::Length, &self.lengths(), of_length)]
     }
 
     /// Returns what was run.
@@ -163,7 +163,7 @@ impl Group<'_> {
     fn curve(
         &self,
         title: &str,
-        axis: Places,
+        axis: CurvePlaces,
         places: &[&str],
         of: impl Fn(&Retention, &str) -> Option<Statistic>,
     ) -> Curves {

@@ -2,11 +2,11 @@
 
 use crate::input::policy::memory::State;
 use crate::ledger::{
-    Expected, ExplicitCacheRow, ExploredRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow, Sink,
-    Sums,
+    ExpectedRow, ExplicitCacheRow, ExploredRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow,
+    Sink, Sums,
 };
 use crate::quantity::Tokens;
-use crate::row::{Unit, Value, columns, named};
+use crate::row::{ColumnUnit, Value, columns, named};
 
 /// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =
@@ -28,14 +28,12 @@ pub fn loss_name(loss: Loss) -> &'static str {
 
 /// Needles of some kind: how many were found, out of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hits {
-    /// The number found.
+pub struct NeedleHits {
     pub found: u32,
-    /// The total number.
     pub total: u32,
 }
 
-impl Hits {
+impl NeedleHits {
     fn add(&mut self, is_found: bool) {
         self.found += u32::from(is_found);
         self.total += 1;
@@ -54,7 +52,7 @@ impl Hits {
 
 /// What a policy retained of one load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trial {
+pub struct LoadTrial {
     /// Turns of the load.
     pub length: u64,
     /// The index of the load among those of that length, from 0.
@@ -64,11 +62,11 @@ pub struct Trial {
     /// Tokens of the load.
     pub total_tokens: Tokens,
     /// Explicit needles.
-    pub explicit: Hits,
+    pub explicit: NeedleHits,
     /// Implicit needles.
-    pub implicit: Hits,
+    pub implicit: NeedleHits,
     /// Needles by the quarter in which they were stated.
-    pub quartiles: [Hits; 4],
+    pub quartiles: [NeedleHits; 4],
     /// Needles by state, in the order of [`STATES`].
     pub states: [u32; 5],
     /// Missing needles by what lost them, in the order of [`LOSSES`].
@@ -81,7 +79,7 @@ pub struct TrialSink {
     /// The sums that are priced.
     pub sums: Sums,
     /// The probes.
-    pub trial: Trial,
+    pub trial: LoadTrial,
 }
 
 impl Sink for TrialSink {
@@ -91,7 +89,7 @@ impl Sink for TrialSink {
         self.sums.request(row);
     }
 
-    fn expected(&mut self, row: &RequestRow, beside: &Expected) {
+    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         self.sums.expected(row, beside);
     }
 
@@ -127,7 +125,7 @@ impl Sink for TrialSink {
     }
 }
 
-impl Trial {
+impl LoadTrial {
     /// Completes the probes' numbers with the outcome of the load and the run.
     #[must_use]
     pub fn of(self, length: u64, trial: u64, total_tokens: Tokens, outcome: &Outcome) -> Self {
@@ -135,9 +133,8 @@ impl Trial {
         Self { length, trial, context_tokens, total_tokens, ..self }
     }
 
-    /// Returns all needles.
-    pub fn needles(&self) -> Hits {
-        Hits {
+    pub fn needles(&self) -> NeedleHits {
+        NeedleHits {
             found: self.explicit.found + self.implicit.found,
             total: self.explicit.total + self.implicit.total,
         }
@@ -158,7 +155,7 @@ impl Trial {
 }
 
 // The first eleven columns and `depth_accuracy` are those of the published script.
-columns! { Trial;
+columns! { LoadTrial;
     /// Messages of the conversation.
     "conv_length": Count = |it| it.length,
     /// The index of the conversation among those of that length, from 0.
@@ -182,15 +179,15 @@ columns! { Trial;
     /// Of these, found.
     "needles_found": Count = |it| it.needles().found,
     /// The share found, by quarter of the conversation; 0 without any, as published.
-    "depth_accuracy": Group(|| named(&QUARTILES, Unit::Share)) =
-        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(Hits::as_published))),
+    "depth_accuracy": Group(|| named(&QUARTILES, ColumnUnit::Share)) =
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(NeedleHits::as_published))),
     /// Needles by quarter.
-    "depth_needles": Group(|| named(&QUARTILES, Unit::Count)) =
+    "depth_needles": Group(|| named(&QUARTILES, ColumnUnit::Count)) =
         |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(|hits| hits.total))),
     /// Needles by state.
-    "states": Group(|| named(&STATES, Unit::Count)) =
+    "states": Group(|| named(&STATES, ColumnUnit::Count)) =
         |it| Value::from_iter(STATES.into_iter().zip(it.states)),
     /// Missing needles, by what lost them.
-    "lost_in": Group(|| named(&LOSSES, Unit::Count)) =
+    "lost_in": Group(|| named(&LOSSES, ColumnUnit::Count)) =
         |it| Value::from_iter(LOSSES.into_iter().zip(it.losses)),
 }

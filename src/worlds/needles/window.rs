@@ -7,19 +7,19 @@ use crate::input::policy::Moment;
 use crate::input::policy::memory::{FactMemory, State};
 use crate::input::{CacheRules, Limits, Policy};
 use crate::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
-use crate::memory::{AnyMemory, MemoryRun, View};
+use crate::memory::{AnyMemory, MemoryRun, MemoryView};
 use crate::projection::Window;
 use crate::projection::num::Known;
 use crate::quantity::{Decimal, Tokens, ix};
 use crate::timeline::{ItemIx, Kind, When};
-use crate::worlds::needles::conversation::{Message, Step, Trial};
+use crate::worlds::needles::conversation::{Dialogue, MessageStep, TrialMessage};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
 /// memory stands in front of messages or makes calls, or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
 ///
 /// A request's row does not say what the policy changed since the request before.
 pub fn simulate(
-    trial: &Trial,
+    trial: &Dialogue,
     chars_per_token: Decimal,
     policy: &Policy,
     limits: &Limits,
@@ -39,34 +39,42 @@ pub fn simulate(
     let window = Window::new(policy, &Known::unrecorded(*limits, chars_per_token))?;
     let memory = policy.fact_memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let memory_run = MemoryRun::new(Some(&trial.facts), memory);
-    let shown = Shown::new(trial);
+    let shown = ShownMessages::new(trial);
     let firings = vec![Firing::default(); policy.stages().len()];
-    Run { trial, window, memory_run, limits, sink, shown, outcome: Outcome { firings, ..Outcome::default() } }
-        .play()
+    WindowRun {
+        trial,
+        window,
+        memory_run,
+        limits,
+        sink,
+        shown,
+        outcome: Outcome { firings, ..Outcome::default() },
+    }
+    .play()
 }
 
 /// A run in progress.
-struct Run<'r> {
-    trial: &'r Trial,
+struct WindowRun<'r> {
+    trial: &'r Dialogue,
     window: Window,
     memory_run: MemoryRun<'r>,
     limits: &'r Limits,
     sink: &'r mut dyn Sink,
-    shown: Shown<'r>,
+    shown: ShownMessages<'r>,
     outcome: Outcome,
 }
 
 /// The messages that a prompt shows.
-struct Shown<'r> {
-    trial: &'r Trial,
+struct ShownMessages<'r> {
+    trial: &'r Dialogue,
     /// The first message that is shown.
     from: usize,
     /// The first message that has not come.
     to: usize,
 }
 
-impl<'r> Shown<'r> {
-    fn new(trial: &'r Trial) -> Self {
+impl<'r> ShownMessages<'r> {
+    fn new(trial: &'r Dialogue) -> Self {
         Self { trial, from: 0, to: 0 }
     }
 
@@ -78,8 +86,9 @@ impl<'r> Shown<'r> {
 
     /// Returns the messages that came and those of them that are shown, by what became of the tools' words.
     fn tool_results(&self) -> ToolResults {
-        let of = |messages: &[Message]| {
-            let tokens = |it: &Message| if it.kind == Kind::ToolResult { Tokens::from(it.tokens) } else { 0 };
+        let of = |messages: &[TrialMessage]| {
+            let tokens =
+                |it: &TrialMessage| if it.kind == Kind::ToolResult { Tokens::from(it.tokens) } else { 0 };
             messages.iter().map(tokens).sum()
         };
         let came = &self.trial.messages[..self.to];
@@ -87,7 +96,7 @@ impl<'r> Shown<'r> {
     }
 }
 
-impl View for Shown<'_> {
+impl MemoryView for ShownMessages<'_> {
     fn n_items(&self) -> ItemIx {
         self.trial.n_stable + ix::<u32>(self.to)
     }
@@ -106,7 +115,7 @@ impl View for Shown<'_> {
     }
 }
 
-impl Run<'_> {
+impl WindowRun<'_> {
     fn play(mut self) -> Option<Outcome> {
         for (nth, step) in self.trial.steps.iter().enumerate() {
             if step.begins_turn {
@@ -160,7 +169,7 @@ impl Run<'_> {
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.
     #[inline]
-    fn request(&mut self, nth: usize, step: &Step) -> Option<()> {
+    fn request(&mut self, nth: usize, step: &MessageStep) -> Option<()> {
         self.move_at(Moment::Request);
         self.memory_run.observe(&self.shown);
         let prompt = self.trial.stable_tokens + self.shown.body() + self.memory_run.tokens();

@@ -3,48 +3,48 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::conversation::{self, Conversation};
+use super::conversation::{self, ConversationLoad};
 use super::planted::{self, Planted};
-use super::probe::Probe;
-use super::trial::{Trial, TrialSink};
+use super::probe::NeedleProbe;
+use super::trial::{LoadTrial, TrialSink};
 use super::{Retention, found, window};
 use crate::diag::{Code, Diagnostic};
 use crate::engine::Simulation;
 use crate::hindsight;
-use crate::input::scenario::Load as Form;
+use crate::input::scenario::LoadSpec as Form;
 use crate::input::{Limits, Policy};
 use crate::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
 use crate::measure::{Beside, Tally};
-use crate::memory::export::{Banks, Written};
+use crate::memory::export::{Banks, ExportedFact};
 use crate::price::PriceRows;
 use crate::quantity::saturated;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
-    self, Cell, Folded, Key, Keys, Kind, Load, Progress, RowsOf, Run, Sinks, Take, TrialLedger, Unpriced,
-    World, in_order, in_order_telling, of_run,
+    self, Cell, FoldedLedger, Keys, Load, LoadKind, Progress, RowsOf, Run, SimulationKey, Sinks, Take,
+    TrialLedger, Unpriced, World, in_order, in_order_telling, of_run,
 };
 use crate::timeline::Timeline;
 use crate::timeline::facts::FactIx;
 use crate::worlds::Registered;
-use crate::worlds::chats::{Chats, Numbers, Source, Writing};
+use crate::worlds::chats::{ChatNumbers, ChatOrigin, Chats, Writing};
 
 /// A trial's result under one policy.
 #[derive(Clone, Debug)]
-struct Played {
+struct PlayedTrial {
     /// What is priced.
-    folded: Folded,
+    folded: FoldedLedger,
     /// What was kept.
-    trial: Trial,
+    trial: LoadTrial,
     /// Its questions, if they were asked for.
-    probes: Vec<Probe>,
+    probes: Vec<NeedleProbe>,
 }
 
 /// The trials of a load.
 #[derive(Clone, Copy)]
 struct Trials<'a> {
     load: &'a Load,
-    conversation: &'a Conversation,
+    conversation: &'a ConversationLoad,
     keys: &'a Keys<'a>,
     progress: Progress<'a>,
     /// Whether every row is complete, including policy edits, which takes longer.
@@ -55,18 +55,18 @@ impl Trials<'_> {
     /// Plays every trial and keeps something of each run.
     fn play<S: Sink + Default, T: Send>(
         self,
-        keep: impl Fn(&conversation::Trial, S, Outcome) -> T + Sync,
-    ) -> Kept<T> {
-        Kept(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
+        keep: impl Fn(&conversation::Dialogue, S, Outcome) -> T + Sync,
+    ) -> KeptTrials<T> {
+        KeptTrials(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
             play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
         }))
     }
 }
 
 /// What was kept: by trial, then by pair of limits and cache rules, then by policy.
-struct Kept<T>(Vec<Vec<T>>);
+struct KeptTrials<T>(Vec<Vec<T>>);
 
-impl<T> Kept<T> {
+impl<T> KeptTrials<T> {
     /// Returns what was kept of one run, trial by trial.
     fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(move |it| &it[run])
@@ -75,18 +75,18 @@ impl<T> Kept<T> {
 
 /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
 fn play_one<S: Sink + Default, T>(
-    (load, conversation): (&Load, &Conversation),
+    (load, conversation): (&Load, &ConversationLoad),
     keys: &Keys<'_>,
     index: usize,
     in_full: bool,
-    keep: &impl Fn(&conversation::Trial, S, Outcome) -> T,
+    keep: &impl Fn(&conversation::Dialogue, S, Outcome) -> T,
 ) -> Vec<T> {
     let made = conversation.trial(index);
     let per_token = conversation.chars_per_token();
     // Only what cannot go the short way needs a timeline.
     let timeline = OnceCell::new();
     let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for Key { limits, cache, profile, .. } in &keys.distinct {
+    for SimulationKey { limits, cache, profile, .. } in &keys.distinct {
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
         for policy in &load.policies {
             let mut sink = S::default();
@@ -108,13 +108,13 @@ fn play_one<S: Sink + Default, T>(
 }
 
 /// Tells what became of a question.
-fn answer(it: &Probe) -> take::Asked {
+fn answer(it: &NeedleProbe) -> take::TrialQuestion {
     let what = format!("`{}` of message {} of {}", it.needle, it.message, it.conv_length);
-    take::Asked { state: it.state, what }
+    take::TrialQuestion { state: it.state, what }
 }
 
 /// Returns which of all conversations one is.
-fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
+fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
     conversation.index_of(length, trial).ok_or_else(|| {
         let message =
             format!("{} has no conversation number {trial} with {length} messages", conversation.name());
@@ -128,12 +128,12 @@ fn place(conversation: &Conversation, length: u64, trial: u64) -> Result<usize, 
 
 /// Keeps the probes of a run and what its memory holds at the end.
 #[derive(Debug, Default)]
-struct Asked {
+struct ProbeKeeper {
     probes: Vec<ProbeRow>,
     kept: Vec<(u64, String, FactIx)>,
 }
 
-impl Sink for Asked {
+impl Sink for ProbeKeeper {
     fn request(&mut self, _row: &RequestRow) {}
 
     fn need(&mut self, _row: &NeedRow) {}
@@ -148,13 +148,13 @@ impl Sink for Asked {
 }
 
 /// What conversations read of a policy.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: LoadKind = LoadKind {
     prompt: true,
     facts: true,
     service: true,
     is_of_memories: true,
     words: planted::KIND.words,
-    ..Kind::NOTHING
+    ..LoadKind::NOTHING
 };
 
 /// Conversations with planted facts.
@@ -165,20 +165,20 @@ pub(in crate::worlds) const WORLD: Registered = Registered {
     },
     make: |scenario, _| {
         let Form::Conversation(load) = &scenario.load else { return None };
-        Some(Ok(vec![Arc::new(Conversation::new(scenario, load))]))
+        Some(Ok(vec![Arc::new(ConversationLoad::new(scenario, load))]))
     },
     of_items: |timeline| timeline.facts.is_some().then(|| Arc::new(Planted(Arc::clone(timeline))) as _),
     rows: || {
         vec![
-            ("`--rows trials` of conversations: one conversation", heads::<Trial>()),
-            ("`--rows probes` of conversations: one question about a fact", heads::<Probe>()),
+            ("`--rows trials` of conversations: one conversation", heads::<LoadTrial>()),
+            ("`--rows probes` of conversations: one question about a fact", heads::<NeedleProbe>()),
         ]
     },
     findings: Some(&found::KIND),
     ..Registered::NEW
 };
 
-impl Conversation {
+impl ConversationLoad {
     /// Plays every trial under the policies of a load.
     fn played(
         &self,
@@ -186,18 +186,20 @@ impl Conversation {
         keys: &Keys<'_>,
         with_probes: bool,
         progress: Progress<'_>,
-    ) -> Kept<Played> {
-        let keep = |made: &conversation::Trial, sink: TrialSink, index, outcome: Outcome| Played {
+    ) -> KeptTrials<PlayedTrial> {
+        let keep = |made: &conversation::Dialogue, sink: TrialSink, index, outcome: Outcome| PlayedTrial {
             trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
             folded: (sink.sums, index, outcome),
             probes: Vec::new(),
         };
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
         if with_probes {
-            return trials.play(|made, ((sink, rows), asked): ((TrialSink, PriceRows), Asked), outcome| {
-                let index = (!keys.is_flat).then(|| rows.into());
-                Played { probes: self.in_words(made, &asked), ..keep(made, sink, index, outcome) }
-            });
+            return trials.play(
+                |made, ((sink, rows), asked): ((TrialSink, PriceRows), ProbeKeeper), outcome| {
+                    let index = (!keys.is_flat).then(|| rows.into());
+                    PlayedTrial { probes: self.in_words(made, &asked), ..keep(made, sink, index, outcome) }
+                },
+            );
         }
         if keys.is_flat {
             return trials.play(|made, sink, outcome| keep(made, sink, None, outcome));
@@ -208,13 +210,13 @@ impl Conversation {
     }
 
     /// Returns the questions of a trial.
-    fn in_words(&self, made: &conversation::Trial, asked: &Asked) -> Vec<Probe> {
-        let word = |row: &ProbeRow| Some(Probe::new(row, self.spell(made, row.fact)?, made));
+    fn in_words(&self, made: &conversation::Dialogue, asked: &ProbeKeeper) -> Vec<NeedleProbe> {
+        let word = |row: &ProbeRow| Some(NeedleProbe::new(row, self.spell(made, row.fact)?, made));
         asked.probes.iter().filter_map(word).collect()
     }
 
     /// Plays every trial and returns them, run by run.
-    pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Trial>)> {
+    pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<LoadTrial>)> {
         let keys = Keys::new(&load.profiles, &load.policies);
         let played = self.played(load, &keys, false, progress);
         let of = |cell: Cell| played.of(keys.within(cell)).map(|it| it.trial).collect();
@@ -222,10 +224,10 @@ impl Conversation {
     }
 
     /// Plays every trial and returns the questions, run by run.
-    pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<Probe>)> {
+    pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<NeedleProbe>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
-        let kept = trials.play(|made, asked: Asked, _| self.in_words(made, &asked));
+        let kept = trials.play(|made, asked: ProbeKeeper, _| self.in_words(made, &asked));
         let of = |cell: Cell| kept.of(keys.within(cell)).flatten().cloned().collect();
         load.own_cells().map(|cell| (cell, of(cell))).collect()
     }
@@ -251,7 +253,12 @@ impl Conversation {
 }
 
 /// Adds up the trials of a run, and compares them with those of the other policies.
-fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, played: &Kept<Played>) -> (Tally, Retention) {
+fn retained(
+    load: &Load,
+    cell: Cell,
+    keys: &Keys<'_>,
+    played: &KeptTrials<PlayedTrial>,
+) -> (Tally, Retention) {
     let profile = &load.profiles[cell.profile];
     let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
     let tallies = played.of(keys.within(cell)).map(|one| {
@@ -267,12 +274,12 @@ fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, played: &Kept<Played>) -> 
     (take::summed(tallies, profile), retention)
 }
 
-impl World for Conversation {
+impl World for ConversationLoad {
     fn name(&self) -> &str {
         self.name()
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LoadKind {
         &KIND
     }
 
@@ -293,10 +300,10 @@ impl World for Conversation {
     }
 
     fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
-        let (own, numbers) = (Arc::clone(&self), Numbers::declared());
+        let (own, numbers) = (Arc::clone(&self), ChatNumbers::declared());
         let chats = move |trial| {
             let timeline = own.timeline(&own.trial(saturated(trial)));
-            Chats::new(&Source::Plane(&timeline), Seed(seed).child("runner trial", trial), numbers)
+            Chats::new(&ChatOrigin::Plane(&timeline), Seed(seed).child("runner trial", trial), numbers)
         };
         let n_trials = self.n_trials() as u64;
         Some(Arc::new(Writing::new(self, n_trials, chats)))
@@ -351,7 +358,7 @@ impl World for Conversation {
 
     fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
-        let keep = |made: &conversation::Trial, rows: Ledger, _| TrialLedger {
+        let keep = |made: &conversation::Dialogue, rows: Ledger, _| TrialLedger {
             length: made.length,
             trial: made.trial,
             rows: Arc::new(rows),
@@ -380,12 +387,12 @@ impl World for Conversation {
     fn banks(&self, load: &Load, length: u64, trial: u64) -> Result<Banks, Vec<Diagnostic>> {
         let index = place(self, length, trial)?;
         let keys = Keys::new(&load.profiles, &load.policies);
-        let in_words = |made: &conversation::Trial, mut asked: Asked, _| {
+        let in_words = |made: &conversation::Dialogue, mut asked: ProbeKeeper, _| {
             asked.kept.sort_unstable();
             let mut all = Banks::default();
             for (_, bank, fact) in asked.kept {
                 let Some(said) = self.spell(made, fact) else { continue };
-                all.written.push(Written { bank: bank.clone(), key: said.key.clone() });
+                all.written.push(ExportedFact { bank: bank.clone(), key: said.key.clone() });
                 all.banks.entry(bank).or_default().insert(said.key, said.value);
             }
             all

@@ -8,7 +8,7 @@ use ctxsim::input::scenario::Assume;
 use ctxsim::input::{Policy, PolicyFile, Profile};
 use ctxsim::projection::num::{Known, Num};
 use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 
 /// Numbers only; `README.md` beside it says what each column is.
 const MEASURED: &str = include_str!("../../data/compactions/measured.csv");
@@ -167,10 +167,11 @@ fn behind(row: &Row) -> u64 {
     load.stable(Kind::System, row.front);
     load.stable(Kind::User, row.begins_with - row.front);
     load.begin_turn(&[NewItem::plain(Kind::User, 100)]);
-    let bulk = NewItem::result("search", 0, Sizes::whole(80_000), Preserve::None, Default::default());
+    let bulk = NewItem::result("search", 0, ItemSizes::whole(80_000), Preserve::None, Default::default());
     load.step(0, 10, &[NewItem::call("search", 10)], &[bulk]);
     for tokens in row.reads.iter().rev() {
-        let read = NewItem::result("read_file", 0, Sizes::whole(*tokens), Preserve::None, Default::default());
+        let read =
+            NewItem::result("read_file", 0, ItemSizes::whole(*tokens), Preserve::None, Default::default());
         load.step(0, 10, &[NewItem::call("read_file", 10)], &[read]);
     }
     load.step(0, 10, &[NewItem::plain(Kind::Assistant, 10)], &[]);

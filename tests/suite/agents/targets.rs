@@ -7,7 +7,7 @@ use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{Role, Rows};
 use ctxsim::projection::num::{Known, Num};
 use ctxsim::quantity::Decimal;
-use ctxsim::timeline::{Kind, NewItem, Preserve, Sizes, Timeline, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 
 /// A preset with numbers of its parameters.
 fn preset(name: &str, params: &[(&str, Size)]) -> Policy {
@@ -28,7 +28,7 @@ fn prompts(load: &Timeline, policy: &Policy, limits: &Limits) -> (Vec<u64>, usiz
 }
 
 fn result(raw: u32) -> NewItem<'static> {
-    NewItem::result("search", 0, Sizes::whole(raw), Preserve::None, Default::default())
+    NewItem::result("search", 0, ItemSizes::whole(raw), Preserve::None, Default::default())
 }
 
 /// Ten requests: 1,141 tokens to begin with, and 571 more with each call and its result. A cleared result is 497 shorter.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use ctxsim::worlds::aging::Numbers;
+use ctxsim::worlds::aging::AgingNumbers;
 
 use super::{load, memory, model};
 
@@ -98,7 +98,7 @@ fn a_model_of_a_user_is_a_file_beside_the_scenario() {
 
 #[test]
 fn each_number_with_an_interval_is_declared_inside_it_and_orderings_show_which_conclusions_flip() {
-    let numbers = Numbers::declared();
+    let numbers = AgingNumbers::declared();
     for (name, [low, high]) in &numbers.intervals {
         let declared = numbers.get(name).unwrap_or_else(|| model("mid").utilisation);
         assert!(*low <= declared && declared <= *high, "{name}");
@@ -129,7 +129,7 @@ fn an_oracle_with_draws_of_its_own_can_make_an_answer_worse() {
         of.own_oracle_draws = own;
         let all = ctxsim::worlds::aging::Aging::all(&scenario(of), of, &[]);
         let stream = all[0].stream(0);
-        let player = ctxsim::worlds::aging::Player::new(&all[0], &stream, true);
+        let player = ctxsim::worlds::aging::AgingPlayer::new(&all[0], &stream, true);
         let log = player.declared(&memory("careful"), &model("weak"));
         log.asked.iter().filter(|it| it.answers[0].is_right && !it.answers[2].is_right).count()
     };
@@ -141,6 +141,6 @@ fn an_oracle_with_draws_of_its_own_can_make_an_answer_worse() {
 /// Returns a scenario with a load.
 fn scenario(of: &ctxsim::input::scenario::AgingLoad) -> ctxsim::input::Scenario {
     let file = ctxsim::catalog::Catalog::bundled().scenario("aging/s6_12").unwrap().spec;
-    let load = ctxsim::input::scenario::Load::Aging(Box::new(of.clone()));
+    let load = ctxsim::input::scenario::LoadSpec::Aging(Box::new(of.clone()));
     ctxsim::input::Scenario::new(&ctxsim::input::ScenarioFile { load, ..file }).unwrap()
 }

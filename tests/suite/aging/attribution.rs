@@ -1,13 +1,13 @@
 //! With a loss in one stage alone, the error is that stage's.
 
-use ctxsim::input::policy::memory::Part;
+use ctxsim::input::policy::memory::MemoryPart;
 use ctxsim::input::policy::memory::{SessionMemory as Spec, SessionRead, SessionStore};
-use ctxsim::worlds::aging::{Attribution, Ladder, Stage};
+use ctxsim::worlds::aging::{Attribution, Ladder, PipelineStage};
 
 use super::{load, memory, model, summary};
 
 /// Returns how the error is divided where some parts lose nothing.
-fn divided(spec: Spec, oracle: &[Part], by: &str) -> Attribution {
+fn divided(spec: Spec, oracle: &[MemoryPart], by: &str) -> Attribution {
     let spec = Spec { oracle: oracle.to_vec(), ..spec };
     summary(&load("s6_12"), 20, &spec, model(by)).attribution.unwrap()
 }
@@ -28,13 +28,13 @@ fn files() -> Spec {
 
 #[test]
 fn a_loss_in_one_stage_is_attributed_to_that_stage() {
-    let read = divided(records(), &[Part::Write, Part::Use], "mid");
-    let used = divided(records(), &[Part::Write, Part::Read], "weak");
-    let write = divided(files(), &[Part::Read, Part::Use], "mid");
+    let read = divided(records(), &[MemoryPart::Write, MemoryPart::Use], "mid");
+    let used = divided(records(), &[MemoryPart::Write, MemoryPart::Read], "weak");
+    let write = divided(files(), &[MemoryPart::Read, MemoryPart::Use], "mid");
 
     assert_eq!(
         (read.candidate, used.candidate, write.candidate),
-        (Some(Stage::Read), Some(Stage::Use), Some(Stage::Write))
+        (Some(PipelineStage::Read), Some(PipelineStage::Use), Some(PipelineStage::Write))
     );
     let share = |part: f64, all: &Attribution| part / all.total_error;
     assert!(share(read.read_error.unwrap(), &read) >= 0.95, "{read:?}");
@@ -57,5 +57,5 @@ fn a_single_summary_has_no_retrieval_step_to_tell_write_and_read_apart_by() {
     let all = summary(&load("s1_curated_8"), 5, &memory("lossy"), model("mid")).attribution.unwrap();
 
     assert_eq!((all.write_error, all.read_error), (None, None));
-    assert_eq!(all.candidate, Some(Stage::WriteOrRead));
+    assert_eq!(all.candidate, Some(PipelineStage::WriteOrRead));
 }

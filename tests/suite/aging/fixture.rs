@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ctxsim::worlds::aging::metric::chain::{self, Chained};
-use ctxsim::worlds::aging::metric::curve::Curve;
+use ctxsim::worlds::aging::metric::curve::ScoreCurve;
 use ctxsim::worlds::aging::metric::interference::{Binding, rate, resistance};
 use ctxsim::worlds::aging::metric::{shock, totals};
 use ctxsim::worlds::aging::{Attribution, Ladder};
-use ctxsim::worlds::graph::Relation;
+use ctxsim::worlds::graph::FactRelation;
 use serde_json::Value;
 
 fn fixture(part: &str) -> Vec<Value> {
@@ -40,7 +40,7 @@ fn flags(value: &Value) -> Vec<bool> {
 fn curves_have_the_half_lives_slopes_and_hazards_that_agingbench_gives() {
     for it in fixture("curves") {
         let scores = numbers(&it["scores"]);
-        let curve = Curve::of(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>());
+        let curve = ScoreCurve::of(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>());
         assert_near(Some(curve.half_life()).filter(|it| it.is_finite()), &it["half_life"], 1e-9, "half-life");
         assert_near(Some(curve.slope()), &it["slope"], 1e-9, "slope");
         assert_near(Some(curve.hazard()), &it["hazard"], 1e-12, "hazard");
@@ -90,16 +90,16 @@ fn chains_have_the_recalls_that_agingbench_gives() {
             .zip(&stated)
             .map(|(row, hops)| {
                 let relation = match row["relation"].as_str().unwrap() {
-                    "compare" => Relation::Compare,
-                    "trend" => Relation::Trend,
-                    _ => Relation::Synthesize,
+                    "compare" => FactRelation::Compare,
+                    "trend" => FactRelation::Trend,
+                    _ => FactRelation::Synthesize,
                 };
                 Chained {
                     relation,
                     depth: u16::try_from(row["depth"].as_u64().unwrap()).unwrap(),
                     span: u32::try_from(row["span"].as_u64().unwrap()).unwrap(),
                     hops,
-                    needs_version: relation == Relation::Trend,
+                    needs_version: relation == FactRelation::Trend,
                     is_stale: row["stale"].as_bool().unwrap(),
                 }
             })

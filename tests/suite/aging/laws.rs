@@ -6,7 +6,7 @@ use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
 use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::stream::Ask;
-use ctxsim::worlds::graph::{Graph, Relation, Says};
+use ctxsim::worlds::graph::{FactRelation, Graph, Says};
 
 use super::{event, load, memory, model, play, stream, summary};
 
@@ -32,7 +32,7 @@ fn a_question_for_one_fact_stands_in_the_graph_as_an_edge_of_its_own() {
             Ask::Any { facts, .. } if facts.len() == 1 => Some((it.from, facts[0])),
             _ => None,
         });
-        let alone = stream.graph.edges.iter().filter(|it| it.relation == Relation::Standalone);
+        let alone = stream.graph.edges.iter().filter(|it| it.relation == FactRelation::Standalone);
         let [mut asked, mut edges] =
             [asked.collect::<Vec<_>>(), alone.map(|it| (it.session, it.facts[0])).collect()];
         [&mut asked, &mut edges].into_iter().for_each(|it| it.sort_unstable());

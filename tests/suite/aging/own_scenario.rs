@@ -2,14 +2,14 @@
 
 use ctxsim::input::scenario::AgingLoad;
 use ctxsim::rng::Seed;
-use ctxsim::worlds::aging::generate::{self, Draft};
+use ctxsim::worlds::aging::generate::{self, StreamDraft};
 use ctxsim::worlds::aging::stream::{Ask, Scoring};
-use ctxsim::worlds::aging::{Numbers, Player, Rules};
+use ctxsim::worlds::aging::{AgingNumbers, AgingPlayer, MemoryRules};
 
 use super::{load, memory, model};
 
 /// A help desk: each day brings a ticket with a number that is asked for the day after, and another that is asked for ever after.
-fn help_desk(draft: &mut Draft<'_>) {
+fn help_desk(draft: &mut StreamDraft<'_>) {
     draft.about(Scoring::Probes, &["tickets"]);
     for day in 0..draft.n_sessions() {
         draft.begin_session(1);
@@ -24,9 +24,10 @@ fn help_desk(draft: &mut Draft<'_>) {
 #[test]
 fn a_generator_of_ones_own_plays_like_the_bundled_ones() {
     let load = AgingLoad { generator: "help_desk".to_owned(), sessions: 60, ..load("s1_curated_8") };
-    let stream = generate::stream_by(help_desk, &load, Seed(7), Numbers::declared());
-    let player = Player::of(&stream, Numbers::declared(), &[], false);
-    let last = |name: &str| player.play(Rules::new(Some(&memory(name)), model("mid"))).sessions[59].score;
+    let stream = generate::stream_by(help_desk, &load, Seed(7), AgingNumbers::declared());
+    let player = AgingPlayer::of(&stream, AgingNumbers::declared(), &[], false);
+    let last =
+        |name: &str| player.play(MemoryRules::new(Some(&memory(name)), model("mid"))).sessions[59].score;
 
     assert_eq!(stream.sessions.len(), 60);
     assert_eq!(last("no_memory"), Some(0.0));

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use ctxsim::input::policy::memory::{Part, SessionMemory as Spec, SessionRead};
+use ctxsim::input::policy::memory::{MemoryPart, SessionMemory as Spec, SessionRead};
 use ctxsim::input::scenario::AgingLoad;
 use ctxsim::rng::Seed;
 use ctxsim::worlds::aging::generate;
-use ctxsim::worlds::aging::probes::{Memories, Probe};
+use ctxsim::worlds::aging::probes::{Memories, ProbeQuestion};
 use ctxsim::worlds::aging::stream::Ask;
-use ctxsim::worlds::aging::{Model, Numbers, Player, Rules};
+use ctxsim::worlds::aging::{AgingNumbers, AgingPlayer, MemoryRules, Model};
 
 use super::{load, memory, model};
 
@@ -24,16 +24,17 @@ fn sessions() -> AgingLoad {
 }
 
 /// Returns what an agent with known numbers answers: of every fact that is asked for, when its session ends and in later sessions.
-fn answers(spec: &Spec, seed: u64, looks: bool) -> Vec<Probe> {
-    let mut numbers = Numbers::declared().clone();
+fn answers(spec: &Spec, seed: u64, looks: bool) -> Vec<ProbeQuestion> {
+    let mut numbers = AgingNumbers::declared().clone();
     numbers.fitted.extract = EXTRACT;
     numbers.fitted.similarity_margin = MARGIN;
     numbers.assumed.reference_utilisation = USE;
     let stream = generate::stream(&sessions(), Seed(seed).child("an agent", 0), &numbers);
-    let player = Player::of(&stream, &numbers, &[], false);
+    let player = AgingPlayer::of(&stream, &numbers, &[], false);
     let by = |utilisation: f64| std::sync::Arc::new(Model { utilisation, ..Model::default() });
-    let log = player.play(Rules::new(Some(spec), by(USE)));
-    let held = player.play(Rules::new(Some(&Spec { oracle: vec![Part::Use], ..spec.clone() }), by(USE)));
+    let log = player.play(MemoryRules::new(Some(spec), by(USE)));
+    let held =
+        player.play(MemoryRules::new(Some(&Spec { oracle: vec![MemoryPart::Use], ..spec.clone() }), by(USE)));
     let mut all = Vec::new();
     for (asked, of_held) in log.asked.iter().zip(&held.asked) {
         let Ask::Any { facts, .. } = &stream.probes[asked.probe].ask else { continue };
@@ -42,14 +43,14 @@ fn answers(spec: &Spec, seed: u64, looks: bool) -> Vec<Probe> {
         let lag = asked.session - said;
         let is_right = asked.answers[0].is_right;
         let held = looks.then_some(of_held.answers[1].is_right);
-        all.push(Probe { session: asked.session, fact, lag, is_right, held });
+        all.push(ProbeQuestion { session: asked.session, fact, lag, is_right, held });
     }
     // Of each session also what it has just said: whether that is used.
     let draws = Seed(seed).stream("said now", 0);
     for (at, fact) in stream.graph.facts.iter().enumerate().filter(|it| it.1.is_tracked) {
         let is_right = draws.nth(at as u64, 0).unit() < USE;
         let held = looks.then_some(true);
-        all.push(Probe { session: fact.session, fact: at.to_string(), lag: 0, is_right, held });
+        all.push(ProbeQuestion { session: fact.session, fact: at.to_string(), lag: 0, is_right, held });
     }
     all
 }

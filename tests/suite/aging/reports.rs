@@ -62,7 +62,8 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
 #[test]
 fn what_a_memory_costs_follows_from_its_requests() {
     let report = plan("aging/s1", &[]).report(Some(1), &|_, _| {}).unwrap();
-    let [lossy, whole] = [0, 1].map(|it| report.runs[it].found::<ctxsim::worlds::aging::Summary>().unwrap());
+    let [lossy, whole] =
+        [0, 1].map(|it| report.runs[it].found::<ctxsim::worlds::aging::AgingSummary>().unwrap());
 
     assert_eq!((lossy.compaction_calls, whole.compaction_calls), (10, 0));
     assert_eq!(lossy.calls, whole.calls + lossy.compaction_calls);

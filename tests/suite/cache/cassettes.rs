@@ -3,8 +3,8 @@
 //! The prediction sees the blocks, the marked one, the prompt's total and what is behind the mark; never the split into
 //! read and written.
 
-use ctxsim::cache::breakpoints::{Cache, Times};
-use ctxsim::cache::marks::Mark;
+use ctxsim::cache::breakpoints::{BreakpointCache, Times};
+use ctxsim::cache::marks::CacheMark;
 use ctxsim::input::TtlClass;
 use ctxsim::projection::chain::Link;
 use ctxsim::timeline::Kind;
@@ -66,12 +66,12 @@ fn recorded_requests_are_billed_as_predicted_or_the_reason_stands_beside_them() 
     let cassettes: Vec<Cassette> = serde_json::from_str(PAIRS).unwrap();
     let mut found = Vec::new();
     for cassette in &cassettes {
-        let mut cache = Cache::new(rules(cassette.min_tokens));
+        let mut cache = BreakpointCache::new(rules(cassette.min_tokens));
         let mut now_ms = 0;
         let mut send = |exchange: &Exchange| {
             let links = exchange.links();
             let mark =
-                Mark { link: exchange.mark, tokens: links[exchange.mark].tokens, ttl: TtlClass::Short };
+                CacheMark { link: exchange.mark, tokens: links[exchange.mark].tokens, ttl: TtlClass::Short };
             now_ms += 10_000;
             let times = Times { request_ms: now_ms, response_ms: now_ms + 1_000 };
             cache.divide(&links, &[mark], exchange.prompt(), times)

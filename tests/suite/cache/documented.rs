@@ -1,11 +1,11 @@
 //! Documented bills and break-evens, each named after its source: what is read, and what that is worth.
 
-use ctxsim::cache::breakpoints::Cache;
+use ctxsim::cache::breakpoints::BreakpointCache;
 use ctxsim::cache::{CacheRule, RequestView, cache};
 use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::input::profile::Steps;
 use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Layout, Profile, ProfileFile};
+use ctxsim::input::{CacheRules, Format, LayoutSpec, Profile, ProfileFile};
 use ctxsim::ledger::{CacheUse, TokenUse};
 use ctxsim::price::Bill;
 use ctxsim::projection::chain::Chain;
@@ -16,7 +16,7 @@ use super::{Blocks, rules, send};
 /// Sends blocks to a cache of automatic prefixes.
 fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
     let links = blocks.links();
-    let layout = Layout { breakpoints: Some(Vec::new()), ..Layout::default() };
+    let layout = LayoutSpec { breakpoints: Some(Vec::new()), ..LayoutSpec::default() };
     let prompt = links.last().map_or(0, |it| it.tokens);
     cache.submit(&RequestView::of(prompt, &Chain::of(links), &layout, at_ms))
 }
@@ -102,7 +102,7 @@ cache_read = 0.028
 #[test]
 fn awesome_ai_gateway_writing_is_worth_it_from_a_share_of_hits_on() {
     let share = |ttl: TtlClass, write: f64| {
-        let mut cache = Cache::new(rules(512));
+        let mut cache = BreakpointCache::new(rules(512));
         let blocks = Blocks(vec![(Kind::System, 1, 20_000)]);
         let mut cost = |at_ms| {
             let usage = send(&mut cache, &blocks, &[(1, ttl)], at_ms);
@@ -118,7 +118,7 @@ fn awesome_ai_gateway_writing_is_worth_it_from_a_share_of_hits_on() {
 /// Anthropic's guide: 2,048 tokens of input, 1,800 read, 248 written: 148 for five minutes and 100 for an hour.
 #[test]
 fn anthropic_guide_the_usage_of_mixed_lifetimes() {
-    let mut cache = Cache::new(rules(1_024));
+    let mut cache = BreakpointCache::new(rules(1_024));
     let front = vec![(Kind::System, 1, 1_800)];
     send(&mut cache, &Blocks(front.clone()), &[(1, Long)], 0);
     let mut blocks = Blocks(front);

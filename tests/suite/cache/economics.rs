@@ -1,6 +1,6 @@
 //! What caching is worth, on the numbers of cuihuan/awesome-ai-gateway (2026-07-29).
 
-use ctxsim::cache::breakpoints::Cache;
+use ctxsim::cache::breakpoints::BreakpointCache;
 use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::ledger::CacheUse;
 use ctxsim::timeline::Kind;
@@ -13,7 +13,7 @@ const OPUS_5: [u64; 5] = [5_000_000, 25_000_000, 500_000, 6_250_000, 10_000_000]
 /// Returns what 50 requests of 20K shared tokens, 3K of their own and 700 of output cost, and what the shared part does.
 fn costs(ttl: Option<TtlClass>, is_shared: bool, n_gaps: i64) -> (f64, f64) {
     let [input, output, read, short, long] = OPUS_5;
-    let mut cache = Cache::new(rules(512));
+    let mut cache = BreakpointCache::new(rules(512));
     let (mut total, mut of_prefix, mut now_ms) = (0, 0, 0);
     for n in 0..50 {
         let name = if is_shared { 1 } else { u64::try_from(n).unwrap() * 2 + 2 };

@@ -1,7 +1,7 @@
 //! Listed prompts under rules as a profile writes them.
 
 use ctxsim::cache::{CacheRule, RequestView, cache};
-use ctxsim::input::policy::Layout;
+use ctxsim::input::policy::LayoutSpec;
 use ctxsim::input::{CacheRules, Format, Policy, Profile, ProfileFile, Settings, decode};
 use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Chain;
@@ -22,7 +22,7 @@ pub(super) fn profile(cache: &str, prices: &str) -> Profile {
 }
 
 /// A policy's layout; that of a silent policy for an empty text.
-pub(super) fn layout(text: &str) -> Layout {
+pub(super) fn layout(text: &str) -> LayoutSpec {
     let text = format!("(name: \"it\", about: \"it\", {text})");
     Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap().layout().clone()
 }
@@ -30,7 +30,7 @@ pub(super) fn layout(text: &str) -> Layout {
 /// A cache that takes listed prompts.
 pub(super) struct Listed {
     cache: Box<dyn CacheRule>,
-    layout: Layout,
+    layout: LayoutSpec,
 }
 
 impl Listed {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctxsim::cache::breakpoints::Cache;
+use ctxsim::cache::breakpoints::BreakpointCache;
 use ctxsim::input::TtlClass;
 use ctxsim::timeline::Kind;
 
@@ -12,7 +12,7 @@ const CALLS: &str = include_str!("../../data/live-ttl/ttl_calls.csv");
 
 #[test]
 fn every_verdict_of_the_valid_live_runs_is_predicted() {
-    let mut caches: BTreeMap<(&str, &str), Cache> = BTreeMap::new();
+    let mut caches: BTreeMap<(&str, &str), BreakpointCache> = BTreeMap::new();
     let mut n_checked = 0;
     for line in CALLS.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
@@ -22,7 +22,7 @@ fn every_verdict_of_the_valid_live_runs_is_predicted() {
         let number = |text: &str| text.parse::<u64>().unwrap();
         let (read, write, input) = (number(read), number(write), number(input));
         // The two lifetimes were tried on prompts of their own, as both first calls wrote.
-        let cache = caches.entry((run, ttl)).or_insert_with(|| Cache::new(rules(1_024)));
+        let cache = caches.entry((run, ttl)).or_insert_with(|| BreakpointCache::new(rules(1_024)));
         let class = if ttl == "1h" { TtlClass::Long } else { TtlClass::Short };
         let blocks = Blocks(vec![(Kind::System, 1, read + write), (Kind::User, 2, input)]);
         let at_ms = (offset.parse::<f64>().unwrap() * 1_000.0) as i64;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use ctxsim::calibrate::Calibration;
-use ctxsim::calibrate::compaction::{Aftermath, Outcome, compacting};
+use ctxsim::calibrate::compaction::{Aftermath, ReadOutcome, compacting};
 use ctxsim::catalog::Catalog;
 use ctxsim::input::Policy;
-use ctxsim::input::scenario::SideRequest;
+use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::report::calibration;
 use ctxsim::timeline::{Kind, Timeline};
 
@@ -82,7 +82,7 @@ impl Log {
     }
 
     fn timeline(&self) -> Timeline {
-        timelines(&self.text, SideRequest::None).remove(0)
+        timelines(&self.text, HiddenRequest::None).remove(0)
     }
 
     fn calibration(&self) -> Calibration {
@@ -138,13 +138,13 @@ fn files_that_a_compaction_hid_are_counted_by_hand() {
         files,
         [("/w/a.rs", 18, None, None), ("/w/b.rs", 19, None, Some(25)), ("/w/c.rs", 2, Some(22), Some(22)),]
     );
-    let [read, baseline] = calibration.scores(Outcome::Read);
+    let [read, baseline] = calibration.scores(ReadOutcome::Read);
     assert!((read.predicted - (0.167 + 0.167 + 0.434)).abs() < 1e-12 && read.actual == 1, "{read:?}");
     assert!((baseline.predicted - (0.139 + 0.139 + 0.285)).abs() < 1e-12, "{baseline:?}");
     let squares = 2.0 * 0.167_f64.powi(2) + 0.566_f64.powi(2);
     assert!((read.brier - squares / 3.0).abs() < 1e-12, "{read:?}");
     assert!((read.deviance - 2.0 * (-0.768_f64.ln() - 0.232)).abs() < 1e-12, "{read:?}");
-    let [fetched, _] = calibration.scores(Outcome::Fetched);
+    let [fetched, _] = calibration.scores(ReadOutcome::Fetched);
     assert!((fetched.predicted - 0.798).abs() < 1e-12 && fetched.actual == 2, "{fetched:?}");
 }
 
@@ -182,7 +182,7 @@ fn nothing_that_follows_a_compaction_changes_its_prediction() {
     let of = |log: Log| {
         let calibration = log.calibration();
         let found = only(&calibration);
-        (found.predicted(Outcome::Read), found.predicted_prompt, found.predicted_usd)
+        (found.predicted(ReadOutcome::Read), found.predicted_prompt, found.predicted_usd)
     };
 
     let expected = of(whole());
@@ -199,7 +199,7 @@ fn a_compaction_that_too_little_follows_is_shown_and_not_scored() {
     let text = calibration::tables(&sessions, &sessions, &sessions);
 
     assert!(!only(calibration).is_scored() && only(calibration).actual_usd.is_none());
-    assert_eq!(calibration.scores(Outcome::Read)[0].events, 0);
+    assert_eq!(calibration.scores(ReadOutcome::Read)[0].events, 0);
     assert!(text.contains("not scored: 6 of 20 requests followed"), "{text}");
     assert!(text.contains("No compaction could be scored"), "{text}");
 }

@@ -6,7 +6,7 @@ use ctxsim::calibrate::Calibration;
 use ctxsim::explain::explain;
 use ctxsim::input::TtlClass;
 use ctxsim::input::profile::cache::Setting;
-use ctxsim::input::scenario::SideRequest;
+use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::timeline::{EventKind, Timeline};
 
 use super::{identity, profile, rows, timelines};
@@ -21,12 +21,12 @@ pub(super) struct Log {
     seconds: usize,
     /// Whether writes are billed for an hour; nothing where the log does not say.
     is_long: Option<bool>,
-    side_request: SideRequest,
+    side_request: HiddenRequest,
 }
 
 impl Log {
     pub(super) fn new(version: &'static str) -> Self {
-        let side_request = SideRequest::Inferred;
+        let side_request = HiddenRequest::Inferred;
         let (n_records, seconds) = (0, 0);
         Self {
             text: String::new(),
@@ -305,7 +305,7 @@ fn entries_live_as_the_first_write_of_the_session_says_and_in_other_versions_as_
     assert_eq!(ttl("2.1.17", None), Some(TtlClass::Short), "what the version is known for");
     assert_eq!(ttl("2.1.20", None), Some(TtlClass::Long));
 
-    let short = Log { is_long: Some(false), side_request: SideRequest::None, ..Log::new("2.1.17") };
+    let short = Log { is_long: Some(false), side_request: HiddenRequest::None, ..Log::new("2.1.17") };
     short
         .user("hello")
         .reply("", 0, 30_000)

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use ctxsim::calibrate::Calibration;
-use ctxsim::calibrate::unforeseen::{Tally, What};
-use ctxsim::input::scenario::SideRequest;
+use ctxsim::calibrate::unforeseen::{Surprise, UnforeseenTally};
+use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::input::{Format, Profile, decode};
 
 use super::{Log, profile, rows, timelines};
 
 const DECLARED: &str = include_str!("../../../assumptions/harnesses.toml");
 const GPT: &str = include_str!("../../../profiles/openai/gpt-5.5.toml");
-const COUNTED: [What; 4] =
-    [What::TurnFell, What::WithinTurnFell, What::SideRequest, What::UnexpectedSideRequest];
+const COUNTED: [Surprise; 4] =
+    [Surprise::TurnFell, Surprise::WithinTurnFell, Surprise::SideRequest, Surprise::UnexpectedSideRequest];
 
 /// A recorded session and what was found of its bill.
 struct Session {
@@ -24,7 +24,7 @@ struct Session {
 /// Compares the sessions of some texts, each with a name, one by one.
 fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
     let of_text = |(file, text): &(String, String)| {
-        timelines(text, SideRequest::Inferred)
+        timelines(text, HiddenRequest::Inferred)
             .into_iter()
             .map(|timeline| {
                 let version = timeline.recorded.as_ref().map_or("", |it| &it.version);
@@ -87,16 +87,16 @@ struct Measured {
 
 impl Measured {
     /// Measures how often something happened; nothing where that, or the contrary, happened in fewer than five cases.
-    fn new(of: &[&Session], what: What) -> Option<Self> {
-        let tallies: Vec<Tally> =
+    fn new(of: &[&Session], what: Surprise) -> Option<Self> {
+        let tallies: Vec<UnforeseenTally> =
             of.iter().map(|it| it.found.unforeseen.of(what)).filter(|it| it.requests > 0).collect();
-        let sum = |count: fn(&Tally) -> usize| tallies.iter().map(count).sum::<usize>();
+        let sum = |count: fn(&UnforeseenTally) -> usize| tallies.iter().map(count).sum::<usize>();
         let (happened, requests, n_sessions) = (sum(|it| it.happened), sum(|it| it.requests), tallies.len());
         if happened < 5 || requests - happened < 5 || n_sessions < 2 {
             return None;
         }
         let (n, value) = (n_sessions as f64, happened as f64 / requests as f64);
-        let apart = |it: &Tally| (it.happened as f64 - value * it.requests as f64).powi(2);
+        let apart = |it: &UnforeseenTally| (it.happened as f64 - value * it.requests as f64).powi(2);
         let scatter: f64 = tallies.iter().map(apart).sum();
         let error = (scatter * n / (n - 1.0)).sqrt() / requests as f64;
         Some(Self { happened, requests, n_sessions, value, error })
@@ -112,8 +112,8 @@ impl Measured {
     }
 
     /// Asserts that it holds for other sessions within two standard errors: of their number, and of its own measurement.
-    fn holds_for(&self, of: &[&Session], what: What) {
-        let mut found = Tally::default();
+    fn holds_for(&self, of: &[&Session], what: Surprise) {
+        let mut found = UnforeseenTally::default();
         of.iter().for_each(|it| found += it.found.unforeseen.of(what));
         let n = found.requests as f64;
         let variance = n * self.value * (1.0 - self.value) + (n * self.error).powi(2);
@@ -125,18 +125,18 @@ impl Measured {
     }
 }
 
-fn field(what: What) -> &'static str {
+fn field(what: Surprise) -> &'static str {
     match what {
-        What::TurnFell => "turn",
-        What::WithinTurnFell => "within",
-        What::SideRequest => "side_expected",
-        What::UnexpectedSideRequest => "side_unexpected",
-        What::Rewritten(_) => panic!("a rule has its own counts"),
+        Surprise::TurnFell => "turn",
+        Surprise::WithinTurnFell => "within",
+        Surprise::SideRequest => "side_expected",
+        Surprise::UnexpectedSideRequest => "side_unexpected",
+        Surprise::Rewritten(_) => panic!("a rule has its own counts"),
     }
 }
 
 /// Asserts that a section of the file declares what was measured, and nothing that is not known.
-fn is_declared(section: &str, what: What, measured: Option<&Measured>) {
+fn is_declared(section: &str, what: Surprise, measured: Option<&Measured>) {
     let text = DECLARED.split_once(&format!("[{section}.odds]\n")).unwrap().1;
     let text = text.split_once("\n[").map_or(text, |it| it.0);
     let line = text.lines().find(|it| it.starts_with(&format!("{} = ", field(what))));
@@ -155,7 +155,7 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
     let (table, codex) =
         (reference.table.iter().collect::<Vec<_>>(), reference.codex.iter().collect::<Vec<_>>());
     for what in COUNTED {
-        let is_fall = matches!(what, What::TurnFell | What::WithinTurnFell);
+        let is_fall = matches!(what, Surprise::TurnFell | Surprise::WithinTurnFell);
         let of_logs = Measured::new(if is_fall { &shown } else { &others }, what);
         is_declared("claude-code", what, of_logs.as_ref());
         is_declared("claude-code-usage", what, Measured::new(&table, what).as_ref());
@@ -184,7 +184,7 @@ fn what_is_expected_of_each_half_of_the_shared_sessions_happened_within_two_stan
                 "half {first}, {what:?}: {} expected, {happened} happened",
                 found.expected
             );
-            if matches!(what, What::TurnFell | What::Rewritten(_)) {
+            if matches!(what, Surprise::TurnFell | Surprise::Rewritten(_)) {
                 falls = [falls[0] + found.expected, falls[1] + happened];
                 falls_error += variance;
             }
@@ -231,7 +231,7 @@ fn a_fall_is_expected_with_its_probability_at_each_new_turn_and_costs_what_is_wr
     let found = Calibration::new(&timeline, &rows, &profile.prices);
 
     let odds = timeline.odds.as_ref().unwrap().turn.unwrap();
-    let fell = found.unforeseen.of(What::TurnFell);
+    let fell = found.unforeseen.of(Surprise::TurnFell);
     assert_eq!((fell.requests, fell.happened), (2, 1));
     assert!((fell.expected - 2.0 * odds.value).abs() < 1e-12);
     // Tools and system prompt stay; what is written for an hour costs 10 USD a million, what is read 0.5.
@@ -271,7 +271,7 @@ fn a_foreseen_rewrite_that_does_not_come_is_counted_with_what_it_saves() {
 
     let found = Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices);
 
-    let of = |because| found.unforeseen.of(What::Rewritten(because));
+    let of = |because| found.unforeseen.of(Surprise::Rewritten(because));
     let skill = of("a skill was expanded");
     assert_eq!((skill.requests, skill.happened), (1, 0));
     assert!((skill.expected - 43.0 / 53.0).abs() < 1e-12);

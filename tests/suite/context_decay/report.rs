@@ -98,7 +98,7 @@ fn the_claims_of_the_publication_are_guards_that_can_fail() {
 fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
     let report = quietly(&plan(&[]), 1);
     let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
-    let run = json::Numbers::new(&report.runs[0], None);
+    let run = json::RunNumbers::new(&report.runs[0], None);
 
     for place in [
         "retention.accuracy.mean",

@@ -2,7 +2,7 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::input::scenario::Load;
+use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
 use ctxsim::ledger::Role;
 use ctxsim::price;
@@ -72,7 +72,7 @@ fn each_separate_pass_costs_four_times_an_aligned_one_and_the_session_ten_points
 fn in_longer_sessions_compaction_overtakes_the_prune() {
     for seed in seeds(20) {
         let mut spec = ScenarioFile { seed, ..workload("triage_long") };
-        let Load::Generate(generate) = &mut spec.load else { panic!("{} has no patterns", spec.name) };
+        let LoadSpec::Generate(generate) = &mut spec.load else { panic!("{} has no patterns", spec.name) };
         generate.patterns[0].times = 60;
         let timeline = timeline(&spec);
         for profile in ["sonnet-5", "gpt-5", "gpt-5.6-sol"].map(profile) {

@@ -6,7 +6,7 @@ pub(crate) mod agree;
 pub(crate) mod code;
 
 use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, Load, Turn};
+use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, LoadSpec, TurnSpec};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
     Suite, SuiteFile, decode,
@@ -17,8 +17,10 @@ use ctxsim::rng::Seed;
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::Aging;
 use ctxsim::worlds::blocks::trace;
-use ctxsim::worlds::chats::{ChatScenario, Chats, Numbers, Player, Source as ChatsFrom, long_mem_eval};
-use ctxsim::worlds::needles::Conversation;
+use ctxsim::worlds::chats::{
+    ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
+};
+use ctxsim::worlds::needles::ConversationLoad;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -74,10 +76,10 @@ fn own(bytes: &[u8]) {
 /// Reads chats in the shape of LongMemEval, and plays them.
 fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(users) = long_mem_eval::read(&text, Numbers::declared()) else { return };
-    let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), Numbers::declared());
+    let Ok(users) = long_mem_eval::read(&text, ChatNumbers::declared()) else { return };
+    let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), ChatNumbers::declared());
     let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
-    let log = Player { chats: &chats, numbers: Numbers::declared() }.play(policy.service_memory());
+    let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());
 }
 
@@ -118,46 +120,46 @@ fn scenario(bytes: &[u8]) {
         (Err(problems), _) => {
             let _ = source.locate_all(problems);
         }
-        (Ok(_), Load::Random { .. }) => {}
-        (Ok(_), Load::Generate(generate))
+        (Ok(_), LoadSpec::Random { .. }) => {}
+        (Ok(_), LoadSpec::Generate(generate))
             if generate.taken().any(|(turn, n_turns)| is_much(turn, n_turns)) => {}
-        (Ok(_), Load::Turns(turns)) if turns.iter().any(|it| is_much(it, it.times)) => {}
-        (Ok(scenario), Load::Sessions(sessions)) => {
+        (Ok(_), LoadSpec::Turns(turns)) if turns.iter().any(|it| is_much(it, it.times)) => {}
+        (Ok(scenario), LoadSpec::Sessions(sessions)) => {
             if !sessions.iter().flat_map(|it| &it.turns).any(|it| is_much(it, it.times)) {
                 drop(load::sessions(&scenario, sessions));
             }
         }
-        (Ok(scenario), Load::Conversation(conversation)) => {
-            let _ = Conversation::new(&scenario, conversation);
+        (Ok(scenario), LoadSpec::Conversation(conversation)) => {
+            let _ = ConversationLoad::new(&scenario, conversation);
         }
-        (Ok(scenario), Load::Aging(load)) => {
+        (Ok(scenario), LoadSpec::Aging(load)) => {
             let few = |it: &Aging| it.load.sessions <= 20;
             Aging::all(&scenario, load, &[]).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
         }
         // A file of chats is a target of its own.
-        (Ok(scenario), Load::Chats(load)) => {
+        (Ok(scenario), LoadSpec::Chats(load)) => {
             let few = matches!(&load.from, ChatSource::Generated(it) if it.sessions * it.messages * it.users <= 500);
             if few && ctxsim::worlds::chats::check(&load.numbers).is_empty() {
                 let chats = ChatScenario::new(&scenario, load, None).chats(0);
-                let player = Player { chats: &chats, numbers: Numbers::declared() };
+                let player = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() };
                 drop(player.play(None));
             }
         }
         // What is recorded is a target of its own.
-        (Ok(scenario), Load::History(load)) => {
+        (Ok(scenario), LoadSpec::History(load)) => {
             let few = matches!(&load.from, HistorySource::Generated(it) if it.sessions * (it.sources + it.more_requests) <= 500);
             if few {
                 drop(ctxsim::worlds::make(&scenario, &[]));
             }
         }
-        (Ok(scenario), Load::Turns(_) | Load::Generate(_) | Load::Recorded { .. }) => {
+        (Ok(scenario), LoadSpec::Turns(_) | LoadSpec::Generate(_) | LoadSpec::Recorded { .. }) => {
             let _ = load::load(&scenario, |_, _| Err(Vec::new().into()));
         }
     });
 }
 
 /// Whether many turns or calls are made of one that is written.
-fn is_much(turn: &Turn, n_turns: u64) -> bool {
+fn is_much(turn: &TurnSpec, n_turns: u64) -> bool {
     turn.calls.iter().map(|it| it.times).chain([n_turns, turn.rounds.most()]).any(|it| it > 20)
 }
 

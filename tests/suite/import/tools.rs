@@ -1,7 +1,7 @@
 //! What each harness's tools do, as templates and policies see it: calls and results as the harness writes them.
 
 use ctxsim::input::policy::wildcard;
-use ctxsim::timeline::tool_form::{self, Answer, Argument};
+use ctxsim::timeline::tool_form::{self, AnswerForm, Argument};
 use ctxsim::timeline::{Capability, ItemIx};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn told<'o>(
     tool: &str,
     input: &str,
     output: &'o str,
-) -> (Capability, Vec<(Argument, Value)>, Answer<'o>) {
+) -> (Capability, Vec<(Argument, Value)>, AnswerForm<'o>) {
     let form = tool_form::of(harness, tool).unwrap();
     let asked = form.asked(input);
     let answer = form.answer(output, &asked);

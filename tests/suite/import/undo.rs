@@ -14,7 +14,7 @@ use super::*;
 
 /// Imports as recorded, and with the harness's resets undone.
 fn both(text: &str) -> [Timeline; 2] {
-    [scenario::Resets::Keep, scenario::Resets::Undo].map(|resets| {
+    [scenario::ResetsAssumed::Keep, scenario::ResetsAssumed::Undo].map(|resets| {
         let assume = Assume { resets: Some(resets), ..Assume::default() };
         let timeline = import(text, "test", &assume, &[]).unwrap().timeline;
         assert_well_formed(&timeline);

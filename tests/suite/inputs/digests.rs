@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use ctxsim::input::ScenarioFile;
-use ctxsim::input::scenario::{Level, Load};
+use ctxsim::input::scenario::{Level, LoadSpec};
 use ctxsim::timeline::{Due, Item, Kind, Timeline, TurnIx};
 
 use super::{bundled, decoded};
@@ -72,7 +72,7 @@ fn the_duckagent_workloads_add_up_as_in_their_source() {
     for title in golden.lines().filter(|it| !it.starts_with(' ')) {
         let (name, length) = title.split_once(' ').unwrap_or((title, ""));
         let mut spec = scenarios[&format!("duckagent/{name}")].clone();
-        if let Load::Generate(load) = &mut spec.load {
+        if let LoadSpec::Generate(load) = &mut spec.load {
             let given = if load.turns.is_some() { &mut load.turns } else { &mut load.scale };
             *given = Some(length.parse().unwrap());
         }

@@ -7,7 +7,8 @@ use std::path::Path;
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
-    Amount, Call, Choice, Cycle, Draws, Generate, Level, Load, Places, Range, ResultSizes, Revisit, Turn,
+    Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
+    ResultSizes, Revisit, ScriptedCall, TurnSpec,
 };
 use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
@@ -26,7 +27,7 @@ fn scenario(load: &str) -> ScenarioFile {
 
 /// Returns the patterns of a scenario.
 fn patterns(spec: &mut ScenarioFile) -> &mut Generate {
-    let Load::Generate(generate) = &mut spec.load else { panic!("{} has no patterns", spec.name) };
+    let LoadSpec::Generate(generate) = &mut spec.load else { panic!("{} has no patterns", spec.name) };
     generate
 }
 
@@ -204,7 +205,7 @@ fn drawn_numbers_keep_to_their_range_and_of_named_streams_a_longer_load_begins_a
 }
 
 /// Writes a load of patterns out, turn by turn and call by call, with sizes that are numbers.
-fn written_out(load: &Generate) -> Vec<Turn> {
+fn written_out(load: &Generate) -> Vec<TurnSpec> {
     let n_turns: u64 = load.patterns.iter().map(|it| it.times).sum();
     let wanted = load.turns.unwrap_or(u64::MAX);
     let scale = load.scale.unwrap_or_else(|| (0..).find(|it| it * n_turns >= wanted).unwrap());
@@ -213,7 +214,7 @@ fn written_out(load: &Generate) -> Vec<Turn> {
 }
 
 /// Writes one turn of a pattern out.
-fn one(pattern: &Turn, turn: u64) -> Turn {
+fn one(pattern: &TurnSpec, turn: u64) -> TurnSpec {
     let mut calls = Vec::new();
     for _ in 0..pattern.rounds.most() {
         for call in &pattern.calls {
@@ -222,7 +223,7 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
                 let nth = calls.len() as u64;
                 let value = |it: &Amount| value(it, turn, nth);
                 let ResultSizes { raw, excerpt, summary, handle } = &call.result;
-                calls.push(Call {
+                calls.push(ScriptedCall {
                     times: 1,
                     turns: None,
                     text_tokens: value(&call.text_tokens),
@@ -242,7 +243,7 @@ fn one(pattern: &Turn, turn: u64) -> Turn {
     }
     let is_talk = calls.is_empty() && !pattern.talk_needs.is_empty();
     let follow_up_needs = if is_talk { &pattern.talk_needs } else { &pattern.follow_up_needs };
-    Turn {
+    TurnSpec {
         times: 1,
         rounds: Amount::Fixed(1),
         gap_ms: value(&pattern.gap_ms, turn, 0),
@@ -293,8 +294,8 @@ fn amount(odd: u32) -> impl Strategy<Value = Amount> {
     prop_oneof![
         2 => number(0..5_000, odd).prop_map(Amount::Fixed),
         2 => cycle.prop_map(Amount::Cycle),
-        1 => ends.prop_map(|(first, last)| Amount::Range(Range { first, last })),
-        1 => list.prop_map(|one_of| Amount::Choice(Choice { one_of })),
+        1 => ends.prop_map(|(first, last)| Amount::Range(NumberRange { first, last })),
+        1 => list.prop_map(|one_of| Amount::Choice(ListChoice { one_of })),
     ]
 }
 
@@ -307,11 +308,11 @@ fn facts() -> impl Strategy<Value = Vec<String>> {
     prop::sample::subsequence(vec!["port".to_owned(), "name".to_owned()], 0..=1)
 }
 
-fn call(odd: u32) -> impl Strategy<Value = Call> {
+fn call(odd: u32) -> impl Strategy<Value = ScriptedCall> {
     let places = (1_u64..5, prop::collection::btree_set(0_u64..5, 1..3)).prop_map(|(every, at)| {
         let mut at: Vec<u64> = at.into_iter().map(|it| it % every).collect();
         at.dedup();
-        Places { every, at }
+        PatternPlaces { every, at }
     });
     let sizes =
         (amount(odd), prop::option::of(amount(odd)), prop::option::of(amount(odd)), Just(None::<Amount>));
@@ -319,7 +320,7 @@ fn call(odd: u32) -> impl Strategy<Value = Call> {
         sizes.prop_map(|(raw, excerpt, summary, handle)| ResultSizes { raw, excerpt, summary, handle });
     let said = (amount(odd), amount(odd), amount(odd));
     (number(1..4, odd), prop::option::of(places), said, result, facts()).prop_map(
-        |(times, turns, (text_tokens, purpose_tokens, args_tokens), result, plants)| Call {
+        |(times, turns, (text_tokens, purpose_tokens, args_tokens), result, plants)| ScriptedCall {
             name: String::new(),
             tool: "rg".to_owned(),
             times,
@@ -337,7 +338,7 @@ fn call(odd: u32) -> impl Strategy<Value = Call> {
     )
 }
 
-fn pattern(odd: u32) -> impl Strategy<Value = Turn> {
+fn pattern(odd: u32) -> impl Strategy<Value = TurnSpec> {
     let revisit = (1_u64..6).prop_map(|turns_back| Revisit {
         name: String::new(),
         turns_back,
@@ -350,7 +351,7 @@ fn pattern(odd: u32) -> impl Strategy<Value = Turn> {
     (counts, (amount(odd), amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
         |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
             let [answer_needs, follow_up_needs, talk_needs] = needs;
-            Turn {
+            TurnSpec {
                 name: String::new(),
                 times,
                 user_tokens,
@@ -380,7 +381,7 @@ fn generate(odd: u32) -> impl Strategy<Value = Generate> {
     (length, prop::collection::vec(pattern(odd), 1..4)).prop_map(|((turns, scale), patterns)| Generate {
         turns,
         scale,
-        random: Draws::Named,
+        random: PatternRandom::Named,
         patterns,
     })
 }
@@ -390,15 +391,15 @@ proptest! {
 
     #[test]
     fn patterns_make_the_load_that_they_come_to_when_written_out(generate in generate(0)) {
-        let repeated = ScenarioFile { load: Load::Generate(generate.clone()), ..example() };
-        let written = ScenarioFile { load: Load::Turns(written_out(&generate)), ..example() };
+        let repeated = ScenarioFile { load: LoadSpec::Generate(generate.clone()), ..example() };
+        let written = ScenarioFile { load: LoadSpec::Turns(written_out(&generate)), ..example() };
 
         prop_assert_eq!(told(&made(&repeated)), told(&made(&written)));
     }
 
     #[test]
     fn patterns_of_any_numbers_are_refused_or_make_a_load_of_bounded_size(generate in generate(40)) {
-        let spec = ScenarioFile { load: Load::Generate(generate), ..example() };
+        let spec = ScenarioFile { load: LoadSpec::Generate(generate), ..example() };
 
         match Scenario::new(&spec) {
             Ok(_) => {

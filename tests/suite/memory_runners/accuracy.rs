@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ctxsim::report::Report;
-use ctxsim::worlds::chats::{Summary, Wins};
+use ctxsim::worlds::chats::{ChatSummary, Wins};
 
 use super::report;
 
@@ -18,8 +18,8 @@ fn reports() -> &'static [Report; 2] {
 }
 
 /// Returns what one of the policies came to.
-pub(super) fn summary(dated: bool, policy: usize) -> &'static Summary {
-    reports()[usize::from(dated)].runs[policy].found::<ctxsim::worlds::chats::Summary>().unwrap()
+pub(super) fn summary(dated: bool, policy: usize) -> &'static ChatSummary {
+    reports()[usize::from(dated)].runs[policy].found::<ctxsim::worlds::chats::ChatSummary>().unwrap()
 }
 
 /// Who wins a type of question: entries, or one of the runners without.

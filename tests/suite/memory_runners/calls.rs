@@ -3,7 +3,7 @@
 use ctxsim::input::policy::memory::ServiceCall::{
     self, AddEntry, AwaitConsistency, GetContext, ListEntries, PutContext, Search,
 };
-use ctxsim::worlds::chats::{ModelRole, Phase, What};
+use ctxsim::worlds::chats::{ChatPhase, ModelRole, Occurrence};
 use serde_json::Value;
 
 use super::{chats, few, lines_of, play, report, runner};
@@ -11,8 +11,8 @@ use super::{chats, few, lines_of, play, report, runner};
 /// Plays the case of the specification: 50 sessions of 10 messages.
 fn counts(policy: &str, sessions: u64, messages: u64) -> [u64; 7] {
     let log = play(&chats(few(sessions, messages), &[]), &runner(policy));
-    let of = |call: ServiceCall| log.calls(Phase::Ingestion, call);
-    let all = log.n_calls(Phase::Ingestion);
+    let of = |call: ServiceCall| log.calls(ChatPhase::Ingestion, call);
+    let all = log.n_calls(ChatPhase::Ingestion);
     [all, of(AddEntry), of(AwaitConsistency), of(PutContext), of(GetContext), of(ListEntries), of(Search)]
 }
 
@@ -39,14 +39,15 @@ fn the_runner_with_entries_makes_three_calls_one_a_message_two_a_flush_and_two()
 fn with_context_only_a_session_waits_gets_takes_all_messages_synthesises_and_puts() {
     let log = play(&chats(few(5, 10), &[]), &runner("context_only"));
     for session in 0..5 {
-        let events = log.events.iter().filter(|it| it.session == session && it.phase == Phase::Ingestion);
-        let whats: Vec<What> = events.map(|it| it.what).filter(|it| *it != What::Initialised).collect();
-        let is_call = |it: &What, call| matches!(it, What::Call(made, _) if *made == call);
+        let events = log.events.iter().filter(|it| it.session == session && it.phase == ChatPhase::Ingestion);
+        let whats: Vec<Occurrence> =
+            events.map(|it| it.what).filter(|it| *it != Occurrence::Initialised).collect();
+        let is_call = |it: &Occurrence, call| matches!(it, Occurrence::Call(made, _) if *made == call);
 
         assert_eq!(whats.len(), 14);
         assert!(is_call(&whats[0], AwaitConsistency) && is_call(&whats[1], GetContext));
-        assert!((0..10).all(|nth| whats[2 + nth] == What::Message(u32::try_from(nth).unwrap())));
-        assert!(matches!(whats[12], What::Model { role: ModelRole::Synthesis, .. }));
+        assert!((0..10).all(|nth| whats[2 + nth] == Occurrence::Message(u32::try_from(nth).unwrap())));
+        assert!(matches!(whats[12], Occurrence::Model { role: ModelRole::Synthesis, .. }));
         assert!(is_call(&whats[13], PutContext));
     }
     let times: Vec<u64> = log.events.iter().map(|it| it.at_ms).collect();
@@ -122,7 +123,7 @@ fn waiting_takes_what_the_index_has_left_to_do() {
     let waits: Vec<u64> = log
         .events
         .iter()
-        .filter(|it| matches!(it.what, What::Call(AwaitConsistency, _)))
+        .filter(|it| matches!(it.what, Occurrence::Call(AwaitConsistency, _)))
         .map(|it| it.waited_ms)
         .collect();
     // A write is found 1,500 ms after the indexer's 50 ms of work; putting it takes 60 ms of these.
@@ -133,7 +134,7 @@ fn waiting_takes_what_the_index_has_left_to_do() {
 fn a_service_that_is_paid_by_the_call_costs_what_its_file_says() {
     let hosted = "memory_runners/context_only_hosted";
     let report = report("memory_runners/spec", &[hosted], &["scenario.load.chats.trials=1"]);
-    let it = report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap();
+    let it = report.runs[0].found::<ctxsim::worlds::chats::ChatSummary>().unwrap();
     let searches = it.qa["search"];
     let expected = 50.0 * (0.0001 + 0.000_01 + 0.000_05) + searches as f64 * 0.0005;
     assert!((it.service_usd - expected).abs() < 1e-9);

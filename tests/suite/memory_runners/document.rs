@@ -1,30 +1,30 @@
 //! The context document: merge rules by the specification's own examples, and laws of merging, cap and protection.
 
-use ctxsim::input::policy::memory::Section::{self, Entities, Facts, Notes, Preferences, Timeline};
+use ctxsim::input::policy::memory::DocSection::{self, Entities, Facts, Notes, Preferences, Timeline};
 use ctxsim::rng::{Seed, Stream};
-use ctxsim::worlds::chats::document::{Document, Holds, Item, News, Protect};
-use ctxsim::worlds::chats::{Event, What};
+use ctxsim::worlds::chats::document::{ChatDocument, DocumentLine, Holds, News, Protect};
+use ctxsim::worlds::chats::{ChatEvent, Occurrence};
 
 use super::{chats, few, play, runner};
 
-const SECTIONS: [Section; 5] = [Facts, Timeline, Entities, Preferences, Notes];
+const SECTIONS: [DocSection; 5] = [Facts, Timeline, Entities, Preferences, Notes];
 const PROTECT: Protect = Protect { recent_sessions: 1, key_references: 2 };
 
 /// Statements of the examples, by what they are about and which version they say.
 const BACHELOR: (u32, u32) = (0, 0);
 const MBA: (u32, u32) = (0, 1);
 
-fn news(section: Section, (subject, fact): (u32, u32)) -> News {
+fn news(section: DocSection, (subject, fact): (u32, u32)) -> News {
     News { section, subject, fact, words: 12, sees_contradiction: true }
 }
 
-fn facts(document: &Document) -> Vec<u32> {
+fn facts(document: &ChatDocument) -> Vec<u32> {
     document.facts().collect()
 }
 
 #[test]
 fn user_has_mba_replaces_user_has_bachelors_degree() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     document.say(&news(Facts, BACHELOR), 0);
     document.say(&news(Facts, (7, 7)), 0);
     document.say(&news(Facts, MBA), 3);
@@ -34,7 +34,7 @@ fn user_has_mba_replaces_user_has_bachelors_degree() {
 
 #[test]
 fn previous_facts_are_kept_only_if_they_are_not_contradicted_and_that_has_to_be_seen() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     document.say(&news(Facts, BACHELOR), 0);
     document.say(&News { sees_contradiction: false, ..news(Facts, MBA) }, 3);
 
@@ -43,7 +43,7 @@ fn previous_facts_are_kept_only_if_they_are_not_contradicted_and_that_has_to_be_
 
 #[test]
 fn the_timeline_appends_new_conversations_keeps_all_dates_and_stays_in_order() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     for session in [2, 0, 1, 2] {
         document.converse(session, 6, 10);
     }
@@ -57,7 +57,7 @@ fn the_timeline_appends_new_conversations_keeps_all_dates_and_stays_in_order() {
 
 #[test]
 fn recent_relationships_override_and_obsolete_entities_leave() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     document.say(&news(Entities, (10, 10)), 0);
     document.say(&news(Entities, (10, 11)), 1);
     assert_eq!(facts(&document), [11]);
@@ -68,7 +68,7 @@ fn recent_relationships_override_and_obsolete_entities_leave() {
 
 #[test]
 fn current_preferences_override_previous_ones() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     document.say(&news(Preferences, (20, 20)), 0);
     document.say(&news(Preferences, (20, 21)), 5);
 
@@ -77,7 +77,7 @@ fn current_preferences_override_previous_ones() {
 
 #[test]
 fn what_is_said_again_is_merged_and_counts_as_a_reference() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     document.say(&news(Notes, (30, 30)), 0);
     document.say(&news(Notes, (30, 30)), 4);
     document.mention(30, 6);
@@ -88,7 +88,7 @@ fn what_is_said_again_is_merged_and_counts_as_a_reference() {
 
 #[test]
 fn old_conversations_stay_as_a_summary_when_their_details_go() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     for session in 0..20 {
         document.say(&news(Notes, (session, session)), session);
         document.converse(session, 6, 10);
@@ -103,7 +103,7 @@ fn old_conversations_stay_as_a_summary_when_their_details_go() {
 
 #[test]
 fn the_oldest_and_least_referenced_goes_first() {
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     for subject in 0..4 {
         document.say(&news(Preferences, (subject, subject)), u64::from(subject).try_into().unwrap());
     }
@@ -118,8 +118,8 @@ fn the_oldest_and_least_referenced_goes_first() {
 
 #[test]
 fn what_belongs_to_a_section_that_is_not_there_goes_to_notes_or_nowhere() {
-    let mut with_notes = Document::new(&[Notes]);
-    let mut without = Document::new(&[Timeline]);
+    let mut with_notes = ChatDocument::new(&[Notes]);
+    let mut without = ChatDocument::new(&[Timeline]);
     for document in [&mut with_notes, &mut without] {
         document.say(&news(Facts, BACHELOR), 0);
     }
@@ -127,14 +127,14 @@ fn what_belongs_to_a_section_that_is_not_there_goes_to_notes_or_nowhere() {
 }
 
 /// Returns the lines of a section.
-fn of(document: &Document, section: Section) -> impl Iterator<Item = &Item> {
+fn of(document: &ChatDocument, section: DocSection) -> impl Iterator<Item = &DocumentLine> {
     document.items().iter().filter(move |it| it.section == section)
 }
 
 /// Writes many sessions of drawn statements, and looks at the document after each.
-fn many(seed: u64, mut look: impl FnMut(&Document, &Document, u64, u32)) {
+fn many(seed: u64, mut look: impl FnMut(&ChatDocument, &ChatDocument, u64, u32)) {
     let mut draws: Stream = Seed(seed).stream("documents", 0);
-    let mut document = Document::new(&SECTIONS);
+    let mut document = ChatDocument::new(&SECTIONS);
     for session in 0..40 {
         let before = document.clone();
         let cap = draws.between(0, 400);
@@ -156,7 +156,7 @@ fn many(seed: u64, mut look: impl FnMut(&Document, &Document, u64, u32)) {
         if let Some(it) = overflow {
             assert_eq!(it.protected_words, document.protected_words(&PROTECT, session));
         }
-        let of_timeline = |it: &Document| of(it, Timeline).count();
+        let of_timeline = |it: &ChatDocument| of(it, Timeline).count();
         assert!(of_timeline(&document) >= of_timeline(&before), "the timeline never shrinks");
         look(&unpruned, &document, cap, session);
     }
@@ -198,7 +198,7 @@ fn nothing_protected_is_pruned_and_nothing_is_pruned_that_had_room() {
 fn one_subject_has_one_current_value_where_contradictions_are_seen() {
     for seed in 0..50 {
         let mut draws = Seed(seed).stream("documents", 1);
-        let mut document = Document::new(&SECTIONS);
+        let mut document = ChatDocument::new(&SECTIONS);
         for session in 0..30 {
             let subject = u32::try_from(draws.between(0, 9)).unwrap();
             let fact = subject * 100 + session;
@@ -217,10 +217,10 @@ fn protected_parts_over_the_cap_are_an_event_in_the_log_and_a_number_in_the_repo
     let mut small = runner("context_only");
     small.store.cap = ctxsim::input::policy::memory::Cap::Words(50);
     let log = play(&chats(few(30, 10), &[]), &small);
-    let is_over = |it: &&Event| matches!(it.what, What::ProtectedOverCap { protected_words, cap_words: 50 } if protected_words > 50);
+    let is_over = |it: &&ChatEvent| matches!(it.what, Occurrence::ProtectedOverCap { protected_words, cap_words: 50 } if protected_words > 50);
 
     assert!(log.events.iter().filter(is_over).count() > 10, "the timeline alone outgrows 50 words");
     let set = ["scenario.load.chats.trials=1"];
     let report = super::report("memory_runners/spec", &["memory_runners/context_only_shipped"], &set);
-    assert!(report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap().protected_over_cap > 0);
+    assert!(report.runs[0].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().protected_over_cap > 0);
 }

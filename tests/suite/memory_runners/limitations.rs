@@ -4,7 +4,8 @@ use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::ledger::Loss;
 use ctxsim::rng::Seed;
 use ctxsim::worlds::chats::{
-    Answered, Chats, Draft, Numbers, Player, Question, QuestionKind, Said, StatementKind, User, Versions,
+    Answered, ChatNumbers, ChatPlayer, Chats, FactWording, NeededVersion, Question, QuestionKind,
+    StatementKind, User, UserDraft,
 };
 use ctxsim::worlds::graph::FactIx;
 
@@ -14,17 +15,17 @@ use super::{LOSSLESS, runner};
 fn ask(user: User, runner: &ServiceMemory, numbers: &[(&str, f64)]) -> Vec<Answered> {
     let chats = Chats { users: vec![user].into(), conversation_time: false, session_ms: 0, seed: Seed(1) };
     let changes = numbers.iter().map(|it| (it.0.to_owned(), it.1)).collect();
-    let numbers = Numbers::declared().with(&changes).unwrap();
-    Player { chats: &chats, numbers: &numbers }.play(Some(runner)).answers
+    let numbers = ChatNumbers::declared().with(&changes).unwrap();
+    ChatPlayer { chats: &chats, numbers: &numbers }.play(Some(runner)).answers
 }
 
 /// Writes a user who says things of a kind, one a session, and other things beside.
-fn user(kind: StatementKind, n: u32) -> (Draft, Vec<FactIx>) {
-    let mut draft = Draft::new("someone");
+fn user(kind: StatementKind, n: u32) -> (UserDraft, Vec<FactIx>) {
+    let mut draft = UserDraft::new("someone");
     let mut facts = Vec::new();
     for session in 0..n {
         draft.session(10, 600);
-        facts.push(draft.say(session, Said::new(kind, 4, 12)));
+        facts.push(draft.say(session, FactWording::new(kind, 4, 12)));
     }
     (draft, facts)
 }
@@ -49,15 +50,15 @@ fn without_entries_single_messages_cannot_be_searched_for_what_the_document_does
 #[test]
 fn without_entries_there_is_no_trail_of_what_was_said_before_it_changed() {
     let history = |runner: &ServiceMemory| {
-        let mut draft = Draft::new("someone");
+        let mut draft = UserDraft::new("someone");
         (0..3).for_each(|_| draft.session(10, 600));
-        let said = || Said::new(StatementKind::Fact, 2, 12);
+        let said = || FactWording::new(StatementKind::Fact, 2, 12);
         let first = draft.say(0, said());
         // Both values of one session: the document is written when it is over, and then one of them is gone.
         let second = draft.update(first, 1, said()).unwrap();
-        let third = draft.update(second, 1, Said { message: 6, ..said() }).unwrap();
+        let third = draft.update(second, 1, FactWording { message: 6, ..said() }).unwrap();
         let question = Question::new(QuestionKind::SingleFact, 3, vec![first, second, third]);
-        draft.ask(Question { versions: Versions::Named, ..question });
+        draft.ask(Question { versions: NeededVersion::Named, ..question });
         ask(draft.finish(), runner, &[&LOSSLESS[..], &[("search.entry_margin", 100.0)]].concat())[0]
     };
     let without = history(&runner("context_only"));

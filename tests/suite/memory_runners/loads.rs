@@ -3,7 +3,7 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
-use ctxsim::worlds::chats::{Numbers, Observed, Phase, QuestionKind, long_mem_eval};
+use ctxsim::worlds::chats::{ChatNumbers, ChatObserved, ChatPhase, QuestionKind, long_mem_eval};
 
 use super::{LOSSLESS, chats, few, play, report, runner};
 
@@ -14,14 +14,14 @@ fn one_more_user_of_a_service_changes_nobodys_answers() {
     let users =
         |users: u64| chats(GeneratedChats { users, ..few(10, 10) }, &[("search.refines_complete", 0.5)]);
     let [one, three] = [1, 3].map(|n| play(&users(n), &runner("entries")));
-    let own = |log: &ctxsim::worlds::chats::Log| -> Vec<bool> {
+    let own = |log: &ctxsim::worlds::chats::ChatLog| -> Vec<bool> {
         log.answers.iter().filter(|it| it.user == 0).map(|it| it.is_right).collect()
     };
 
     assert_eq!(own(&one), own(&three));
     assert_eq!(
-        three.calls(Phase::Ingestion, ServiceCall::AddEntry),
-        3 * one.calls(Phase::Ingestion, ServiceCall::AddEntry)
+        three.calls(ChatPhase::Ingestion, ServiceCall::AddEntry),
+        3 * one.calls(ChatPhase::Ingestion, ServiceCall::AddEntry)
     );
     let users: std::collections::BTreeSet<u32> = three.answers.iter().map(|it| it.user).collect();
     assert_eq!(users.len(), 3);
@@ -39,7 +39,7 @@ fn the_writes_of_all_users_stand_in_one_queue_of_the_indexer() {
 #[test]
 fn chats_in_the_shape_of_longmemeval_are_read_with_their_evidence() {
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
-    let users = long_mem_eval::read(text, Numbers::declared()).unwrap();
+    let users = long_mem_eval::read(text, ChatNumbers::declared()).unwrap();
     let kinds: Vec<QuestionKind> = users.iter().map(|it| it.questions[0].kind).collect();
 
     assert_eq!(kinds, QuestionKind::ALL, "the five questions of the specification are of the five types");
@@ -65,7 +65,7 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
     let set = format!("scenario.load.chats.numbers={{ {} }}", numbers.join(", "));
     let report = report("memory_runners/spec_questions", &BOTH, &[&set, "scenario.load.chats.trials=3"]);
     let accuracy = |at: usize, kind: QuestionKind| {
-        report.runs[at].found::<ctxsim::worlds::chats::Summary>().unwrap().accuracy[kind.name()].mean
+        report.runs[at].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().accuracy[kind.name()].mean
     };
     let right = |at: usize| QuestionKind::ALL.iter().filter(|it| accuracy(at, **it) == 1.0).count();
 
@@ -81,7 +81,7 @@ fn every_lifespan_scenario_runs_under_both_runners() {
     for name in names.iter().filter(|it| !it.ends_with("00") && !it.ends_with("many")) {
         let report = report(name, &BOTH, &["scenario.load.aging.trials=1"]);
         for run in &report.runs {
-            let it = run.found::<ctxsim::worlds::chats::Summary>().unwrap();
+            let it = run.found::<ctxsim::worlds::chats::ChatSummary>().unwrap();
             assert!(it.questions > 0 && it.n_ingestion() >= 3 * it.sessions, "{name}");
         }
     }
@@ -93,20 +93,20 @@ fn conversations_and_turns_with_facts_run_under_both_runners_and_other_policies_
     let policies = ["identity", BOTH[0], BOTH[1]];
     let of_plants = report(plants, &policies, &[]);
     let is_written: Vec<bool> =
-        of_plants.runs.iter().map(|it| it.found::<ctxsim::worlds::chats::Summary>().is_some()).collect();
+        of_plants.runs.iter().map(|it| it.found::<ctxsim::worlds::chats::ChatSummary>().is_some()).collect();
     assert_eq!(is_written, [false, true, true]);
-    assert_eq!(of_plants.runs[1].found::<ctxsim::worlds::chats::Summary>().unwrap().questions, 1);
+    assert_eq!(of_plants.runs[1].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().questions, 1);
 
     let set = ["scenario.load.conversation.trials=1"];
     let conversations = report("context_decay/trials", &policies, &set);
     assert!(conversations.runs[0].found::<ctxsim::worlds::needles::Retention>().is_some());
-    assert!(conversations.runs[1].found::<ctxsim::worlds::chats::Summary>().unwrap().questions > 0);
+    assert!(conversations.runs[1].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().questions > 0);
 }
 
 #[test]
 fn a_policy_without_a_runner_keeps_nothing_and_answers_only_what_was_never_said() {
     let report = report("memory_runners/spec", &["identity"], &["scenario.load.chats.trials=1"]);
-    let it = report.runs[0].found::<ctxsim::worlds::chats::Summary>().unwrap();
+    let it = report.runs[0].found::<ctxsim::worlds::chats::ChatSummary>().unwrap();
     assert_eq!(it.context_only, None);
     assert_eq!((it.accuracy["abstention"].mean, it.accuracy["single_fact"].mean), (1.0, 0.0));
     assert_eq!((it.n_ingestion(), it.model_calls.total), (0, 0));
@@ -122,7 +122,7 @@ fn what_loses_nothing_answers_everything() {
     for name in ["entries", "context_only"] {
         let load = chats(GeneratedChats { questions: Default::default(), ..few(30, 10) }, &lossless);
         let log = play(&load, &runner(name));
-        let observed = Observed::new(&log);
+        let observed = ChatObserved::new(&log);
         assert!(observed.accuracy().values().all(|it| it.mean == 1.0), "{name}: {:?}", observed.accuracy());
     }
 }

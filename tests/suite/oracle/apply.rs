@@ -1,7 +1,8 @@
 //! What rungs do: show in another way, drop, summarise.
 
 use ctxsim::input::policy::{
-    Action, Budget, Counts, Extent, Moment, Order, Part, Rendition, Rung, Shown, Size, TableRow, matches_any,
+    Action, Budget, BudgetCounts, Extent, Moment, Order, PromptPart, Rendition, Rung, ShownAs, Size,
+    TableRow, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, Preserve};
 
@@ -17,15 +18,15 @@ pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>
     let [raw, excerpt, summary, handle] = [item.raw, item.excerpt, item.summary, item.handle].map(u64::from);
     let cut = |head, tail: &Option<Size>| size(head).saturating_add(tail.as_ref().map_or(0, size));
     let (shown, tokens) = match rendition {
-        Rendition::Raw => (Shown::Raw, raw),
-        Rendition::Exact => (Shown::Exact, excerpt + handle),
-        Rendition::Summary => (Shown::Summary, summary + handle),
-        Rendition::Gist => (Shown::Gist, summary),
-        Rendition::Handle => (Shown::Handle, handle),
-        Rendition::Marker(tokens) => (Shown::Marker, *tokens),
-        Rendition::Preview(head) => (Shown::Preview, size(head).saturating_add(handle)),
-        Rendition::Truncate { head, tail } => (Shown::Truncate, cut(head, tail)),
-        Rendition::Offload { head, tail } => (Shown::Offload, cut(head, tail).saturating_add(handle)),
+        Rendition::Raw => (ShownAs::Raw, raw),
+        Rendition::Exact => (ShownAs::Exact, excerpt + handle),
+        Rendition::Summary => (ShownAs::Summary, summary + handle),
+        Rendition::Gist => (ShownAs::Gist, summary),
+        Rendition::Handle => (ShownAs::Handle, handle),
+        Rendition::Marker(tokens) => (ShownAs::Marker, *tokens),
+        Rendition::Preview(head) => (ShownAs::Preview, size(head).saturating_add(handle)),
+        Rendition::Truncate { head, tail } => (ShownAs::Truncate, cut(head, tail)),
+        Rendition::Offload { head, tail } => (ShownAs::Offload, cut(head, tail).saturating_add(handle)),
     };
     let tokens = tokens.min(raw);
     let is_exact = exact.unwrap_or(match rendition {
@@ -81,7 +82,7 @@ impl Run<'_> {
             _ if rung.scope.order == Order::Oldest => self.in_order(rung, &place, activation, &mut taken),
             _ => self.ranked(rung, &place, activation, &mut taken),
         };
-        let is_active = rung.scope.part == Part::Active;
+        let is_active = rung.scope.part == PromptPart::Active;
         self.history.note_visit(&activation.manner, is_active, n_visited, n_changed);
     }
 
@@ -222,7 +223,7 @@ impl Run<'_> {
             pool.used = 0;
             pool.charged_to = self.history.turns[turn_ix as usize].start;
         }
-        if pool.budget.counts == Counts::Shown {
+        if pool.budget.counts == BudgetCounts::Shown {
             for other in pool.charged_to..slot {
                 let view = &self.history.slots[other].view;
                 let is_exact = view.exact && view.stands == Stands::Shown;

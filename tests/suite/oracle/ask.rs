@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{
-    Action, Bound, Cond, Extent, Lasts, Moment, Prefix, Relation, Rung, Size, Unit, given,
+    Action, Cond, EditsLast, Extent, Moment, PrefixRule, Relation, Rung, Size, SizeBound, Unit, given,
 };
 use ctxsim::timeline::Kind;
 
@@ -57,9 +57,9 @@ impl Run<'_> {
             manner: Manner {
                 moment,
                 stage: index as u16,
-                for_request: stage.lasts == Lasts::Request
-                    || (stage.lasts == Lasts::TurnEnd && moment != Moment::TurnEnd),
-                keeps_prefix: stage.prefix == Prefix::Keeps,
+                for_request: stage.lasts == EditsLast::Request
+                    || (stage.lasts == EditsLast::TurnEnd && moment != Moment::TurnEnd),
+                keeps_prefix: stage.prefix == PrefixRule::Keeps,
             },
             before,
             now,
@@ -121,7 +121,7 @@ impl Run<'_> {
             let env = Env { behind: self.behind(rung, activation), ..activation.env };
             relation.holds(value, self.world.size(size, env))
         };
-        let compare = |bound: &Bound, value: u64| {
+        let compare = |bound: &SizeBound, value: u64| {
             let (relation, size) = bound.given().unwrap();
             compare_with(relation, size, value)
         };

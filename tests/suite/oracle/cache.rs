@@ -3,11 +3,11 @@
 mod entries;
 mod pieces;
 
-use ctxsim::input::policy::{Moment, Shown};
+use ctxsim::input::policy::{Moment, ShownAs};
 use ctxsim::input::profile::Steps;
 use ctxsim::input::profile::cache::Hits;
 use ctxsim::input::profile::cache::Readable;
-use ctxsim::input::{CacheRules, Layout};
+use ctxsim::input::{CacheRules, LayoutSpec};
 use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Kind, StepRow};
@@ -17,7 +17,7 @@ use entries::{Contents, Entries};
 use pieces::{Blocks, Units};
 
 /// What the provider tells a segment by.
-pub(super) type Key = (Said, u64, Shown, Kind);
+pub(super) type Key = (Said, u64, ShownAs, Kind);
 
 /// A segment of a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Segment {
 /// A request as the provider gets it.
 pub(super) struct Sent<'a> {
     pub(super) prompt: Vec<Segment>,
-    pub(super) layout: &'a Layout,
+    pub(super) layout: &'a LayoutSpec,
     pub(super) row: &'a StepRow,
     /// The first slot that the policy edited since the request before.
     pub(super) edited_from: Option<u32>,
@@ -124,13 +124,13 @@ impl Cache {
         Self { memory, hits: rules.hits(), n: 0 }
     }
 
-    pub(super) fn submit(&mut self, history: &History<'_>, row: &StepRow, layout: &Layout) -> CacheUse {
+    pub(super) fn submit(&mut self, history: &History<'_>, row: &StepRow, layout: &LayoutSpec) -> CacheUse {
         let sent = Sent { prompt: segments(history), layout, row, edited_from: history.change.first_slot };
         self.take(history, &sent)
     }
 
     /// Takes a request of another session, which begins with the same items.
-    pub(super) fn submit_front(&mut self, history: &History<'_>, end: u32, at_ms: i64, layout: &Layout) {
+    pub(super) fn submit_front(&mut self, history: &History<'_>, end: u32, at_ms: i64, layout: &LayoutSpec) {
         let prompt = self.front(history, end);
         if prompt.iter().map(|it| it.tokens).sum::<u64>() > 0 {
             let (response_ms, end_ms) = (at_ms, at_ms);
@@ -209,7 +209,7 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
             key: if is_item {
                 (said, view.tokens, view.rendition, from)
             } else {
-                (said, view.tokens, Shown::Raw, Kind::User)
+                (said, view.tokens, ShownAs::Raw, Kind::User)
             },
             kind,
             tokens: tokens_shown,
@@ -223,7 +223,7 @@ fn segments(history: &History<'_>) -> Vec<Segment> {
             Kind::Memory => (u64::MAX - own.content, Kind::User),
             kind => (u64::MAX / 2 - own.content, kind),
         };
-        let key = (Said::Item(content), own.tokens, Shown::Raw, from);
+        let key = (Said::Item(content), own.tokens, ShownAs::Raw, from);
         let at = segments.partition_point(|it| it.slot < slot);
         segments.insert(at, Segment { key, kind: own.kind, tokens: own.tokens, slot });
     }

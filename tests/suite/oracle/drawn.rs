@@ -1,8 +1,8 @@
 //! Needs that are drawn: what happened of each, and what was fetched for it.
 
-use ctxsim::input::policy::{Moment, Shown};
+use ctxsim::input::policy::{Moment, ShownAs};
 use ctxsim::ledger::{ExploredRow, FailureKind, NeedRow};
-use ctxsim::recovery::{Bound, Explores, Terms};
+use ctxsim::recovery::{End, Explores, Terms};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Preserve, Session, Spine, StepRow, Timeline};
 use xxhash_rust::xxh3::xxh3_64;
@@ -72,7 +72,7 @@ impl Drawn {
         let mut one = || Call {
             source: Some(source),
             meets: meets(timeline, row, source),
-            asks: new(call, timeline.refetch.terms(Bound::Value).call_tokens),
+            asks: new(call, timeline.refetch.terms(End::Value).call_tokens),
             brings: Item {
                 origin: if is_whole { old.origin } else { NO_ITEM },
                 ..new(old, row.fetched as u32)
@@ -104,7 +104,7 @@ impl Run<'_> {
         step: usize,
         due: Due,
     ) -> Result<(), FailureKind> {
-        let terms = self.timeline.refetch.terms(Bound::Value);
+        let terms = self.timeline.refetch.terms(End::Value);
         let mut asked = Vec::new();
         for (row, source) in rows {
             let calls = self.draw_one(row, source, &asked, terms);
@@ -117,7 +117,7 @@ impl Run<'_> {
         let Some(drawn) = &mut self.drawn else { return Vec::new() };
         let stands = |slot: usize| {
             let view = &self.history.slots[slot].view;
-            view.stands == Stands::Shown && view.rendition == Shown::Raw
+            view.stands == Stands::Shown && view.rendition == ShownAs::Raw
         };
         let is_enough = |of: Source, level: Level| of == source && level >= row.level;
         if drawn.fetched.iter().any(|it| is_enough(it.0, it.1) && stands(it.2))
@@ -156,7 +156,7 @@ impl Run<'_> {
         let (seed, nth) = (drawn.session.0, drawn.n_explored);
         drawn.n_explored += 1;
         let n = (expected + seed.nth("exploration", nth, 0).unit()).floor() as u64;
-        let terms = self.timeline.refetch.terms(Bound::Value);
+        let terms = self.timeline.refetch.terms(End::Value);
         let mut calls = Vec::new();
         for it in 0..n {
             let size = explores.fetched_tokens[seed.nth("exploration size", nth, it).between(0, 9) as usize];

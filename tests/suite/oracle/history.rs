@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ctxsim::input::policy::{Changes, DynamicPlace, Layout, MemoryPlace, Moment, Shown, Unit};
+use ctxsim::input::policy::{Changes, DynamicPlace, LayoutSpec, MemoryPlace, Moment, ShownAs, Unit};
 use ctxsim::ledger::Change;
 use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Session, Timeline, TurnEvidence};
 
@@ -34,13 +34,13 @@ pub(super) enum Said {
 }
 
 /// What a slot says, how large that is, how it is shown, and whether the summary tells of it.
-pub(super) type Told = (Said, u64, Shown, bool);
+pub(super) type Told = (Said, u64, ShownAs, bool);
 
 /// What stands in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) tokens: u64,
-    pub(super) rendition: Shown,
+    pub(super) rendition: ShownAs,
     pub(super) exact: bool,
     pub(super) stands: Stands,
 }
@@ -199,7 +199,12 @@ impl<'a> History<'a> {
     }
 
     /// Begins a session: its own stable prefix comes, or that of the session before stays.
-    pub(super) fn begin_session(&mut self, session: &Session, memory: Option<MemoryPlace>, layout: &Layout) {
+    pub(super) fn begin_session(
+        &mut self,
+        session: &Session,
+        memory: Option<MemoryPlace>,
+        layout: &LayoutSpec,
+    ) {
         let is_first = self.slots.is_empty();
         let has_own = is_first || !session.stable.is_empty();
         let from = if has_own { 0 } else { self.session_from };
@@ -229,7 +234,7 @@ impl<'a> History<'a> {
     }
 
     /// Writes the dynamic content of a place.
-    fn write_all(&mut self, layout: &Layout, at: DynamicPlace, kind: Kind) {
+    fn write_all(&mut self, layout: &LayoutSpec, at: DynamicPlace, kind: Kind) {
         for it in layout.dynamic.iter().filter(|it| it.at == at) {
             self.n_written += 1;
             let (place, content) = (self.slots.len(), self.n_written);
@@ -358,7 +363,7 @@ impl<'a> History<'a> {
         self.items.push(Item { step_ix: self.step as u32, ..item });
         let view = View {
             tokens: u64::from(item.raw),
-            rendition: Shown::Raw,
+            rendition: ShownAs::Raw,
             exact: item.preserve == Preserve::WorkingEvidence,
             stands: Stands::Shown,
         };

@@ -1,10 +1,10 @@
 //! A memory as the oracle holds it: a list of what was written, looked through from the front whenever something is asked.
 
-use ctxsim::input::policy::Shown;
-use ctxsim::input::policy::memory::{Bar, FactMemory as Rules, Part, State};
-use ctxsim::input::policy::memory::{Facts, Read, When};
+use ctxsim::input::policy::ShownAs;
+use ctxsim::input::policy::memory::{DrawBar, FactMemory as Rules, MemoryPart, State};
+use ctxsim::input::policy::memory::{Facts, RecallRule, SearchedWhen};
 use ctxsim::ledger::{Loss, ProbeRow};
-use ctxsim::timeline::facts::{DrawSource, FactPlane, Form, Plant, Probe};
+use ctxsim::timeline::facts::{DrawSource, FactForm, FactPlane, Plant, Probe};
 use ctxsim::timeline::{Lifecycle, Timeline};
 
 use super::history::{History, Stands};
@@ -28,7 +28,7 @@ impl<'a> Memory<'a> {
     pub(super) fn new(timeline: &'a Timeline, rules: Option<&'a Rules>) -> Self {
         let plane = timeline.facts.as_ref();
         let capacity =
-            rules.filter(|it| !it.oracle.contains(&Part::Store)).and_then(|it| it.store.capacity());
+            rules.filter(|it| !it.oracle.contains(&MemoryPart::Store)).and_then(|it| it.store.capacity());
         Self {
             with: rules.zip(plane),
             plane,
@@ -48,7 +48,8 @@ impl<'a> Memory<'a> {
         let Some((rules, plane)) = self.with else { return };
         for (nth, plant) in plane.plants.iter().enumerate() {
             let has_come = history.place_of(plant.item).is_some();
-            let is_ready = rules.write.from == When::Session || standing(history, plant) != State::Exact;
+            let is_ready =
+                rules.write.from == SearchedWhen::Session || standing(history, plant) != State::Exact;
             if has_come && is_ready && !self.seen.contains(&nth) {
                 self.seen.push(nth);
                 self.write(rules, plane, plant);
@@ -62,16 +63,16 @@ impl<'a> Memory<'a> {
         };
         let is_met = |facts: Facts| match facts {
             Facts::Any => true,
-            Facts::Explicit => plant.form == Form::Explicit,
-            Facts::Implicit => plant.form == Form::Implicit,
+            Facts::Explicit => plant.form == FactForm::Explicit,
+            Facts::Implicit => plant.form == FactForm::Implicit,
         };
         for (nth, rule) in (0..).zip(rules.write.extract.iter().filter(|it| is_met(it.facts))) {
             let unit = seed.stream("memory/write", 0).nth(plant.fact.into(), nth).unit();
             let is_drawn = match rule.bar() {
-                Bar::Below(p) => unit < p,
-                Bar::Above(miss) => unit < 1.0 - miss,
+                DrawBar::Below(p) => unit < p,
+                DrawBar::Above(miss) => unit < 1.0 - miss,
             };
-            if !is_drawn && !rules.oracle.contains(&Part::Write) {
+            if !is_drawn && !rules.oracle.contains(&MemoryPart::Write) {
                 continue;
             }
             self.written.push((plant.fact, plant.version));
@@ -108,8 +109,8 @@ impl<'a> Memory<'a> {
     /// The tokens of what is recalled, and the number of its content.
     pub(super) fn recall(&mut self) -> (u64, u64) {
         let Some((rules, _)) = self.with else { return (0, 0) };
-        let n_read = if let Read::Last(count) = rules.read { count as usize } else { usize::MAX };
-        let says = |fact: &u32| if rules.read == Read::ByKey { 0 } else { self.version(*fact) };
+        let n_read = if let RecallRule::Last(count) = rules.read { count as usize } else { usize::MAX };
+        let says = |fact: &u32| if rules.read == RecallRule::ByKey { 0 } else { self.version(*fact) };
         let content: Vec<(u32, u16)> =
             self.held.iter().rev().take(n_read).map(|fact| (*fact, says(fact))).collect();
         let tokens = content.len() as u64 * rules.store.tokens_per_fact();
@@ -132,7 +133,7 @@ impl<'a> Memory<'a> {
         let state = *order.iter().find(|it| **it == shown || **it == known).unwrap();
         let usual = [State::Exact, State::Summarised, State::Recoverable];
         let answers = match self.with {
-            Some((rules, _)) if rules.oracle.contains(&Part::Use) => state != State::Lost,
+            Some((rules, _)) if rules.oracle.contains(&MemoryPart::Use) => state != State::Lost,
             Some((rules, _)) => rules.answers(state),
             None => usual.contains(&state),
         };
@@ -141,7 +142,7 @@ impl<'a> Memory<'a> {
             fact: plant.fact,
             item: plant.item,
             quartile: probe.quartile,
-            is_explicit: plant.form == Form::Explicit,
+            is_explicit: plant.form == FactForm::Explicit,
             state: if has_stopped { State::Lost } else { state },
             is_found: answers && !has_stopped,
             loss: if has_stopped { Some(Loss::Stopped) } else { (!answers).then_some(loss) },
@@ -150,7 +151,7 @@ impl<'a> Memory<'a> {
 
     fn knows(&self, plant: &Plant) -> (State, Option<Loss>) {
         let Some((rules, _)) = self.with else { return (State::Lost, None) };
-        let is_whole = rules.oracle.contains(&Part::Read);
+        let is_whole = rules.oracle.contains(&MemoryPart::Read);
         let is_read = |count: u64| self.held.iter().rev().take(count as usize).any(|it| *it == plant.fact);
         if self.version(plant.fact) < plant.version {
             return (State::Lost, Some(Loss::Write));
@@ -159,8 +160,8 @@ impl<'a> Memory<'a> {
             return (State::Lost, Some(Loss::Store));
         }
         match rules.read {
-            Read::Last(count) if !is_whole && !is_read(count) => (State::Lost, Some(Loss::Read)),
-            Read::ByKey => (State::Recoverable, None),
+            RecallRule::Last(count) if !is_whole && !is_read(count) => (State::Lost, Some(Loss::Read)),
+            RecallRule::ByKey => (State::Recoverable, None),
             _ => (State::Summarised, None),
         }
     }
@@ -174,11 +175,11 @@ fn standing(history: &History<'_>, plant: &Plant) -> State {
         Stands::Dropped | Stands::Past | Stands::Behind | Stands::Summary(_) => State::Lost,
         Stands::Shown if slot.view.tokens >= raw => State::Exact,
         Stands::Shown | Stands::Told | Stands::Fold(_) => match slot.view.rendition {
-            Shown::Raw => State::Exact,
-            Shown::Exact | Shown::Preview | Shown::Truncate => State::Preview,
-            Shown::Summary | Shown::Gist => State::Summarised,
-            Shown::Handle | Shown::Offload => State::Recoverable,
-            Shown::Marker => State::Lost,
+            ShownAs::Raw => State::Exact,
+            ShownAs::Exact | ShownAs::Preview | ShownAs::Truncate => State::Preview,
+            ShownAs::Summary | ShownAs::Gist => State::Summarised,
+            ShownAs::Handle | ShownAs::Offload => State::Recoverable,
+            ShownAs::Marker => State::Lost,
         },
     }
 }

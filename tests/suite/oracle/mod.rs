@@ -18,10 +18,10 @@ mod summarise;
 use ctxsim::input::policy::{Changes, DynamicPlace, MemoryPlace, Moment, Pause};
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
-    CacheUse, Carry, Change, Expected, ExploredRow, Failure, FailureKind, Firing, NeedRow, Outcome,
+    CacheUse, Carry, Change, ExpectedRow, ExploredRow, Failure, FailureKind, Firing, NeedRow, Outcome,
     RequestRow, Role, Rows, ToolResults,
 };
-use ctxsim::recovery::Bound;
+use ctxsim::recovery::End;
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
 
@@ -395,7 +395,7 @@ impl Run<'_> {
 
     /// Looks up anew, before a step's request, what its missing context makes the agent look up.
     fn explore(&mut self, turn_ix: usize, step: usize) -> Result<(), FailureKind> {
-        let terms = self.timeline.refetch.terms(Bound::Value);
+        let terms = self.timeline.refetch.terms(End::Value);
         let Some(explores) = terms.explores else { return Ok(()) };
         let window = i64::from(explores.fades_in_requests);
         let weight = |at: usize| (window - (self.n_explored - at) as i64).max(0);
@@ -455,8 +455,8 @@ impl Run<'_> {
         let [recovered, explored] = needs::carried_apart(&mut self.expected, &self.history);
         self.was_carried = recovered + explored > 0.0;
         let carry = |tokens| Carry { tokens, anew: 0.0 };
-        let beside = Expected { recovered: carry(recovered), explored: carry(explored), left };
-        if beside != Expected::default() {
+        let beside = ExpectedRow { recovered: carry(recovered), explored: carry(explored), left };
+        if beside != ExpectedRow::default() {
             self.rows.expected.push((self.rows.requests.len(), beside));
         }
         self.rows.requests.push(row);

@@ -1,9 +1,9 @@
 //! What needs cost, from what stands of their source.
 
-use ctxsim::input::policy::Shown;
-use ctxsim::input::{CacheRules, Policy, Recovery, Size};
+use ctxsim::input::policy::ShownAs;
+use ctxsim::input::{CacheRules, Policy, RecoverySpec, Size};
 use ctxsim::ledger::{ExploredRow, NeedRow, TokenUse};
-use ctxsim::recovery::Bound;
+use ctxsim::recovery::End;
 use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
 use super::history::{History, Slot, Stands};
@@ -38,7 +38,7 @@ pub(super) fn meet(
         Level::None | Level::GlobalConclusion => 1.0,
         Level::ContinuationHandle => f64::from(u8::from(n_handles > 0)),
         Level::LocalDetail => {
-            let n_raw = count(&|_, slot| shown(slot) && slot.view.rendition == Shown::Raw);
+            let n_raw = count(&|_, slot| shown(slot) && slot.view.rendition == ShownAs::Raw);
             f64::from(u8::from(!is_behind && n_raw > 0))
         }
         Level::ExactEvidence => {
@@ -66,10 +66,10 @@ pub(super) fn meet_item(
     let is_told = |slot: &Stands| matches!(slot, Stands::Shown | Stands::Told | Stands::Fold(_));
     let is_whole = |it: usize| {
         let slot = &history.slots[it].view;
-        is_told(&slot.stands) && slot.rendition == Shown::Raw
+        is_told(&slot.stands) && slot.rendition == ShownAs::Raw
     };
     let is_shown = is_told(&slot.stands);
-    let is_exact = is_shown && (slot.exact || matches!(slot.rendition, Shown::Raw | Shown::Exact));
+    let is_exact = is_shown && (slot.exact || matches!(slot.rendition, ShownAs::Raw | ShownAs::Exact));
     let mentions = timeline.needs.mentions(need).iter().filter_map(|it| history.place_of(*it));
     let mentions = mentions.filter(|it| is_whole(*it)).count();
     let own = slot.stands != Stands::Dropped && item.handle > 0;
@@ -118,13 +118,15 @@ fn settle(
     let (mut fetched, mut attempts) =
         (need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level)), 1);
     if evidence.is_single {
-        fetched = fetched.min(timeline.refetch.terms(Bound::Value).fetched_max);
+        fetched = fetched.min(timeline.refetch.terms(End::Value).fetched_max);
     }
     match policy.recovery() {
-        Recovery::Pinned if need.level == Level::RawContent => {
+        RecoverySpec::Pinned if need.level == Level::RawContent => {
             fetched = evidence.file_range.unwrap_or(fetched);
         }
-        Recovery::NaiveReread { limit, fits } if evidence.file > 0 && need.level >= Level::LocalDetail => {
+        RecoverySpec::NaiveReread { limit, fits }
+            if evidence.file > 0 && need.level >= Level::LocalDetail =>
+        {
             fetched = evidence.file;
             let beside = u64::from(fetched) + timeline.stable_tokens();
             attempts = if beside <= world.size(fits.as_ref().unwrap_or(&Size::Limit), Env::default()) {
@@ -210,7 +212,7 @@ pub(super) fn expect(
     if row.met >= 1.0 {
         return row;
     }
-    let terms = timeline.refetch.terms(Bound::Value);
+    let terms = timeline.refetch.terms(End::Value);
     let stands = carried(calls, history);
     let is_known =
         |it: &&Expected| it.source == Some(source) && it.level >= row.level && it.is_carried(history);
@@ -238,7 +240,7 @@ pub(super) fn explore(
     missing: f64,
     last_read: u64,
 ) -> Option<ExploredRow> {
-    let terms = timeline.refetch.terms(Bound::Value);
+    let terms = timeline.refetch.terms(End::Value);
     let stands = carried(expected, history);
     let calls = terms.explores?.calls(missing, (history.tokens() - history.stable_tokens()) as f64 + stands);
     if calls <= 0.0 {
@@ -262,7 +264,7 @@ fn asked(
     stands: f64,
     last_read: u64,
 ) -> TokenUse<f64> {
-    let terms = timeline.refetch.terms(Bound::Value);
+    let terms = timeline.refetch.terms(End::Value);
     let resent = calls * terms.own_request * (history.tokens() as f64 + stands);
     let plain = plain(rules);
     let read = match plain {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ctxsim::input::Scope;
-use ctxsim::input::policy::{Extent, Keep, Part, Supersedes, Unit, matches_any};
+use ctxsim::input::policy::{Extent, Keep, PromptPart, Supersedes, Unit, matches_any};
 use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Timeline};
 
 use super::history::{History, Stands};
@@ -104,19 +104,19 @@ fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
     }
 }
 
-fn part(history: &History<'_>, part: Part) -> Range<usize> {
+fn part(history: &History<'_>, part: PromptPart) -> Range<usize> {
     let (stable, active, end) = (history.n_stable(), history.active_from(), history.slots.len());
     match part {
-        Part::History => stable..end,
-        Part::Active => active..end,
-        Part::Completed => stable..active,
-        Part::Entering => end - 1..end,
+        PromptPart::History => stable..end,
+        PromptPart::Active => active..end,
+        PromptPart::Completed => stable..active,
+        PromptPart::Entering => end - 1..end,
     }
 }
 
 impl<'p> Place<'p> {
     pub(super) fn new(scope: &'p Scope, history: &History<'_>, world: &World, env: Env) -> Self {
-        let whole = part(history, Part::History);
+        let whole = part(history, PromptPart::History);
         let free = scope.keep.iter().map(|keep| {
             let list: Vec<usize> = whole.clone().filter(|it| keeps(keep, history, *it)).collect();
             let reach = Reach { list, region: whole.clone(), history, world, env };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctxsim::input::policy::{
-    Count, Rendition, Restore, Rung, SecondCall, SecondReads, Shown, Size, Summarise, SummaryPer,
+    Count, Rendition, Restore, Rung, SecondCall, SecondReads, ShownAs, Size, Summarise, SummaryPer,
     SummaryPrompt, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, NO_ITEM};
@@ -76,7 +76,7 @@ impl Run<'_> {
                 room -= view.tokens;
                 continue;
             } else if is_kept && room > 0 {
-                let cut = View { tokens: room, rendition: Shown::Truncate, exact: false, ..view };
+                let cut = View { tokens: room, rendition: ShownAs::Truncate, exact: false, ..view };
                 after = Some(cut);
             } else if let Some(restore) = &summary.restore {
                 after = self.restored(slot, restore, activation, &mut back, &mut room_for_files);
@@ -134,7 +134,7 @@ impl Run<'_> {
         }
         let name = size(&restore.name).unwrap_or(0);
         let named =
-            View { tokens: name.min(raw), rendition: Shown::Handle, exact: false, stands: Stands::Shown };
+            View { tokens: name.min(raw), rendition: ShownAs::Handle, exact: false, stands: Stands::Shown };
         (name > 0).then_some(named)
     }
 
@@ -236,7 +236,7 @@ impl Run<'_> {
                 let view = &self.history.slots[*slot].view;
                 (self.history.said(*slot, view), view.tokens, view.rendition, false)
             };
-            let own = (Said::Item(0), plan.stands(), Shown::Raw, false);
+            let own = (Said::Item(0), plan.stands(), ShownAs::Raw, false);
             let says = plan.replaced.iter().map(told).chain([own]).collect();
             u64::MAX - self.history.number_fold(says)
         } else {

@@ -1,6 +1,6 @@
 //! Where price lists disagree, and on which day.
 
-use ctxsim::input::Price;
+use ctxsim::input::PriceSpec;
 use ctxsim::pricelist::compare::compare;
 use ctxsim::quantity::Decimal;
 
@@ -37,7 +37,7 @@ fn a_price_that_holds_from_a_day_on_counts_from_that_day_on() {
         let mut lists = vec![list("a.json", LITELLM), list("a.json", LITELLM)];
         lists[1].list = "other";
         let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
-        let later = Price { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
+        let later = PriceSpec { from: Some(from.to_owned()), output: None, ..prices[0].clone() };
         prices.push(later);
         lists
     };
@@ -52,7 +52,7 @@ fn days_count_and_not_the_order_of_the_file() {
         lists[1].list = "other";
         let prices = &mut lists[1].entries.iter_mut().find(|it| it.model == "gpt-5.4").unwrap().prices;
         let first = prices[0].clone();
-        let dated = days.iter().zip(1_u32..).map(|(day, nth)| Price {
+        let dated = days.iter().zip(1_u32..).map(|(day, nth)| PriceSpec {
             from: Some((*day).to_owned()),
             input: Decimal::parse(&nth.to_string()).unwrap(),
             ..first.clone()

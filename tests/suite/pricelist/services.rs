@@ -1,13 +1,13 @@
 //! Batches of price lists: what a list does not price is never at the usual price.
 
 use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Price, Profile, ProfileFile};
-use ctxsim::pricelist::place::{Placed, place};
+use ctxsim::input::{PriceSpec, Profile, ProfileFile};
+use ctxsim::pricelist::place::{PlacedProfile, place};
 
 use super::list;
 
 /// Returns a model whose list prices a batch's input, output and some of what else it sells.
-fn placed(provider: &str, batch: &str) -> Placed {
+fn placed(provider: &str, batch: &str) -> PlacedProfile {
     let text = format!(
         r#"{{"{provider}/claude-m": {{"litellm_provider": "{provider}", "mode": "chat", "input_cost_per_token": 4e-06,
             "output_cost_per_token": 2e-05, "cache_read_input_token_cost": 4e-07, "cache_creation_input_token_cost": 5e-06,
@@ -21,7 +21,7 @@ const READ: &str = r#", "cache_read_input_token_cost_batches": 2e-07"#;
 const WRITE: &str = r#", "cache_creation_input_token_cost_batches": 2.5e-06"#;
 
 /// Returns a profile as batches are served, with what it lists.
-fn batch(placed: &Placed) -> (Profile, Price) {
+fn batch(placed: &PlacedProfile) -> (Profile, PriceSpec) {
     let mut spec: ProfileFile = decode(&placed.text, Format::Toml).unwrap();
     spec.assumptions.services = vec!["batch".to_owned()];
     (Profile::new(&spec).unwrap(), spec.prices.remove(0))

@@ -1,6 +1,6 @@
 //! Random sizes, extents and conditions.
 
-use ctxsim::input::policy::{Bound, Cond, Count, Duration, Extent, Size, Unit};
+use ctxsim::input::policy::{Cond, Count, Duration, Extent, Size, SizeBound, Unit};
 use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -44,11 +44,11 @@ fn size() -> BoxedStrategy<Size> {
     .boxed()
 }
 
-fn bound(most: impl Strategy<Value = Size>, starts: bool) -> impl Strategy<Value = Bound> {
+fn bound(most: impl Strategy<Value = Size>, starts: bool) -> impl Strategy<Value = SizeBound> {
     let kind = if starts { select(vec![0, 0, 0, 1, 1, 2, 3]) } else { select(vec![2, 3, 3, 3, 0]) };
     (kind, most).prop_map(|(kind, size)| {
         let given = |n| (kind == n).then(|| size.clone());
-        Bound { above: given(0), at_least: given(1), below: given(2), at_most: given(3) }
+        SizeBound { above: given(0), at_least: given(1), below: given(2), at_most: given(3) }
     })
 }
 
@@ -73,8 +73,8 @@ fn count(starts: bool) -> BoxedStrategy<Cond> {
 }
 
 /// A bound on what has grown since the policy's first stage or the one that asks acted.
-fn grown(bound: Bound) -> Cond {
-    let Bound { above, at_least, below, at_most } = bound;
+fn grown(bound: SizeBound) -> Cond {
+    let SizeBound { above, at_least, below, at_most } = bound;
     let stage = at_least.is_some().then(|| "stage_0".to_owned());
     Cond::Grown { stage, above, at_least, below, at_most }
 }

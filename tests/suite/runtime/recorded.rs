@@ -2,9 +2,9 @@
 
 use super::*;
 
-use ctxsim::input::scenario::{Load, ScenarioFile};
+use ctxsim::input::scenario::{LoadSpec, ScenarioFile};
 use ctxsim::projection::State;
-use ctxsim::projection::prompt::Shown;
+use ctxsim::projection::prompt::ShownAs;
 
 /// The blocks of the completed turn that a recording begins with.
 fn blocks(recording: &str) -> String {
@@ -164,7 +164,7 @@ const ERASES: &str = r#"(
 
 #[test]
 fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
-    for (over, shown) in [("", Shown::Summary), (", over_budget: exact", Shown::Preview)] {
+    for (over, shown) in [("", ShownAs::Summary), (", over_budget: exact", ShownAs::Preview)] {
         let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".repeat(20))];
         let timeline = told(&[&calls, &[]]);
         let text = ERASES.replace("OVER", over);
@@ -181,14 +181,14 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
 }
 
 /// Notes how the results of every request are shown, and whether they count as exact, once their words are a template's.
-struct Exactness(Program, Vec<(Shown, bool)>);
+struct Exactness(Program, Vec<(ShownAs, bool)>);
 
 impl Projector for Exactness {
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         self.0.project(moment, ambient, edit);
         let prompt = edit.prompt();
         let results = (0..prompt.len()).filter(|it| prompt.kind(*it) == Kind::ToolResult);
-        let changed = results.map(|it| prompt.slot(it)).filter(|it| it.rendition != Shown::Raw);
+        let changed = results.map(|it| prompt.slot(it)).filter(|it| it.rendition != ShownAs::Raw);
         self.1.extend(changed.map(|it| (it.rendition, it.exact)));
     }
 }
@@ -198,7 +198,7 @@ fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_word
     let scenario = include_str!("../../../scenarios/recorded/claude-code.toml");
     let spec: ScenarioFile =
         ctxsim::input::text::decode::decode(scenario, ctxsim::input::Format::Toml).unwrap();
-    let Load::Recorded { assume, .. } = spec.load else { panic!("the bundled scenario is a recording") };
+    let LoadSpec::Recorded { assume, .. } = spec.load else { panic!("the bundled scenario is a recording") };
     let session = include_str!("../../../scenarios/recorded/claude-code-session.jsonl");
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;
     let limits = Limits { prompt: UNLIMITED, window: 200_000, output: UNLIMITED };

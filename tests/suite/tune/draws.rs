@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::Comparison;
-use ctxsim::compare::grid::Grid;
-use ctxsim::compare::tune::{Search, TunedSessions, Tuning};
+use ctxsim::compare::grid::OverrideGrid;
+use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::report::tune::{Tuned, TunedSession, whole};
 use ctxsim::rng::Seed;
 
@@ -125,10 +125,10 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
     };
     let catalog = Catalog::bundled();
     let search = if vary.is_empty() {
-        Search::by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
+        ParamSearch::by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
     } else {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
-        Search::of(&Grid::parse(&vary).unwrap()).unwrap()
+        ParamSearch::of(&OverrideGrid::parse(&vary).unwrap()).unwrap()
     };
     Tuning::new(&catalog, &comparison, search, FLOORS[0], 0).unwrap().played(None, &|_, _| {}).unwrap()
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::Comparison;
-use ctxsim::compare::grid::Grid;
-use ctxsim::compare::tune::{Search, TunedSessions, Tuning};
+use ctxsim::compare::grid::OverrideGrid;
+use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::rng::{Seed, Stream};
 
 /// Tokens of tools, system prompt and the first message.
@@ -167,7 +167,7 @@ impl Recipe {
             set: ASSUMED.map(str::to_owned).to_vec(),
             ..Comparison::default()
         };
-        let search = Search::of(&Grid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
+        let search = ParamSearch::of(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = Catalog::bundled();
         let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.played(Some(1), &|_, _| {}).unwrap()

@@ -1,6 +1,6 @@
 //! On made-up folders, what saves is recommended, what does not is not, and what is recommended keeps its floor and its promise.
 
-use ctxsim::report::tune::{Part, Tuned, TunedSession, whole};
+use ctxsim::report::tune::{TunePart, Tuned, TunedSession, whole};
 
 use super::folders::Recipe;
 
@@ -41,13 +41,13 @@ impl Found {
     }
 
     /// Returns what each variant comes to over all folders.
-    fn truth(&self) -> Vec<Part> {
+    fn truth(&self) -> Vec<TunePart> {
         (0..self.n_variants).map(|nth| whole(&self.sessions, nth)).collect()
     }
 }
 
 /// Returns the saving of the cheapest variant that keeps the floor.
-fn built_in(truth: &[Part]) -> f64 {
+fn built_in(truth: &[TunePart]) -> f64 {
     let kept = truth.iter().filter(|it| it.evidence_kept.unwrap() >= FLOOR);
     -kept.map(|it| it.change().unwrap()).min_by(f64::total_cmp).unwrap()
 }

@@ -9,7 +9,7 @@ use crate::catalog::Files;
 use crate::error::Error;
 use crate::input::Profile;
 use crate::report::Report;
-use crate::report::checkup::{Snapshot, SnapshotState};
+use crate::report::checkup::{SnapshotCheck, SnapshotState};
 use crate::report::shot::{self, Shot};
 
 use super::Accepted;
@@ -66,7 +66,7 @@ pub(super) fn held(
     Accepted { root, inputs, bless }: Accepted<'_>,
     suite: &str,
     report: &Report,
-) -> Result<Vec<Snapshot>, Error> {
+) -> Result<Vec<SnapshotCheck>, Error> {
     let folder = folder(root, suite);
     if !bless && !folder.is_dir() {
         return Ok(Vec::new());
@@ -83,17 +83,17 @@ pub(super) fn held(
         if bless {
             fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
         } else {
-            all.push(Snapshot { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
+            all.push(SnapshotCheck { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
         }
     }
     Ok(all)
 }
 
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
-fn compared(at: At<'_>, shot: &Shot) -> Result<Snapshot, Error> {
+fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     let path = at.path;
     let pending = path.with_extension(EXTENSIONS[1]);
-    let snapshot = |state, moved| Snapshot { file: name(path), state, moved };
+    let snapshot = |state, moved| SnapshotCheck { file: name(path), state, moved };
     let old = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -112,10 +112,10 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<Snapshot, Error> {
 }
 
 /// Writes a snapshot.
-fn accepted(at: At<'_>, shot: &Shot) -> Result<Snapshot, Error> {
+fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     write(at, shot)?;
     let _ = fs::remove_file(at.path.with_extension(EXTENSIONS[1]));
-    Ok(Snapshot { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
+    Ok(SnapshotCheck { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
 }
 
 /// Writes a snapshot for review, except in CI.

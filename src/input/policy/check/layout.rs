@@ -1,10 +1,10 @@
 //! The rules of a layout.
 
 use crate::diag::{Code, Problems};
-use crate::input::policy::{Changes, DynamicPlace, Layout, Place};
+use crate::input::policy::{Changes, DynamicPlace, LayoutSpec, PromptPlace};
 
 /// Checks a layout.
-pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
+pub(super) fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
     for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
         if it.tokens == 0 {
             problems.push_at(
@@ -24,7 +24,7 @@ pub(super) fn layout(layout: Option<&Layout>, problems: &mut Problems) {
         }
     }
     for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
-        if matches!(it.at, Place::LastMessages { n: 0, .. }) {
+        if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
             problems.push_at(
                 Code::BreakpointNowhere,
                 format_args!("breakpoints.{index}.at"),

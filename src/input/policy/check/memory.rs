@@ -6,14 +6,14 @@ mod sessions;
 mod sources;
 
 use crate::diag::Problems;
-use crate::input::policy::memory::Memory;
+use crate::input::policy::memory::MemorySpec;
 
 /// Checks a memory.
-pub(super) fn check(spec: &Memory, problems: &mut Problems) {
+pub(super) fn check(spec: &MemorySpec, problems: &mut Problems) {
     match spec {
-        Memory::Facts(it) => facts::check(it, problems),
-        Memory::Sessions(it) => sessions::check(it, problems),
-        Memory::Service(it) => service::check(it, problems),
-        Memory::Sources(it) => sources::check(it, problems),
+        MemorySpec::Facts(it) => facts::check(it, problems),
+        MemorySpec::Sessions(it) => sessions::check(it, problems),
+        MemorySpec::Service(it) => service::check(it, problems),
+        MemorySpec::Sources(it) => sources::check(it, problems),
     }
 }

@@ -2,13 +2,13 @@
 
 use super::size::Resolver;
 use crate::diag::{Code, Problems};
-use crate::input::policy::{Extent, Kind, Moment, Part, Scope};
+use crate::input::policy::{Extent, Kind, Moment, PromptPart, Scope};
 
 impl Resolver<'_> {
     /// Checks a scope at the moments of its stage.
     pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
         let at_entry = moments.contains(&Moment::Entry);
-        if (scope.part == Part::Entering) != at_entry || (at_entry && moments.len() > 1) {
+        if (scope.part == PromptPart::Entering) != at_entry || (at_entry && moments.len() > 1) {
             problems.push(
                 Code::ScopeNotAtEntry,
                 "the part `entering` needs the moment `entry`, and `entry` allows no other part",

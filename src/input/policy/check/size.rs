@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::among;
 use crate::diag::{Code, Problems, nearest};
-use crate::input::policy::{Bound, Cond, Count, Extent, Size};
+use crate::input::policy::{Cond, Count, Extent, Size, SizeBound};
 use crate::input::scenario::ITEM_TOKENS_MAX;
 use crate::quantity::Decimal;
 
@@ -182,8 +182,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn bound(&self, name: &str, bound: &mut Bound, problems: &mut Problems) {
-        let Bound { above, at_least, below, at_most } = bound;
+    fn bound(&self, name: &str, bound: &mut SizeBound, problems: &mut Problems) {
+        let SizeBound { above, at_least, below, at_most } = bound;
         self.sizes(name, [above, at_least, below, at_most], problems);
     }
 

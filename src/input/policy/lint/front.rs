@@ -1,6 +1,6 @@
 //! Something that changes in front of everything that could be cached.
 
-use super::{Found, Lint};
+use super::{Lint, LintHit};
 use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Changes, DynamicPlace};
@@ -11,7 +11,7 @@ pub(super) const LINT: Lint = Lint {
     find,
 };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for (nth, it) in policy.layout().dynamic.iter().enumerate() {
         if it.at == DynamicPlace::FrontOfSystem && it.changes != Changes::Session {
             let message = "it changes within a session and stands in front, so nothing behind it is read from the cache again";

@@ -1,8 +1,8 @@
 //! A clear that may free less than it makes the provider write again.
 
-use super::{Found, Lint, floor, tokens, under_all};
+use super::{Lint, LintHit, floor, tokens, under_all};
 use crate::diag::Code;
-use crate::input::policy::{Cond, Prefix, Relation};
+use crate::input::policy::{Cond, PrefixRule, Relation};
 use crate::input::{Policy, policy::Size};
 
 pub(super) const LINT: Lint = Lint {
@@ -14,8 +14,8 @@ pub(super) const LINT: Lint = Lint {
 /// What must be freed at least, as a part of the prompt.
 const PART: u64 = 10;
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
-    for stage in policy.stages().iter().filter(|it| it.prefix == Prefix::Breaks) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
+    for stage in policy.stages().iter().filter(|it| it.prefix == PrefixRule::Breaks) {
         let Some(when) = &stage.when else { continue };
         let (Some((_, trigger)), Some(least)) = (floor(when), freed(when)) else { continue };
         let is_little = |prompt: u64, freed: u64| freed.saturating_mul(PART) < prompt;

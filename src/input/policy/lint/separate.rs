@@ -1,6 +1,6 @@
 //! A summary whose request finds nothing in the cache: the whole history is paid for as plain input once more.
 
-use super::{Found, Lint};
+use super::{Lint, LintHit};
 use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Action, SummaryPrompt};
@@ -11,7 +11,7 @@ pub(super) const LINT: Lint = Lint {
     find,
 };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     // Another model's cache has nothing of the session in any case.
     if policy.summariser.is_some() {
         return;

@@ -1,6 +1,6 @@
 //! A summary that is no smaller than what it replaces.
 
-use super::{Found, Lint, floor, tokens, under_all};
+use super::{Lint, LintHit, floor, tokens, under_all};
 use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Action, Extent, Size};
@@ -11,7 +11,7 @@ pub(super) const LINT: Lint = Lint {
     find,
 };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages() {
         let Some((_, trigger)) = stage.when.as_ref().and_then(floor) else { continue };
         let Action::Summarise(summary) = &stage.apply else { continue };

@@ -2,14 +2,14 @@
 
 use std::mem::discriminant;
 
-use super::{Found, Lint, ceiling, floor, under_all};
+use super::{Lint, LintHit, ceiling, floor, under_all};
 use crate::diag::Code;
 use crate::input::Policy;
 
 pub(super) const LINT: Lint =
     Lint { code: Code::TriggerIsTarget, source: "QwenLM/qwen-code#8452: it cleared one result a turn", find };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages() {
         let (Some(when), Some(until)) = (&stage.when, &stage.until) else { continue };
         let (Some(trigger), Some(goal)) = (floor(when), ceiling(until)) else { continue };

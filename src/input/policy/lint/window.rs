@@ -1,9 +1,9 @@
 //! A window that moves by one unit with each request: every request breaks the prefix where the window begins.
 
-use super::{Found, Lint};
+use super::{Lint, LintHit};
 use crate::diag::Code;
 use crate::input::Policy;
-use crate::input::policy::{Action, Cond, Moment, Part, Prefix, Stage};
+use crate::input::policy::{Action, Cond, Moment, PrefixRule, PromptPart, Stage};
 
 pub(super) const LINT: Lint = Lint {
     code: Code::WindowOfSingleUnits,
@@ -11,7 +11,7 @@ pub(super) const LINT: Lint = Lint {
     find,
 };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages().iter().filter(|it| moves(it)) {
         let message = "what it leaves moves on with each request, and breaks the cached prefix there";
         let mend = "give it a trigger (`when`), or let it move in steps: `by: turns(10), whole: true`";
@@ -26,8 +26,8 @@ fn moves(stage: &Stage) -> bool {
     let edits = matches!(stage.apply, Action::Drop | Action::Show(_) | Action::Table { .. });
     stage.when.as_ref().is_none_or(|it| *it == Cond::Always)
         && stage.at.contains(&Moment::Request)
-        && stage.prefix == Prefix::Breaks
-        && scope.part == Part::History
+        && stage.prefix == PrefixRule::Breaks
+        && scope.part == PromptPart::History
         && scope.keep_recent.as_ref().is_some_and(|it| it.units().is_some())
         && is_of_one
         && edits

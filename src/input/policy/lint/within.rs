@@ -1,6 +1,6 @@
 //! A trigger that no prompt can reach.
 
-use super::{Found, Lint, floor, under_all};
+use super::{Lint, LintHit, floor, under_all};
 use crate::diag::Code;
 use crate::input::Policy;
 use crate::input::policy::{Cond, Size};
@@ -11,7 +11,7 @@ pub(super) const LINT: Lint = Lint {
     find,
 };
 
-fn find(policy: &Policy, found: &mut Found<'_>) {
+fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages() {
         let Some((what, trigger)) = stage.when.as_ref().and_then(floor) else { continue };
         // What a client that keeps everything would send, or counts itself, may be more than is sent.

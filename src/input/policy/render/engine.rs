@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, State, UndefinedBehavior};
 
-use super::Fault;
+use super::RenderFault;
 use crate::quantity::saturated;
 
 /// Characters that a preview keeps for each token it may have, and how many at least; selfonomy/duckagent @06550f4.
@@ -34,7 +34,7 @@ static SETTINGS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-impl From<Error> for Fault {
+impl From<Error> for RenderFault {
     fn from(error: Error) -> Self {
         let why = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
         Self { line: error.line(), why }
@@ -45,17 +45,23 @@ impl From<Error> for Fault {
 pub(in crate::input::policy) fn try_out(
     template: &str,
     context: &serde_json::Value,
-) -> Result<String, Fault> {
+) -> Result<String, RenderFault> {
     Ok(TEXTS.render_str(template, Value::from(Serde(context)))?)
 }
 
 /// Writes a text of a policy; names that nothing has are empty.
-pub(in crate::input::policy) fn write(template: &str, context: &serde_json::Value) -> Result<String, Fault> {
+pub(in crate::input::policy) fn write(
+    template: &str,
+    context: &serde_json::Value,
+) -> Result<String, RenderFault> {
     Ok(TEXTS.get_template(template)?.render(Value::from(Serde(context)))?)
 }
 
 /// Writes a setting; a name that nothing has is an error, because a setting with a gap is not a setting.
-pub(in crate::input::policy) fn fill(template: &str, context: &serde_json::Value) -> Result<String, Fault> {
+pub(in crate::input::policy) fn fill(
+    template: &str,
+    context: &serde_json::Value,
+) -> Result<String, RenderFault> {
     Ok(SETTINGS.render_str(template, Value::from(Serde(context)))?)
 }
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::memory::State;
-use super::{Count, Extent, Fold, Kept, Kind, Preserve, Restore, SecondCall, Size};
+use super::{Count, Extent, Fold, KeptItems, Kind, Preserve, Restore, SecondCall, Size};
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ pub struct Budget {
     pub per: Extent,
     /// What is charged besides the items that the stage makes exact.
     #[serde(default)]
-    pub counts: Counts,
+    pub counts: BudgetCounts,
 }
 
 impl Budget {
@@ -86,7 +86,7 @@ impl Budget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Counts {
+pub enum BudgetCounts {
     /// Also what is already exact in the budget's unit.
     #[default]
     Shown,
@@ -133,7 +133,7 @@ pub enum Rendition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Shown {
+pub enum ShownAs {
     /// As received.
     Raw,
     /// An exact excerpt with its handle.
@@ -154,7 +154,7 @@ pub enum Shown {
     Offload,
 }
 
-impl Shown {
+impl ShownAs {
     /// Returns the state in which it leaves the item's content.
     pub fn state(self) -> State {
         match self {
@@ -169,17 +169,17 @@ impl Shown {
 
 impl Rendition {
     /// Returns the rendition without its numbers.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> ShownAs {
         match self {
-            Self::Raw => Shown::Raw,
-            Self::Exact => Shown::Exact,
-            Self::Summary => Shown::Summary,
-            Self::Gist => Shown::Gist,
-            Self::Handle => Shown::Handle,
-            Self::Marker(_) => Shown::Marker,
-            Self::Preview(_) => Shown::Preview,
-            Self::Truncate { .. } => Shown::Truncate,
-            Self::Offload { .. } => Shown::Offload,
+            Self::Raw => ShownAs::Raw,
+            Self::Exact => ShownAs::Exact,
+            Self::Summary => ShownAs::Summary,
+            Self::Gist => ShownAs::Gist,
+            Self::Handle => ShownAs::Handle,
+            Self::Marker(_) => ShownAs::Marker,
+            Self::Preview(_) => ShownAs::Preview,
+            Self::Truncate { .. } => ShownAs::Truncate,
+            Self::Offload { .. } => ShownAs::Offload,
         }
     }
 }
@@ -247,7 +247,7 @@ pub struct Summarise {
     /// The most that the summariser reads, starting with the newest. Default: everything.
     pub reads: Option<Size>,
     /// What the harness keeps beside it, cut to fit; the summariser reads it but does not write it.
-    pub keeps: Option<Kept>,
+    pub keeps: Option<KeptItems>,
     /// Files to restore after the summary.
     pub restore: Option<Restore>,
     /// A second request that reviews the summary.

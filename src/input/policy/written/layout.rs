@@ -9,7 +9,7 @@ use crate::input::TtlClass;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Layout {
+pub struct LayoutSpec {
     /// The breakpoints; an empty list asks for none. Default: where the harness puts them.
     pub breakpoints: Option<Vec<Breakpoint>>,
     /// Where recalled memory is placed.
@@ -68,15 +68,15 @@ pub enum Changes {
 
 /// Claude Code's breakpoints: after the tools, after the system prompt, after the last two messages.
 const USUAL: [Breakpoint; 3] = [
-    Breakpoint::at(Place::EndOf(LevelEnd::Tools)),
-    Breakpoint::at(Place::EndOf(LevelEnd::System)),
-    Breakpoint::at(Place::LastMessages { n: 2, offset: 0 }),
+    Breakpoint::at(PromptPlace::EndOf(LevelEnd::Tools)),
+    Breakpoint::at(PromptPlace::EndOf(LevelEnd::System)),
+    Breakpoint::at(PromptPlace::LastMessages { n: 2, offset: 0 }),
 ];
 
 /// The layout of a policy that declares none.
-static SILENT: Layout = Layout { breakpoints: None, memory: MemoryPlace::Tail, dynamic: Vec::new() };
+static SILENT: LayoutSpec = LayoutSpec { breakpoints: None, memory: MemoryPlace::Tail, dynamic: Vec::new() };
 
-impl Layout {
+impl LayoutSpec {
     /// The layout of a policy that declares none.
     pub fn silent() -> &'static Self {
         &SILENT
@@ -100,7 +100,7 @@ impl Layout {
 
 impl Breakpoint {
     /// A breakpoint whose entry has the harness's lifetime.
-    pub const fn at(at: Place) -> Self {
+    pub const fn at(at: PromptPlace) -> Self {
         Self { at, ttl: None }
     }
 
@@ -137,7 +137,7 @@ impl MemoryPlace {
 #[serde(deny_unknown_fields)]
 pub struct Breakpoint {
     /// Its place.
-    pub at: Place,
+    pub at: PromptPlace,
     /// How long its entry lives. Default: as the harness asks, else the provider's shortest lifetime.
     pub ttl: Option<Duration>,
 }
@@ -146,7 +146,7 @@ pub struct Breakpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Place {
+pub enum PromptPlace {
     /// After a level of the prompt.
     EndOf(LevelEnd),
     /// After each of the last messages; a message is a run of items of one side.

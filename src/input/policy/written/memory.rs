@@ -16,7 +16,7 @@ pub use self::sources::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Memory {
+pub enum MemorySpec {
     /// Facts, written and read back while a session runs.
     Facts(FactMemory),
     /// What is left of earlier sessions, for loads over which a memory ages.
@@ -31,7 +31,7 @@ pub enum Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MemoryPart"))]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum MemoryPart {
     /// Everything is written.
     Write,
     /// Nothing is evicted.
@@ -42,7 +42,7 @@ pub enum Part {
     Use,
 }
 
-impl Memory {
+impl MemorySpec {
     /// Returns the name of its kind in files.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -108,7 +108,7 @@ pub enum WindowKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Bound {
+pub struct SizeBound {
     /// More than.
     pub above: Option<Size>,
     /// At least.
@@ -119,7 +119,7 @@ pub struct Bound {
     pub at_most: Option<Size>,
 }
 
-impl Bound {
+impl SizeBound {
     /// Returns the bound: exactly one relation, in a checked policy.
     pub fn given(&self) -> Option<(Relation, &Size)> {
         given([&self.above, &self.at_least, &self.below, &self.at_most])
@@ -185,12 +185,12 @@ pub enum Cond {
     /// Always true.
     Always,
     /// Tokens of the request about to be sent.
-    Prompt(Bound),
+    Prompt(SizeBound),
     /// The same without the stable prefix.
-    Body(Bound),
+    Body(SizeBound),
     /// Tokens of that request if no stage had ever edited anything: what a client sends if its provider does
     /// the editing.
-    Raw(Bound),
+    Raw(SizeBound),
     /// Tokens by which the prompt has grown since a stage last changed anything in this session. Before its
     /// first change: everything after the stable prefix.
     Grown {
@@ -222,13 +222,13 @@ pub enum Cond {
         at_most: Option<Count>,
     },
     /// The same, as the harness's own `counter` counts it.
-    Counted(Bound),
+    Counted(SizeBound),
     /// Tokens shown in the stage's own scope.
-    Scope(Bound),
+    Scope(SizeBound),
     /// Tokens that this stage would free; only for actions without a budget.
-    Reclaimable(Bound),
+    Reclaimable(SizeBound),
     /// Tokens freed by this firing so far.
-    Freed(Bound),
+    Freed(SizeBound),
     /// Units taken by this firing so far.
     Taken(Extent),
     /// The session's running count has passed a multiple of this since the stage was last checked.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Cond, Duration, Lasts, Moment, Prefix, Scope, Step};
+use super::{Action, Cond, Duration, EditsLast, Moment, PrefixRule, Scope, StageStep};
 
 /// A stage: when it fires, which items it changes, and until which goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,13 +25,13 @@ pub struct StageFile {
     pub until: Option<Cond>,
     /// Further steps towards the same goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub then: Vec<Step>,
+    pub then: Vec<StageStep>,
     /// A ladder of the policy whose steps follow `then`.
     pub ladder: Option<String>,
     /// Whether its edits are permanent.
-    pub lasts: Option<Lasts>,
+    pub lasts: Option<EditsLast>,
     /// Whether its edits change the text by which the provider's cache recognises the prompt.
-    pub prefix: Option<Prefix>,
+    pub prefix: Option<PrefixRule>,
     /// Fields of the base's stage to remove.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<StageField>,

@@ -8,7 +8,7 @@ use super::{Count, Kind, Size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct KeptItems {
     /// Which kinds.
     pub kinds: Vec<Kind>,
     /// How much of them, from the newest on; the first item that does not fit is cut.

@@ -12,21 +12,21 @@ use crate::quantity::Decimal;
 #[serde(deny_unknown_fields)]
 pub struct InvalidatesFields {
     /// The model. Default: from the tools on.
-    pub model: Option<Level>,
+    pub model: Option<PromptLevel>,
     /// The tool definitions. Default: from the tools on.
-    pub tools: Option<Level>,
+    pub tools: Option<PromptLevel>,
     /// The system prompt. Default: from the system prompt on.
-    pub system: Option<Level>,
+    pub system: Option<PromptLevel>,
     /// Web search, citations, speed. Default: from the system prompt on.
-    pub features: Option<Level>,
+    pub features: Option<PromptLevel>,
     /// The tool choice. Default: from the messages on.
-    pub tool_choice: Option<Level>,
+    pub tool_choice: Option<PromptLevel>,
     /// Images. Default: from the messages on.
-    pub images: Option<Level>,
+    pub images: Option<PromptLevel>,
     /// Thinking. Default: from the messages on.
-    pub thinking: Option<Level>,
+    pub thinking: Option<PromptLevel>,
     /// Effort and verbosity. Default: from the messages on.
-    pub effort: Option<Level>,
+    pub effort: Option<PromptLevel>,
 }
 
 impl InvalidatesFields {
@@ -101,7 +101,6 @@ pub(super) fn qualified(
 /// Cache rules plus effects that do not depend on a prompt's content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Qualified {
-    /// The rules.
     pub rules: CacheRules,
     /// What a change of a setting invalidates.
     pub invalidates: Invalidates,
@@ -158,7 +157,7 @@ pub enum Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum PromptLevel {
     /// The tools and everything after them.
     Tools,
     /// The system prompt and everything after it.
@@ -201,12 +200,12 @@ pub const SETTINGS: [Setting; 9] = [
 
 /// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Invalidates(pub [Level; 9]);
+pub struct Invalidates(pub [PromptLevel; 9]);
 
 impl Default for Invalidates {
     /// The default effect of changes: everything after the place where the change appears.
     fn default() -> Self {
-        use Level::{Messages, System, Tools};
+        use PromptLevel::{Messages, System, Tools};
         Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
     }
 }
@@ -214,7 +213,7 @@ impl Default for Invalidates {
 impl Invalidates {
     /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
     /// values.
-    pub fn of(&self, settings: Settings, level: Level) -> Settings {
+    pub fn of(&self, settings: Settings, level: PromptLevel) -> Settings {
         let mut counted = Settings::default();
         for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
             counted.set(setting, settings.get(setting));

@@ -51,7 +51,7 @@ impl UnitsFields {
             );
         }
         let leaves = |at: UnitEnd| self.units.contains(&at);
-        let rules = Units {
+        let rules = UnitRules {
             steps: Steps::of(self.min_tokens, self.step_tokens, problems),
             at_input_end: leaves(UnitEnd::InputEnd),
             at_output_end: leaves(UnitEnd::OutputEnd),
@@ -67,7 +67,7 @@ impl UnitsFields {
 
 /// The numbers of a cache of whole units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Units {
+pub struct UnitRules {
     /// The lengths that units have.
     pub steps: Steps,
     /// Whether a request leaves a unit at the end of its prompt.

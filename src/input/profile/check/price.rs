@@ -7,13 +7,13 @@ use indexmap::IndexMap;
 use crate::diag::{Code, Problems, nearest};
 use crate::input::TtlClass;
 use crate::input::profile::calendar::{WEEK_MINUTES, day, instant, minute_of_day};
-use crate::input::profile::price::{Period, PriceList, Prices, Rates, Reach, Tier, Window};
-use crate::input::profile::written::{self, Price, Service};
+use crate::input::profile::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
+use crate::input::profile::written::{self, PriceSpec, ServicePrices};
 use crate::input::text::duration::Duration;
 use crate::quantity::{Decimal, Rate};
 
 /// Rates of any part of a price list.
-struct Given<'a> {
+struct GivenRates<'a> {
     input: Option<Decimal>,
     output: Option<Decimal>,
     cache_read: Option<Decimal>,
@@ -23,7 +23,7 @@ struct Given<'a> {
 /// Reads the rates of a part that may omit any of them.
 macro_rules! given {
     ($spec:expr) => {
-        Given {
+        GivenRates {
             input: $spec.input,
             output: $spec.output,
             cache_read: $spec.cache_read,
@@ -32,7 +32,7 @@ macro_rules! given {
     };
 }
 
-impl Given<'_> {
+impl GivenRates<'_> {
     fn is_empty(&self) -> bool {
         self.input.is_none()
             && self.output.is_none()
@@ -43,7 +43,7 @@ impl Given<'_> {
 
 /// Makes the price list of a timeline with a start and services.
 pub(in crate::input) fn prices(
-    specs: &[Price],
+    specs: &[PriceSpec],
     start_ms: i64,
     services: &[String],
     problems: &mut Problems,
@@ -78,11 +78,11 @@ pub(in crate::input) fn prices(
 
 /// Replaces missing prices so that the check can go on.
 fn free() -> Period {
-    let usual = PriceList { base: Rates::default(), tiers: Vec::new(), reach: Reach::WholeRequest };
+    let usual = PriceList { base: Rates::default(), tiers: Vec::new(), reach: TierReach::WholeRequest };
     Period { from_ms: i64::MIN, usual, windows: Vec::new() }
 }
 
-fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period {
+fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
     let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
         day(text).unwrap_or_else(|| {
             let message = format!("`{text}` is not a date (YYYY-MM-DD)");
@@ -90,7 +90,7 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
             i64::MIN
         })
     });
-    let given = Given {
+    let given = GivenRates {
         input: Some(spec.input),
         output: spec.output,
         cache_read: spec.cache_read,
@@ -99,7 +99,7 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
     let mut base = over(&Rates::default(), &given, problems);
     base.storage = spec.storage.map(|it| rate("storage", it, problems));
     let mut usual = list(base, &spec.tiers, problems);
-    let mut windows: Vec<Window> = Vec::with_capacity(spec.windows.len());
+    let mut windows: Vec<PriceWindow> = Vec::with_capacity(spec.windows.len());
     for (index, window) in spec.windows.iter().enumerate() {
         let field = format!("windows.{index}");
         windows.extend(problems.within(field, |problems| self::window(window, &usual, problems)));
@@ -137,7 +137,7 @@ fn period(spec: &Price, services: &[String], problems: &mut Problems) -> Period 
 }
 
 /// Also checks services that are not used.
-fn check_services(spec: &Price, problems: &mut Problems) {
+fn check_services(spec: &PriceSpec, problems: &mut Problems) {
     for (name, service) in &spec.services {
         let is_empty = given!(service).is_empty() && service.tiers.is_empty();
         if service.factor.is_some() != is_empty {
@@ -149,7 +149,7 @@ fn check_services(spec: &Price, problems: &mut Problems) {
     }
 }
 
-fn unknown_service(name: &str, spec: &Price, problems: &mut Problems) {
+fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
     let help = match nearest(name, spec.services.keys().map(String::as_str)) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "add it under the prices' `services`, or remove it".to_owned(),
@@ -158,7 +158,7 @@ fn unknown_service(name: &str, spec: &Price, problems: &mut Problems) {
 }
 
 /// Returns a list under a service.
-fn serve(list: &PriceList, service: &Service, problems: &mut Problems) -> PriceList {
+fn serve(list: &PriceList, service: &ServicePrices, problems: &mut Problems) -> PriceList {
     match service.factor {
         Some(factor) => times(list, factor, problems),
         None => {
@@ -175,8 +175,8 @@ fn unsaid(usual: &Rates) -> Rates {
     Rates { cache_write: usual.cache_write.map(|_| [None; 2]), storage: usual.storage, ..Rates::default() }
 }
 
-fn list(base: Rates, specs: &[written::Tier], problems: &mut Problems) -> PriceList {
-    let mut tiers: Vec<(Tier, &written::Tier)> = Vec::with_capacity(specs.len());
+fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> PriceList {
+    let mut tiers: Vec<(Tier, &written::TierSpec)> = Vec::with_capacity(specs.len());
     for (index, spec) in specs.iter().enumerate() {
         problems.within(format!("tiers.{index}"), |problems| {
             let from_tokens = match (spec.above_prompt_tokens, spec.from_prompt_tokens) {
@@ -211,11 +211,11 @@ fn list(base: Rates, specs: &[written::Tier], problems: &mut Problems) -> PriceL
         tier.rates = problems.within("tiers", |problems| over(&below, &given!(spec), problems));
         below = tier.rates;
     }
-    let reach = specs.first().map_or(Reach::WholeRequest, |it| it.reach);
+    let reach = specs.first().map_or(TierReach::WholeRequest, |it| it.reach);
     PriceList { base, tiers: tiers.into_iter().map(|(it, _)| it).collect(), reach }
 }
 
-fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) -> Option<Window> {
+fn window(spec: &written::WindowSpec, usual: &PriceList, problems: &mut Problems) -> Option<PriceWindow> {
     let given = given!(spec);
     let prices = match (spec.factor, given.is_empty()) {
         (Some(factor), true) => times(usual, factor, problems),
@@ -248,7 +248,7 @@ fn window(spec: &written::Window, usual: &PriceList, problems: &mut Problems) ->
     if spec.hours.is_empty() {
         days.iter().for_each(|day| push_minutes(day * 1_440, 1_440, &mut minutes));
     }
-    Some(Window { minutes, prices })
+    Some(PriceWindow { minutes, prices })
 }
 
 /// Parses `01:00-04:00` as a minute of the day and a length; an end at or before the start is on the next
@@ -270,7 +270,7 @@ fn push_minutes(start: u32, length: u32, minutes: &mut Vec<Range<u32>>) {
 }
 
 /// Overrides rates.
-fn over(below: &Rates, given: &Given<'_>, problems: &mut Problems) -> Rates {
+fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates {
     let mut rates = *below;
     if let Some(price) = given.input {
         rates.input = rate("input", price, problems);

@@ -5,10 +5,9 @@ use crate::quantity::Rate;
 
 /// A rate of a price list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum VariedRate {
     /// Plain input, and everything without its own price.
     Input,
-    /// Output.
     Output,
     /// Input read from the cache.
     CacheRead,
@@ -20,7 +19,7 @@ pub enum Part {
     Storage,
 }
 
-impl Part {
+impl VariedRate {
     /// All rates, in report order.
     pub const ALL: [Self; 6] = [
         Self::Input,
@@ -48,7 +47,7 @@ impl Prices {
     /// Returns ten times these prices, with one rate multiplied by another factor.
     ///
     /// A rate missing from the list stays missing: it follows the rate that replaces it.
-    pub fn in_tenths(&self, part: Part, tenths: u64) -> Self {
+    pub fn in_tenths(&self, part: VariedRate, tenths: u64) -> Self {
         let period = |it: &Period| {
             let mut period = it.clone();
             times(&mut period.usual, part, tenths);
@@ -63,19 +62,19 @@ impl Prices {
     }
 }
 
-fn times(list: &mut PriceList, part: Part, tenths: u64) {
+fn times(list: &mut PriceList, part: VariedRate, tenths: u64) {
     std::iter::once(&mut list.base).chain(list.tiers.iter_mut().map(|it| &mut it.rates)).for_each(|rates| {
         let Rates { input, output, cache_read, cache_write, storage } = rates;
-        let product = |rate: &mut Rate, own: Part| {
+        let product = |rate: &mut Rate, own: VariedRate| {
             rate.0 = rate.0.saturating_mul(if own == part { tenths } else { 10 });
         };
-        product(input, Part::Input);
-        output.iter_mut().for_each(|it| product(it, Part::Output));
-        cache_read.iter_mut().for_each(|it| product(it, Part::CacheRead));
+        product(input, VariedRate::Input);
+        output.iter_mut().for_each(|it| product(it, VariedRate::Output));
+        cache_read.iter_mut().for_each(|it| product(it, VariedRate::CacheRead));
         if let Some([short, long]) = cache_write {
-            short.iter_mut().for_each(|it| product(it, Part::CacheWriteShort));
-            long.iter_mut().for_each(|it| product(it, Part::CacheWriteLong));
+            short.iter_mut().for_each(|it| product(it, VariedRate::CacheWriteShort));
+            long.iter_mut().for_each(|it| product(it, VariedRate::CacheWriteLong));
         }
-        storage.iter_mut().for_each(|it| product(it, Part::Storage));
+        storage.iter_mut().for_each(|it| product(it, VariedRate::Storage));
     });
 }

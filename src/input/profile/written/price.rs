@@ -9,7 +9,7 @@ use crate::quantity::{Decimal, Tokens};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub struct PriceSpec {
     /// The date from which these prices hold, `YYYY-MM-DD`. Default: always.
     pub from: Option<String>,
     /// Input neither read from the cache nor written to it.
@@ -26,34 +26,34 @@ pub struct Price {
     pub storage: Option<Decimal>,
     /// Other prices for longer prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<Tier>,
+    pub tiers: Vec<TierSpec>,
     /// Other prices at certain hours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub windows: Vec<Window>,
+    pub windows: Vec<WindowSpec>,
     /// Other prices under certain services; `assumptions.services` names those in use.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub services: IndexMap<String, Service>,
+    pub services: IndexMap<String, ServicePrices>,
 }
 
 /// Prices of longer prompts; omitted prices stay as they are below the tier.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Tier {
+pub struct TierSpec {
     /// The tier holds for prompts longer than this, not for prompts of exactly this length.
     pub above_prompt_tokens: Option<Tokens>,
     /// The tier holds for prompts of at least this length.
     pub from_prompt_tokens: Option<Tokens>,
     /// The tokens of such a request to which it applies.
-    #[serde(default, skip_serializing_if = "Reach::is_whole")]
-    pub reach: Reach,
-    /// As in [`Price`].
+    #[serde(default, skip_serializing_if = "TierReach::is_whole")]
+    pub reach: TierReach,
+    /// As in [`PriceSpec`].
     pub input: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub output: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub cache_read: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
 }
@@ -62,7 +62,7 @@ pub struct Tier {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum TierReach {
     /// All tokens, including output.
     #[default]
     WholeRequest,
@@ -70,7 +70,7 @@ pub enum Reach {
     Bracket,
 }
 
-impl Reach {
+impl TierReach {
     /// Returns whether it is the default reach.
     pub fn is_whole(&self) -> bool {
         *self == Self::WholeRequest
@@ -81,7 +81,7 @@ impl Reach {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PriceWindow"))]
 #[serde(deny_unknown_fields)]
-pub struct Window {
+pub struct WindowSpec {
     /// The days, in UTC. Default: every day.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weekdays: Vec<Weekday>,
@@ -90,13 +90,13 @@ pub struct Window {
     pub hours: Vec<String>,
     /// The factor on all prices.
     pub factor: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub input: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub output: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub cache_read: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
 }
@@ -123,19 +123,19 @@ pub enum Weekday {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Service {
+pub struct ServicePrices {
     /// The factor on all prices.
     pub factor: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub input: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub output: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     pub cache_read: Option<Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cache_write: IndexMap<String, Decimal>,
-    /// As in [`Price`].
+    /// As in [`PriceSpec`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<Tier>,
+    pub tiers: Vec<TierSpec>,
 }

@@ -52,7 +52,6 @@ fn check_rule(rule: &str, spec: &NeedRule, problems: &mut Problems) {
     }
 }
 
-/// Checks a probability.
 fn check_probability(share: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&share) {
         let message = format!("{share} is not a probability");

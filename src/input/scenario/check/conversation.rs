@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::diag::{Code, Problems};
 use crate::input::policy::memory::bank;
-use crate::input::scenario::{Conversations, Random, Values};
+use crate::input::scenario::{Conversations, FactValues, Random};
 
 /// The most turns of a conversation.
 const MESSAGES_MAX: u64 = 1_000_000;
@@ -98,7 +98,7 @@ fn share(value: f64, problems: &mut Problems) {
 }
 
 /// Checks the facts.
-fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, problems: &mut Problems) {
+fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
         let help = format!("write 1 to {CATEGORIES_MAX} categories");
         problems.push(Code::CategoriesEmpty, format!("there are {} categories", categories.len()), help);
@@ -136,15 +136,15 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, Values>>, pro
 }
 
 /// Checks the values of a key.
-fn check_value(value: &Values, problems: &mut Problems) {
+fn check_value(value: &FactValues, problems: &mut Problems) {
     match value {
-        Values::Between { first, last, .. } if first > last => problems.push_at(
+        FactValues::Between { first, last, .. } if first > last => problems.push_at(
             Code::ValueRange,
             "between",
             format!("`first` ({first}) is more than `last` ({last})"),
             "write the smaller number as `first`",
         ),
-        Values::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
+        FactValues::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
                 problems.push(
                     Code::ValueRange,
@@ -161,7 +161,7 @@ fn check_value(value: &Values, problems: &mut Problems) {
                 );
             }
         }),
-        Values::OneOf(choices) if choices.is_empty() => {
+        FactValues::OneOf(choices) if choices.is_empty() => {
             problems.push_at(
                 Code::ValueNone,
                 "one_of",

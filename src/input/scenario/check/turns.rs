@@ -5,8 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::size;
 use crate::diag::{Code, Problems, nearest};
 use crate::input::scenario::{
-    Amount, Call, Choice, Cycle, Generate, ITEM_TOKENS_MAX, Level, Places, Range, ResultSizes, Revisit,
-    ScenarioFile, Turn,
+    Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
+    Revisit, ScenarioFile, ScriptedCall, TurnSpec,
 };
 use crate::quantity::Tokens;
 
@@ -22,7 +22,7 @@ const SPREAD_MAX: u32 = 10_000;
 const PARTS_MAX: u64 = 25_000_000;
 
 /// Checks turns that are written out.
-pub(super) fn written(spec: &ScenarioFile, turns: &[Turn], problems: &mut Problems) {
+pub(super) fn written(spec: &ScenarioFile, turns: &[TurnSpec], problems: &mut Problems) {
     check_turns(spec, turns.iter().map(|it| (it, it.times)), problems);
 }
 
@@ -44,7 +44,7 @@ pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Pro
 /// Checks turns and their numbers.
 fn check_turns<'a>(
     spec: &ScenarioFile,
-    turns: impl Iterator<Item = (&'a Turn, u64)>,
+    turns: impl Iterator<Item = (&'a TurnSpec, u64)>,
     problems: &mut Problems,
 ) {
     let mut n_parts = spec.stable.len() as u64;
@@ -77,7 +77,7 @@ fn check_turns<'a>(
 }
 
 /// Returns the number of items, revisits and facts in a number of turns.
-fn parts(turn: &Turn, taken: u64) -> u64 {
+fn parts(turn: &TurnSpec, taken: u64) -> u64 {
     let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
     let count = |lists: &[usize]| lists.iter().sum::<usize>() as u64;
     // A message and an answer; a call and a result.
@@ -107,17 +107,16 @@ fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems)
     }
 }
 
-/// Checks one turn.
-fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
+fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     problems.within("times", |problems| repeated(spec.times, problems));
-    problems.within("user_tokens", |problems| amount(&spec.user_tokens, Unit::Tokens, problems));
-    problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, Unit::Tokens, problems));
+    problems.within("user_tokens", |problems| amount(&spec.user_tokens, CountedUnit::Tokens, problems));
+    problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, CountedUnit::Tokens, problems));
     problems.within("rounds", |problems| {
         repeated(spec.rounds.least(), problems);
-        amount(&spec.rounds, Unit::Rounds, problems);
+        amount(&spec.rounds, CountedUnit::Rounds, problems);
     });
-    problems.within("response_ms", |problems| amount(&spec.response_ms, Unit::Milliseconds, problems));
-    problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
+    problems.within("response_ms", |problems| amount(&spec.response_ms, CountedUnit::Milliseconds, problems));
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
     for (index, call) in spec.calls.iter().enumerate() {
         problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
     }
@@ -130,7 +129,7 @@ fn check_turn(spec: &Turn, overhead: Tokens, problems: &mut Problems) {
 }
 
 /// Checks one call and its result.
-fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
+fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     if spec.tool.is_empty() {
         problems.push_at(Code::ToolUnnamed, "tool", "the call has no tool", "write the tool's name");
     }
@@ -143,9 +142,9 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
         ("purpose_tokens", &spec.purpose_tokens),
         ("args_tokens", &spec.args_tokens),
     ] {
-        problems.within(field, |problems| amount(tokens, Unit::Tokens, problems));
+        problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
     }
-    problems.within("gap_ms", |problems| amount(&spec.gap_ms, Unit::Milliseconds, problems));
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
     for (name, count) in &spec.spreads {
         if !(1..=SPREAD_MAX).contains(count) {
             let message = format!("{count} facts in one result is out of range");
@@ -168,7 +167,7 @@ fn check_call(spec: &Call, overhead: Tokens, problems: &mut Problems) {
         let parts = [("excerpt", excerpt), ("summary", summary), ("handle", handle)];
         let parts = parts.into_iter().filter_map(|(field, it)| Some((field, it.as_ref()?)));
         for (field, tokens) in std::iter::once(("raw", raw)).chain(parts) {
-            problems.within(field, |problems| amount(tokens, Unit::Tokens, problems));
+            problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
         }
     });
     for (level, tokens) in &spec.recover {
@@ -197,7 +196,6 @@ fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
     }
 }
 
-/// Checks one weight.
 fn check_weight(weight: f64, problems: &mut Problems) {
     if !weight.is_finite() || weight < 0.0 {
         problems.push(
@@ -208,7 +206,6 @@ fn check_weight(weight: f64, problems: &mut Problems) {
     }
 }
 
-/// Checks one revisit.
 fn check_revisit(spec: &Revisit, problems: &mut Problems) {
     if spec.turns_back == 0 {
         problems.push_at(
@@ -223,11 +220,11 @@ fn check_revisit(spec: &Revisit, problems: &mut Problems) {
 }
 
 /// Checks a number that may change or be drawn.
-fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
+fn amount(amount: &Amount, unit: CountedUnit, problems: &mut Problems) {
     match amount {
         Amount::Fixed(number) => unit.check(*number, problems),
         Amount::Cycle(cycle) => check_cycle(cycle, unit, problems),
-        Amount::Range(Range { first, last }) => {
+        Amount::Range(NumberRange { first, last }) => {
             if first > last {
                 let message = format!("`first` ({first}) is more than `last` ({last})");
                 problems.push(Code::ValueRange, message, "write the smaller number as `first`");
@@ -235,7 +232,7 @@ fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
             problems.within("first", |problems| unit.check(*first, problems));
             problems.within("last", |problems| unit.check(*last, problems));
         }
-        Amount::Choice(Choice { one_of }) => problems.within("one_of", |problems| {
+        Amount::Choice(ListChoice { one_of }) => problems.within("one_of", |problems| {
             if one_of.is_empty() {
                 problems.push(Code::ValueNone, "there are no numbers to choose from", "write at least one");
             }
@@ -246,15 +243,14 @@ fn amount(amount: &Amount, unit: Unit, problems: &mut Problems) {
     }
 }
 
-/// What a number counts.
 #[derive(Clone, Copy)]
-enum Unit {
+enum CountedUnit {
     Tokens,
     Milliseconds,
     Rounds,
 }
 
-impl Unit {
+impl CountedUnit {
     fn max(self) -> u64 {
         match self {
             Self::Tokens => ITEM_TOKENS_MAX,
@@ -277,7 +273,7 @@ impl Unit {
 }
 
 /// Checks a number that starts over.
-fn check_cycle(cycle: &Cycle, unit: Unit, problems: &mut Problems) {
+fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
     if cycle.modulo == 0 {
         problems.push_at(
             Code::CycleEmpty,
@@ -311,7 +307,7 @@ fn repeated(times: u64, problems: &mut Problems) {
 }
 
 /// Checks the turns in which a call is made.
-fn check_places(spec: &Places, problems: &mut Problems) {
+fn check_places(spec: &PatternPlaces, problems: &mut Problems) {
     let wrong = if spec.at.is_empty() {
         "no turn is selected".to_owned()
     } else {
@@ -326,6 +322,6 @@ fn check_places(spec: &Places, problems: &mut Problems) {
 }
 
 /// Returns the most tokens that a model writes for a call.
-fn call_tokens(spec: &Call, overhead: Tokens) -> Tokens {
+fn call_tokens(spec: &ScriptedCall, overhead: Tokens) -> Tokens {
     spec.purpose_tokens.most().saturating_add(spec.args_tokens.most()).saturating_add(overhead)
 }

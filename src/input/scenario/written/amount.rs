@@ -17,9 +17,9 @@ pub enum Amount {
     /// Grows and starts over.
     Cycle(Cycle),
     /// Drawn from a range.
-    Range(Range),
+    Range(NumberRange),
     /// Drawn from a list.
-    Choice(Choice),
+    Choice(ListChoice),
 }
 
 /// A number that grows and starts over: `base + (turn × per_turn + call × per_call) mod modulo`.
@@ -44,7 +44,7 @@ pub struct Cycle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Range {
+pub struct NumberRange {
     /// The smallest.
     pub first: u64,
     /// The largest.
@@ -55,7 +55,7 @@ pub struct Range {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct ListChoice {
     /// The numbers; one that is listed twice is drawn twice as often.
     pub one_of: Vec<u64>,
 }
@@ -64,7 +64,7 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Places {
+pub struct PatternPlaces {
     /// The length of the repeating group of turns.
     pub every: u64,
     /// The indices within each group, from 0.
@@ -126,22 +126,22 @@ impl<'de> de::Visitor<'de> for AmountVisitor {
     fn visit_map<A: de::MapAccess<'de>>(self, mut fields: A) -> Result<Amount, A::Error> {
         let first: Option<String> = fields.next_key()?;
         let kind = first.clone().unwrap_or_default();
-        let fields = MapAccessDeserializer::new(Again { first, rest: fields });
+        let fields = MapAccessDeserializer::new(ReadFields { first, rest: fields });
         match kind.as_str() {
-            "first" | "last" => Range::deserialize(fields).map(Amount::Range),
-            "one_of" => Choice::deserialize(fields).map(Amount::Choice),
+            "first" | "last" => NumberRange::deserialize(fields).map(Amount::Range),
+            "one_of" => ListChoice::deserialize(fields).map(Amount::Choice),
             _ => Cycle::deserialize(fields).map(Amount::Cycle),
         }
     }
 }
 
 /// Fields whose first key has already been read.
-struct Again<A> {
+struct ReadFields<A> {
     first: Option<String>,
     rest: A,
 }
 
-impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Again<A> {
+impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for ReadFields<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {

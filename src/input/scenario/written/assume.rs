@@ -32,7 +32,7 @@ pub struct Assume {
     /// everything after the stable prefix.
     pub rewind_share_max: Option<Decimal>,
     /// Whether history that the harness removed by itself is gone for every policy.
-    pub resets: Option<Resets>,
+    pub resets: Option<ResetsAssumed>,
     /// A policy avoids a compaction if its prompt is smaller than the compacted one by at least this share, 0
     /// to 1.
     pub compaction_margin: Option<Decimal>,
@@ -50,7 +50,7 @@ pub struct Assume {
     pub handle_tokens_max: Option<Tokens>,
     /// Requests that the recording does not contain. Default: those inferred from the session's own earlier
     /// bills.
-    pub side_request: Option<SideRequest>,
+    pub side_request: Option<HiddenRequest>,
     /// How long after a turn's last reply the harness makes its usual side request.
     pub side_request_delay: Option<Duration>,
     /// No side request follows a request with more than this many tokens not read from the cache.
@@ -74,7 +74,7 @@ pub struct Assume {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Resets {
+pub enum ResetsAssumed {
     /// It is gone, as recorded.
     #[default]
     Keep,
@@ -109,7 +109,7 @@ pub enum ExactExcerpt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum SideRequest {
+pub enum HiddenRequest {
     /// It makes none.
     None,
     /// What is usual for the recording harness.

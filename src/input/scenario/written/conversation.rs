@@ -29,7 +29,7 @@ pub struct Conversations {
     /// The topics of conversations, one word each.
     pub domains: Vec<String>,
     /// Keys of facts with their values, by category.
-    pub categories: IndexMap<String, IndexMap<String, Values>>,
+    pub categories: IndexMap<String, IndexMap<String, FactValues>>,
 }
 
 /// The random generator of conversations.
@@ -48,7 +48,7 @@ pub enum Random {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Values {
+pub enum FactValues {
     /// A whole number.
     Between {
         /// The smallest.

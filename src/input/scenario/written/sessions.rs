@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Turn;
+use super::TurnSpec;
 use crate::input::text::duration::Duration;
 
 /// A session among others: what all of them begin with stays in the provider's cache from one to the next of the same user.
@@ -21,7 +21,7 @@ pub struct SessionFile {
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// Its turns.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<TurnSpec>,
 }
 
 fn at_once() -> Duration {

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, Places, is_no};
+use super::{Amount, PatternPlaces, is_no};
 use crate::input::policy::Preserve;
 use crate::quantity::Tokens;
 
@@ -17,17 +17,17 @@ pub struct Generate {
     /// How often each pattern is repeated before the next one begins.
     pub scale: Option<u64>,
     /// The random generator.
-    #[serde(default, skip_serializing_if = "Draws::is_named")]
-    pub random: Draws,
+    #[serde(default, skip_serializing_if = "PatternRandom::is_named")]
+    pub random: PatternRandom,
     /// The patterns, in order; a turn of a pattern refers only to turns of the same pattern.
-    pub patterns: Vec<Turn>,
+    pub patterns: Vec<TurnSpec>,
 }
 
 /// The random generator of patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Draws {
+pub enum PatternRandom {
     /// Named streams: each turn's draws depend only on the seed and the turn's place.
     #[default]
     Named,
@@ -36,7 +36,7 @@ pub enum Draws {
     Splitmix64,
 }
 
-impl Draws {
+impl PatternRandom {
     /// Returns whether it is `named`.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     fn is_named(&self) -> bool {
@@ -48,7 +48,7 @@ impl Draws {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Turn {
+pub struct TurnSpec {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -70,7 +70,7 @@ pub struct Turn {
     pub gap_ms: Amount,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
+    pub calls: Vec<ScriptedCall>,
     /// Facts that the user states, by name; a fact stated before changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
@@ -98,7 +98,7 @@ pub struct Turn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Call {
+pub struct ScriptedCall {
     /// A name, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -108,7 +108,7 @@ pub struct Call {
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u64,
     /// The turns of its pattern in which it is made. Default: all.
-    pub turns: Option<Places>,
+    pub turns: Option<PatternPlaces>,
     /// Tokens of the model's text before the call, as its own item. Default: none.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub text_tokens: Amount,
@@ -172,7 +172,7 @@ pub enum Level {
     RawContent,
 }
 
-impl Call {
+impl ScriptedCall {
     /// Returns the facts that its result states, each with its place if known.
     pub fn told(&self) -> impl Iterator<Item = (String, Option<(u32, u32)>)> {
         let spread = self.spreads.iter().flat_map(|(name, count)| {

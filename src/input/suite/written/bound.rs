@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A bound: a number, `"3%"`, or a share of a limit of the profile, as in `"0.9 window"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct GuardBound {
     /// The number.
     pub number: f64,
     /// The unit of the number.
@@ -26,7 +26,7 @@ pub enum BoundOf {
     Limit,
 }
 
-impl Bound {
+impl GuardBound {
     /// Returns the bound as a plain share; in a checked suite, only a percentage has one.
     pub fn share(self) -> f64 {
         if self.of == BoundOf::Percent { self.number / 100.0 } else { self.number }
@@ -47,7 +47,7 @@ impl Bound {
     }
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for GuardBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of {
             BoundOf::One => write!(f, "{}", self.number),
@@ -58,7 +58,7 @@ impl fmt::Display for Bound {
     }
 }
 
-impl Serialize for Bound {
+impl Serialize for GuardBound {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.of {
             BoundOf::One => serializer.serialize_f64(self.number),
@@ -67,7 +67,7 @@ impl Serialize for Bound {
     }
 }
 
-impl<'de> Deserialize<'de> for Bound {
+impl<'de> Deserialize<'de> for GuardBound {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(BoundVisitor)
     }
@@ -77,26 +77,26 @@ impl<'de> Deserialize<'de> for Bound {
 struct BoundVisitor;
 
 impl de::Visitor<'_> for BoundVisitor {
-    type Value = Bound;
+    type Value = GuardBound;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number, `\"3%\"`, `\"0.9 window\"` or `\"0.9 limit\"`")
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Bound, E> {
-        Ok(Bound { number, of: BoundOf::One })
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<GuardBound, E> {
+        Ok(GuardBound { number, of: BoundOf::One })
     }
 
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Bound, E> {
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<GuardBound, E> {
         self.visit_f64(number as f64)
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<GuardBound, E> {
         self.visit_f64(number as f64)
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
-        Bound::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<GuardBound, E> {
+        GuardBound::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
     }
 }
 
@@ -106,13 +106,13 @@ mod tests {
 
     #[test]
     fn a_bound_says_what_it_is_a_part_of() {
-        let bound = |text: &str| Bound::parse(text).map(|it| (it.number, it.of));
+        let bound = |text: &str| GuardBound::parse(text).map(|it| (it.number, it.of));
 
         assert_eq!(bound("3%"), Some((3.0, BoundOf::Percent)));
         assert_eq!(bound("0.9 window"), Some((0.9, BoundOf::Window)));
         assert_eq!(bound("1 limit"), Some((1.0, BoundOf::Limit)));
         assert_eq!(bound("3"), None, "a number needs no quotes");
         assert_eq!(bound("0.9 windows"), None);
-        assert_eq!(Bound::parse("3%").unwrap().to_string(), "3%");
+        assert_eq!(GuardBound::parse("3%").unwrap().to_string(), "3%");
     }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::Bound;
+use super::GuardBound;
 
 /// A rule on one number of a report, or on stages that must fire; set exactly one bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,17 +26,17 @@ pub struct Guard {
     /// `main`.
     pub over: Option<String>,
     /// More than.
-    pub above: Option<Bound>,
+    pub above: Option<GuardBound>,
     /// At least.
-    pub at_least: Option<Bound>,
+    pub at_least: Option<GuardBound>,
     /// Less than.
-    pub below: Option<Bound>,
+    pub below: Option<GuardBound>,
     /// At most.
-    pub at_most: Option<Bound>,
+    pub at_most: Option<GuardBound>,
     /// The largest share by which it may exceed the baseline, such as `"3%"`.
-    pub max_increase: Option<Bound>,
+    pub max_increase: Option<GuardBound>,
     /// The largest share by which it may fall below the baseline.
-    pub max_decrease: Option<Bound>,
+    pub max_decrease: Option<GuardBound>,
     /// The policy's stages that must fire at least once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fired: Vec<String>,
@@ -50,29 +50,29 @@ pub type Compare = fn(&f64, &f64) -> bool;
 
 /// A guard's requirement.
 #[derive(Clone, Copy, Debug)]
-pub enum Rule<'g> {
+pub enum GuardRule<'g> {
     /// A number on one side of a bound: the bound's name, its value, the comparison, and whether it is a
     /// lower bound.
-    Bound(&'static str, Bound, Compare, bool),
+    Bound(&'static str, GuardBound, Compare, bool),
     /// A number that exceeds the baseline by at most a share.
-    MaxIncrease(Bound),
+    MaxIncrease(GuardBound),
     /// A number that falls below the baseline by at most a share.
-    MaxDecrease(Bound),
+    MaxDecrease(GuardBound),
     /// Stages that fire.
     Fired(&'g [String]),
 }
 
 impl Guard {
     /// Returns the requirement; exactly one, in a checked suite.
-    pub fn rules(&self) -> Vec<Rule<'_>> {
+    pub fn rules(&self) -> Vec<GuardRule<'_>> {
         let bounds = [
-            self.above.map(|it| Rule::Bound("above", it, f64::gt, true)),
-            self.at_least.map(|it| Rule::Bound("at least", it, f64::ge, true)),
-            self.below.map(|it| Rule::Bound("below", it, f64::lt, false)),
-            self.at_most.map(|it| Rule::Bound("at most", it, f64::le, false)),
-            self.max_increase.map(Rule::MaxIncrease),
-            self.max_decrease.map(Rule::MaxDecrease),
-            (!self.fired.is_empty()).then_some(Rule::Fired(&self.fired)),
+            self.above.map(|it| GuardRule::Bound("above", it, f64::gt, true)),
+            self.at_least.map(|it| GuardRule::Bound("at least", it, f64::ge, true)),
+            self.below.map(|it| GuardRule::Bound("below", it, f64::lt, false)),
+            self.at_most.map(|it| GuardRule::Bound("at most", it, f64::le, false)),
+            self.max_increase.map(GuardRule::MaxIncrease),
+            self.max_decrease.map(GuardRule::MaxDecrease),
+            (!self.fired.is_empty()).then_some(GuardRule::Fired(&self.fired)),
         ];
         bounds.into_iter().flatten().collect()
     }
@@ -91,14 +91,14 @@ pub struct Reference {
     pub values: IndexMap<String, IndexMap<String, f64>>,
     /// Conclusions drawn from them, in numbers; shown beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DerivedNumber>,
 }
 
 /// A number that others derive from their figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Finding {
+pub struct DerivedNumber {
     /// What it states, in one sentence.
     pub name: String,
     /// The policy of the number.

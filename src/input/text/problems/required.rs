@@ -19,7 +19,7 @@ pub(super) struct Required {
 /// not know it.
 pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Vec<Required> {
     let Some(document) = schema_of(shape) else { return alone(first) };
-    let document = Document { root: &document };
+    let document = SchemaDocument { root: &document };
     let Some((schemas, node)) = document.walk(root, way) else { return alone(first) };
     let holders = document.inside(&schemas, node);
     let given = |name: &str| node.entries().iter().any(|it| it.name() == Some(name) && !it.value.is_skipped);
@@ -39,7 +39,7 @@ pub(super) fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> 
 /// Returns the schema's name for the number type at the end of a path.
 pub(super) fn number(shape: Shape, root: &Node, way: &[usize]) -> Option<String> {
     let document = schema_of(shape)?;
-    let document = Document { root: &document };
+    let document = SchemaDocument { root: &document };
     let (schemas, _) = document.walk(root, way)?;
     let formats = schemas.iter().flat_map(|it| document.choices(it)).filter_map(|it| it["format"].as_str());
     formats.map(str::to_owned).next()
@@ -48,7 +48,7 @@ pub(super) fn number(shape: Shape, root: &Node, way: &[usize]) -> Option<String>
 /// Returns the keys of which a table at the end of a path may have one.
 pub(super) fn variants(shape: Shape, root: &Node, way: &[usize]) -> Vec<String> {
     let Some(document) = schema_of(shape) else { return Vec::new() };
-    let document = Document { root: &document };
+    let document = SchemaDocument { root: &document };
     let schemas = document.walk(root, way).map(|(schemas, _)| schemas).unwrap_or_default();
     let choices = schemas.iter().flat_map(|it| document.choices(it));
     choices.filter_map(|it| it["properties"].as_object()).flat_map(|it| it.keys().cloned()).collect()
@@ -79,11 +79,11 @@ fn first_sentence(text: &str) -> String {
 }
 
 /// A schema document with its definitions.
-struct Document<'a> {
+struct SchemaDocument<'a> {
     root: &'a Value,
 }
 
-impl<'a> Document<'a> {
+impl<'a> SchemaDocument<'a> {
     /// Returns the schemas of the value at the end of a way, and the value.
     fn walk<'n>(&self, root: &'n Node, way: &[usize]) -> Option<(Vec<&'a Value>, &'n Node)> {
         let mut schemas = vec![self.root];

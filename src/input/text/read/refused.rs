@@ -6,7 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 /// Why a type refuses a value, and the way to it.
 #[derive(Debug)]
-pub(in crate::input::text) struct Refused(Box<Refusal>);
+pub(in crate::input::text) struct Unwanted(Box<Refusal>);
 
 /// What a refusal holds, once someone is told of it.
 #[derive(Debug)]
@@ -19,21 +19,21 @@ pub(in crate::input::text) struct Refusal {
 }
 
 /// Names that a type knows.
-pub(in crate::input::text) type Names = &'static [&'static str];
+pub(in crate::input::text) type KnownNames = &'static [&'static str];
 
 /// Why a type refuses a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::input::text) enum Why {
     /// It is of another kind.
-    Wanted(Wanted),
+    Wanted(WantedType),
     /// It is of another kind than a type's own words expect.
     Type { found: String, expected: String },
     /// It is a number beyond a type, named as serde or a schema names it.
     Range { number: String, expected: String },
     /// It is no name of a choice.
-    Choice(String, Names),
+    Choice(String, KnownNames),
     /// The key is no field.
-    Field(String, Names),
+    Field(String, KnownNames),
     /// A field is missing.
     Missing(&'static str),
     /// A field is set twice.
@@ -50,9 +50,8 @@ pub(in crate::input::text) enum Why {
     Words(String),
 }
 
-/// What a type wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::input::text) enum Wanted {
+pub(in crate::input::text) enum WantedType {
     Flag,
     Whole,
     Number,
@@ -64,12 +63,12 @@ pub(in crate::input::text) enum Wanted {
     Nothing,
 }
 
-impl Refused {
+impl Unwanted {
     pub(in crate::input::text) fn new(why: Why) -> Self {
         Self(Box::new(Refusal { why, way: Vec::new(), is_key: false }))
     }
 
-    pub(super) fn wanted(wanted: Wanted) -> Self {
+    pub(super) fn wanted(wanted: WantedType) -> Self {
         Self::new(Why::Wanted(wanted))
     }
 
@@ -107,7 +106,7 @@ impl Why {
     /// Returns whether it is the value that is refused, wherever it stands.
     pub(in crate::input::text) fn is_of_value(&self) -> bool {
         match self {
-            Self::Wanted(wanted) => !matches!(wanted, Wanted::Name | Wanted::Nothing),
+            Self::Wanted(wanted) => !matches!(wanted, WantedType::Name | WantedType::Nothing),
             Self::Type { .. } | Self::Range { .. } | Self::Bare(_) => true,
             Self::Words(words) => words.starts_with("invalid"),
             _ => false,
@@ -115,15 +114,15 @@ impl Why {
     }
 }
 
-impl Display for Refused {
+impl Display for Unwanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0.why)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Unwanted {}
 
-impl de::Error for Refused {
+impl de::Error for Unwanted {
     fn custom<T: Display>(message: T) -> Self {
         Self::new(Why::Words(message.to_string()))
     }
@@ -145,11 +144,11 @@ impl de::Error for Refused {
         Self::custom("values are missing: write all of them, as docs/reference shows")
     }
 
-    fn unknown_variant(found: &str, known: Names) -> Self {
+    fn unknown_variant(found: &str, known: KnownNames) -> Self {
         Self::new(Why::Choice(found.to_owned(), known))
     }
 
-    fn unknown_field(found: &str, known: Names) -> Self {
+    fn unknown_field(found: &str, known: KnownNames) -> Self {
         Self::new(Why::Field(found.to_owned(), known))
     }
 

@@ -8,17 +8,17 @@ use super::{Said, Variant};
 
 /// Why a value cannot be said.
 #[derive(Debug)]
-pub(crate) struct Refused(String);
+pub(crate) struct Unsayable(String);
 
-impl Display for Refused {
+impl Display for Unsayable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Unsayable {}
 
-impl ser::Error for Refused {
+impl ser::Error for Unsayable {
     fn custom<T: Display>(message: T) -> Self {
         Self(message.to_string())
     }
@@ -30,7 +30,7 @@ pub(super) struct Giver;
 /// Takes a plain value as it is.
 macro_rules! plain {
     ($($call:ident $of:ty => $said:ident,)*) => {
-        $(fn $call(self, it: $of) -> Result<Said, Refused> {
+        $(fn $call(self, it: $of) -> Result<Said, Unsayable> {
             Ok(Said::$said(it.into()))
         })*
     };
@@ -38,14 +38,14 @@ macro_rules! plain {
 
 impl Serializer for Giver {
     type Ok = Said;
-    type Error = Refused;
-    type SerializeSeq = List;
-    type SerializeTuple = List;
-    type SerializeTupleStruct = List;
-    type SerializeTupleVariant = List;
-    type SerializeMap = Entries;
-    type SerializeStruct = Fields;
-    type SerializeStructVariant = Fields;
+    type Error = Unsayable;
+    type SerializeSeq = ValueList;
+    type SerializeTuple = ValueList;
+    type SerializeTupleStruct = ValueList;
+    type SerializeTupleVariant = ValueList;
+    type SerializeMap = MapEntries;
+    type SerializeStruct = StructFields;
+    type SerializeStructVariant = StructFields;
 
     plain! {
         serialize_bool bool => Bool, serialize_i8 i8 => I64, serialize_i16 i16 => I64, serialize_i32 i32 => I64,
@@ -54,23 +54,23 @@ impl Serializer for Giver {
         serialize_f64 f64 => F64, serialize_char char => Text, serialize_str &str => Text,
     }
 
-    fn serialize_bytes(self, all: &[u8]) -> Result<Said, Refused> {
+    fn serialize_bytes(self, all: &[u8]) -> Result<Said, Unsayable> {
         all.serialize(self)
     }
 
-    fn serialize_none(self) -> Result<Said, Refused> {
+    fn serialize_none(self) -> Result<Said, Unsayable> {
         Ok(Said::None)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, it: &T) -> Result<Said, Refused> {
+    fn serialize_some<T: Serialize + ?Sized>(self, it: &T) -> Result<Said, Unsayable> {
         Ok(Said::Some(Box::new(it.serialize(Giver)?)))
     }
 
-    fn serialize_unit(self) -> Result<Said, Refused> {
+    fn serialize_unit(self) -> Result<Said, Unsayable> {
         Ok(Said::Unit)
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Result<Said, Refused> {
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Said, Unsayable> {
         Ok(Said::Unit)
     }
 
@@ -79,7 +79,7 @@ impl Serializer for Giver {
         name: &'static str,
         index: u32,
         variant: &'static str,
-    ) -> Result<Said, Refused> {
+    ) -> Result<Said, Unsayable> {
         Ok(Said::UnitVariant((name, index, variant)))
     }
 
@@ -87,7 +87,7 @@ impl Serializer for Giver {
         self,
         name: &'static str,
         it: &T,
-    ) -> Result<Said, Refused> {
+    ) -> Result<Said, Unsayable> {
         Ok(Said::NewtypeStruct(name, Box::new(it.serialize(Giver)?)))
     }
 
@@ -97,19 +97,19 @@ impl Serializer for Giver {
         index: u32,
         variant: &'static str,
         it: &T,
-    ) -> Result<Said, Refused> {
+    ) -> Result<Said, Unsayable> {
         Ok(Said::NewtypeVariant((name, index, variant), Box::new(it.serialize(Giver)?)))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<List, Refused> {
-        Ok(List { kind: Kind::Seq(length), list: Vec::new() })
+    fn serialize_seq(self, length: Option<usize>) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::Seq(length), list: Vec::new() })
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<List, Refused> {
-        Ok(List { kind: Kind::Tuple, list: Vec::new() })
+    fn serialize_tuple(self, _: usize) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::Tuple, list: Vec::new() })
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<List, Refused> {
+    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<ValueList, Unsayable> {
         self.serialize_tuple(length)
     }
 
@@ -119,16 +119,16 @@ impl Serializer for Giver {
         index: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<List, Refused> {
-        Ok(List { kind: Kind::TupleVariant((name, index, variant)), list: Vec::new() })
+    ) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::TupleVariant((name, index, variant)), list: Vec::new() })
     }
 
-    fn serialize_map(self, length: Option<usize>) -> Result<Entries, Refused> {
-        Ok(Entries { length, key: None, list: Vec::new() })
+    fn serialize_map(self, length: Option<usize>) -> Result<MapEntries, Unsayable> {
+        Ok(MapEntries { length, key: None, list: Vec::new() })
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields, Refused> {
-        Ok(Fields { name, variant: None, list: Vec::new() })
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<StructFields, Unsayable> {
+        Ok(StructFields { name, variant: None, list: Vec::new() })
     }
 
     fn serialize_struct_variant(
@@ -137,35 +137,35 @@ impl Serializer for Giver {
         index: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields, Refused> {
-        Ok(Fields { name, variant: Some((name, index, variant)), list: Vec::new() })
+    ) -> Result<StructFields, Unsayable> {
+        Ok(StructFields { name, variant: Some((name, index, variant)), list: Vec::new() })
     }
 }
 
 /// What a list of values is.
-enum Kind {
+enum SequenceKind {
     Seq(Option<usize>),
     Tuple,
     TupleVariant(Variant),
 }
 
 /// Values, one behind the other.
-pub(super) struct List {
-    kind: Kind,
+pub(super) struct ValueList {
+    kind: SequenceKind,
     list: Vec<Said>,
 }
 
-impl List {
-    fn push<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Refused> {
+impl ValueList {
+    fn push<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
         self.list.push(it.serialize(Giver)?);
         Ok(())
     }
 
     fn close(self) -> Said {
         match self.kind {
-            Kind::Seq(length) => Said::Seq(length, self.list),
-            Kind::Tuple => Said::Tuple(self.list),
-            Kind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
+            SequenceKind::Seq(length) => Said::Seq(length, self.list),
+            SequenceKind::Tuple => Said::Tuple(self.list),
+            SequenceKind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
         }
     }
 }
@@ -173,15 +173,15 @@ impl List {
 /// Takes values one behind the other, whatever the list is.
 macro_rules! list {
     ($($of:ident $call:ident,)*) => {
-        $(impl ser::$of for List {
+        $(impl ser::$of for ValueList {
             type Ok = Said;
-            type Error = Refused;
+            type Error = Unsayable;
 
-            fn $call<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Refused> {
+            fn $call<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
                 self.push(it)
             }
 
-            fn end(self) -> Result<Said, Refused> {
+            fn end(self) -> Result<Said, Unsayable> {
                 Ok(self.close())
             }
         })*
@@ -194,41 +194,41 @@ list! {
 }
 
 /// Keys and values.
-pub(super) struct Entries {
+pub(super) struct MapEntries {
     length: Option<usize>,
     key: Option<Said>,
     list: Vec<(Said, Said)>,
 }
 
-impl ser::SerializeMap for Entries {
+impl ser::SerializeMap for MapEntries {
     type Ok = Said;
-    type Error = Refused;
+    type Error = Unsayable;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Refused> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Unsayable> {
         self.key = Some(key.serialize(Giver)?);
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Refused> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
         let key = self.key.take().unwrap_or(Said::Unit);
         self.list.push((key, it.serialize(Giver)?));
         Ok(())
     }
 
-    fn end(self) -> Result<Said, Refused> {
+    fn end(self) -> Result<Said, Unsayable> {
         Ok(Said::Map(self.length, self.list))
     }
 }
 
 /// Fields of a struct or of a variant.
-pub(super) struct Fields {
+pub(super) struct StructFields {
     name: &'static str,
     variant: Option<Variant>,
     list: Vec<(&'static str, Said)>,
 }
 
-impl Fields {
-    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Refused> {
+impl StructFields {
+    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
         self.list.push((key, it.serialize(Giver)?));
         Ok(())
     }
@@ -244,15 +244,15 @@ impl Fields {
 /// Takes fields, whatever they are of.
 macro_rules! fields {
     ($($of:ident,)*) => {
-        $(impl ser::$of for Fields {
+        $(impl ser::$of for StructFields {
             type Ok = Said;
-            type Error = Refused;
+            type Error = Unsayable;
 
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Refused> {
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
                 self.push(key, it)
             }
 
-            fn end(self) -> Result<Said, Refused> {
+            fn end(self) -> Result<Said, Unsayable> {
                 Ok(self.close())
             }
         })*

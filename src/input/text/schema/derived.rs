@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::{POLICY, PROFILE, SCENARIO, SUITE};
 use crate::input::policy::Count;
 use crate::input::profile::cache::Ttls;
-use crate::input::scenario::{Amount, Choice, Cycle, Range};
-use crate::input::suite::Bound;
+use crate::input::scenario::{Amount, Cycle, ListChoice, NumberRange};
+use crate::input::suite::GuardBound;
 use crate::input::text::duration::Duration;
 use crate::input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use crate::quantity::Decimal;
@@ -78,7 +78,7 @@ impl JsonSchema for Ttls {
 }
 
 /// A number, or a text with a number and its unit.
-impl JsonSchema for Bound {
+impl JsonSchema for GuardBound {
     fn schema_name() -> Cow<'static, str> {
         "Bound".into()
     }
@@ -124,7 +124,7 @@ impl JsonSchema for Amount {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let cycle = generator.subschema_for::<Cycle>();
-        let drawn = [generator.subschema_for::<Range>(), generator.subschema_for::<Choice>()];
+        let drawn = [generator.subschema_for::<NumberRange>(), generator.subschema_for::<ListChoice>()];
         json_schema!({
             "description": "A number, a cycle of numbers, or a range or list to draw it from.",
             "oneOf": [{ "type": "integer", "format": "uint64", "minimum": 0 }, cycle, drawn[0], drawn[1]]

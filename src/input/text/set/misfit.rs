@@ -2,11 +2,11 @@
 
 use indexmap::IndexSet;
 
-use super::{Entry, Format, Node, Setting, Why, child, fault, names, number, quoted};
+use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, number, quoted};
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::input::text::fault::Fault;
+use crate::input::text::fault::TextFault;
 
-impl Setting {
+impl Override {
     /// Explains where the path ends, with suggestions.
     pub(super) fn misfit(&self, tree: &Node, refused: Option<&Why>) -> Box<Diagnostic> {
         let (mut place, mut known) = (tree, Vec::new());
@@ -35,7 +35,7 @@ impl Setting {
             other => other.is_of_value(),
         });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
-            let why = refused.map_or_else(|| Fault::new(Code::SetValue, "", ""), |it| self.told(it));
+            let why = refused.map_or_else(|| TextFault::new(Code::SetValue, "", ""), |it| self.told(it));
             let why = why.of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
                 Some(help) if help == fault::WHOLE_NUMBER => {
@@ -63,7 +63,7 @@ impl Setting {
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
         let old = fault::of_old_name(stop, |it| known.contains(it));
-        let holder = place.entries().iter().find(|it| it.value.get(stop).is_some()).and_then(Entry::name);
+        let holder = place.entries().iter().find(|it| it.value.get(stop).is_some()).and_then(TreeEntry::name);
         let deeper = holder.map(|it| format!("{it}.{stop}"));
         let near = deeper.as_deref().or_else(|| nearest(stop, known.iter().map(String::as_str)));
         let help = match near {
@@ -100,7 +100,7 @@ impl Setting {
     }
 
     /// Explains why the value is refused.
-    fn told(&self, why: &Why) -> Fault {
+    fn told(&self, why: &Why) -> TextFault {
         let mut names = Vec::new();
         leaves(&self.value, &mut names);
         match (why, names.as_slice()) {

@@ -2,19 +2,19 @@
 
 use serde::Serialize;
 
-use super::{Node, ROOTS, Setting, Target, decode, names};
+use super::{Node, Override, ROOTS, SetTarget, decode, names};
 use crate::diag::{Code, Diagnostic, nearest};
 
 /// The longest path.
 const STEPS_MAX: usize = 10;
 
-impl Setting {
+impl Override {
     /// Returns all override paths of an input, with its own prefix, as in `profile.NAME`.
-    pub fn paths<T: Serialize>(target: Target, name: Option<&str>, spec: &T) -> Vec<String> {
+    pub fn paths<T: Serialize>(target: SetTarget, name: Option<&str>, spec: &T) -> Vec<String> {
         let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
         let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));
         match target {
-            Target::Policy => {
+            SetTarget::Policy => {
                 let behind = name.map_or_else(String::new, |it| format!("{it}."));
                 let roots = ROOTS.iter().filter(|it| it.1 == target);
                 let of_root = |root: &str| {

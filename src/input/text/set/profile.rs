@@ -1,14 +1,14 @@
 //! The profile that an override names, in `profile.NAME.…`.
 
-use super::{Setting, Target, decode};
+use super::{Override, SetTarget, decode};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::input::ProfileFile;
 
-impl Setting {
+impl Override {
     /// Returns the profile that it names, preferring the longest known name; `None` if it applies to all.
     pub fn profile(&self, is_known: impl Fn(&str) -> bool) -> Option<String> {
         let is_field = |it: &String| decode::fields::<ProfileFile>().contains(&it.as_str());
-        if self.target != Target::Profile || self.path.first().is_some_and(is_field) {
+        if self.target != SetTarget::Profile || self.path.first().is_some_and(is_field) {
             return None;
         }
         let known: Vec<usize> =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Entry, Node, Tree};
+use super::{Node, Tree, TreeEntry};
 
 impl Tree {
     /// Returns the bytes of the deepest existing field of a dotted path, or nothing if none exists.
@@ -11,7 +11,7 @@ impl Tree {
     /// variant is a step of its own, as in `until.prompt.at_most`.
     pub(in crate::input::text) fn find(&self, path: &str) -> Option<Range<usize>> {
         let mut found = None;
-        let mut place = Place { node: &self.root, is_inside: true };
+        let mut place = NodeSpan { node: &self.root, is_inside: true };
         let mut rest = path;
         while !rest.is_empty() {
             let (step, behind) = place.split(rest);
@@ -29,15 +29,15 @@ impl Tree {
 
 /// A node, including or excluding its tag.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct NodeSpan<'a> {
     node: &'a Node,
     is_inside: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> NodeSpan<'a> {
     /// Splits the first step off a path; a key may contain dots.
     fn split(self, path: &str) -> (&str, &str) {
-        let keys = self.node.entries().iter().filter_map(Entry::name);
+        let keys = self.node.entries().iter().filter_map(TreeEntry::name);
         let behind = |key: &str| path.strip_prefix(key).filter(|it| it.is_empty() || it.starts_with('.'));
         let dotted = keys.filter(|it| it.contains('.') && behind(it).is_some()).map(str::len).max();
         let (step, rest) = path.split_at(dotted.or_else(|| path.find('.')).unwrap_or(path.len()));

@@ -9,7 +9,7 @@ mod mistake;
 
 use std::ops::Range;
 
-use super::{Entry, Node, Value};
+use super::{Node, TreeEntry, Value};
 use crate::diag::Diagnostic;
 use mistake::Mistake;
 
@@ -21,7 +21,7 @@ const BARE: [&str; 3] = ["true", "false", "None"];
 
 /// Parses a RON text, with its first syntax error.
 pub(in crate::input::text) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
-    let mut reader = Reader { text, at: 0, depth: 0, first: None };
+    let mut reader = RonReader { text, at: 0, depth: 0, first: None };
     reader.skip();
     // What `#![enable(…)]` and the like ask for, the dialect of inputs has anyway.
     while reader.eat("#![") {
@@ -42,7 +42,7 @@ pub(in crate::input::text) fn parse(text: &str) -> (Node, Option<(Diagnostic, Ra
 }
 
 /// A place in a text.
-struct Reader<'a> {
+struct RonReader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
@@ -52,7 +52,7 @@ struct Reader<'a> {
 
 /// What the entries in brackets are.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum BracketKind {
     /// Elements in `[…]`, or values in `(…)`.
     Elements,
     /// Names with their values in `(…)`.
@@ -61,7 +61,7 @@ enum Kind {
     Keys,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RonReader<'a> {
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -187,9 +187,9 @@ impl<'a> Reader<'a> {
         self.depth += 1;
         self.skip();
         let kind = match close {
-            '}' => Kind::Keys,
-            ')' if self.is_field() => Kind::Fields,
-            _ => Kind::Elements,
+            '}' => BracketKind::Keys,
+            ')' if self.is_field() => BracketKind::Fields,
+            _ => BracketKind::Elements,
         };
         let entries = self.entries(kind, close);
         self.depth -= 1;
@@ -204,12 +204,12 @@ impl<'a> Reader<'a> {
     /// Returns whether a name with a colon is next.
     fn is_field(&self) -> bool {
         // What is wrong on the way is found again when it is read.
-        let mut ahead = Reader { first: None, ..*self };
+        let mut ahead = RonReader { first: None, ..*self };
         ahead.name_is_next() && ahead.name().is_some() && ahead.is_ahead(":")
     }
 
     /// Reads entries up to the closing bracket.
-    fn entries(&mut self, kind: Kind, close: char) -> Vec<Entry> {
+    fn entries(&mut self, kind: BracketKind, close: char) -> Vec<TreeEntry> {
         let (mut entries, mut is_parted) = (Vec::new(), true);
         loop {
             self.skip();
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 return entries;
             }
-            let no_entry = if kind == Kind::Fields { Mistake::NoName } else { Mistake::NoValue };
+            let no_entry = if kind == BracketKind::Fields { Mistake::NoName } else { Mistake::NoValue };
             match next {
                 ')' | ']' | '}' => {
                     self.wrong(if is_parted { no_entry } else { Mistake::Bracket }, self.here());
@@ -258,24 +258,24 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an element, or a key and its value.
-    fn entry(&mut self, kind: Kind) -> Entry {
+    fn entry(&mut self, kind: BracketKind) -> TreeEntry {
         let start = self.at;
-        let first = if kind == Kind::Fields { self.field() } else { self.value() };
+        let first = if kind == BracketKind::Fields { self.field() } else { self.value() };
         let end = self.at;
         self.skip();
         if !self.eat(":") {
-            if kind != Kind::Elements {
+            if kind != BracketKind::Elements {
                 self.wrong(Mistake::Colon, end..end);
             }
             // Something that begins no value must not be read again.
             self.at = if end > start { end } else { self.here().end };
-            return Entry { key: None, value: first };
+            return TreeEntry { key: None, value: first };
         }
-        if kind == Kind::Elements {
+        if kind == BracketKind::Elements {
             self.wrong(Mistake::Comma, self.at - 1..self.at);
         }
         self.skip();
-        Entry { key: Some(first), value: self.value() }
+        TreeEntry { key: Some(first), value: self.value() }
     }
 }
 

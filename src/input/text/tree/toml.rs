@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
 
-use super::{Entry, Node, Value};
+use super::{Node, TreeEntry, Value};
 use crate::diag::{Code, Diagnostic};
 
 /// Parses a TOML text, with its first syntax error.
@@ -18,14 +18,14 @@ pub(super) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
     (Node::new(0..0, Value::Map(of_table(document.get_ref()))), first)
 }
 
-fn of_table(table: &DeTable<'_>) -> Vec<Entry> {
+fn of_table(table: &DeTable<'_>) -> Vec<TreeEntry> {
     let key =
         |it: &Spanned<toml::de::DeString<'_>>| Node::new(it.span(), Value::Text(it.get_ref().to_string()));
-    table.iter().map(|(name, value)| Entry { key: Some(key(name)), value: of_value(value) }).collect()
+    table.iter().map(|(name, value)| TreeEntry { key: Some(key(name)), value: of_value(value) }).collect()
 }
 
-fn of_array(array: &DeArray<'_>) -> Vec<Entry> {
-    array.iter().map(|it| Entry { key: None, value: of_value(it) }).collect()
+fn of_array(array: &DeArray<'_>) -> Vec<TreeEntry> {
+    array.iter().map(|it| TreeEntry { key: None, value: of_value(it) }).collect()
 }
 
 fn of_value(value: &Spanned<DeValue<'_>>) -> Node {

@@ -4,7 +4,7 @@ use crate::quantity::Cost;
 use crate::timeline::Usage;
 use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::dollars::Dollars;
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{BillReader, Shaped};
 use crate::timeline::import::values::{CallRecord, Count, Flag, MessageContent, Text};
 
 /// What is said of the agent.
@@ -41,13 +41,13 @@ pub(super) struct StepRecord<'a> {
     pub(super) is_copied_context: Flag,
     /// How many requests it was.
     llm_call_count: Option<Count>,
-    extra: Shaped<ExtraRecord<'a>>,
+    extra: Shaped<AtifExtra<'a>>,
 }
 
 /// What an agent says beside a step.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct ExtraRecord<'a> {
+struct AtifExtra<'a> {
     context_management: Shaped<ManagementRecord<'a>>,
 }
 
@@ -113,7 +113,7 @@ struct MoreRecord {
 
 impl MetricsRecord {
     /// Reads the numbers, and what they cost.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> (Option<Usage>, Option<Cost>) {
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> (Option<Usage>, Option<Cost>) {
         let record = bill.record(shaped);
         let prompt = bill.required("prompt_tokens", record.prompt_tokens);
         let output = bill.count("completion_tokens", record.completion_tokens);

@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 
-use super::node::{Node, Said, Told};
+use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use crate::timeline::Kind;
 use crate::timeline::import::losses::Losses;
 
 /// Returns the nodes from the root to the last message, by their places in the file.
-pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
+pub(super) fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {
     let mut by_name: IndexMap<&str, usize> = IndexMap::new();
     for (index, node) in nodes.iter().enumerate().filter(|(_, it)| !it.uuid.is_empty()) {
         by_name.entry(node.uuid.as_str()).or_insert(index);
@@ -26,7 +26,11 @@ pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
                 "missing parents; the previous line is used instead"
             }
             None if is_tree && can_begin(node) => {
-                next = if node.told == Told::Cleared { last_before(nodes, &is_taken, index) } else { None };
+                next = if node.told == SessionFacts::Cleared {
+                    last_before(nodes, &is_taken, index)
+                } else {
+                    None
+                };
                 continue;
             }
             None => {
@@ -46,8 +50,8 @@ pub(super) fn follow(nodes: &[Node], losses: &mut Losses) -> Vec<usize> {
 }
 
 /// Returns the last message; where the latest of all follows it in the tree, the file is out of order, and that one.
-fn end(nodes: &[Node], by_name: &IndexMap<&str, usize>) -> Option<usize> {
-    let is_message = |it: &usize| !matches!(nodes[*it].said, Said::Nothing);
+fn end(nodes: &[ClaudeNode], by_name: &IndexMap<&str, usize>) -> Option<usize> {
+    let is_message = |it: &usize| !matches!(nodes[*it].said, ClaudeParts::Nothing);
     let last = (0..nodes.len()).rfind(is_message)?;
     let latest = (0..nodes.len()).filter(is_message).max_by_key(|it| nodes[*it].at_ms).unwrap_or(last);
     let parent = |it: &usize| by_name.get(nodes[*it].parent.as_deref()?).copied();
@@ -56,18 +60,18 @@ fn end(nodes: &[Node], by_name: &IndexMap<&str, usize>) -> Option<usize> {
 }
 
 /// Returns whether a session can begin with a record: a reply answers something, and a result belongs to a call.
-fn can_begin(node: &Node) -> bool {
+fn can_begin(node: &ClaudeNode) -> bool {
     let can = match &node.said {
-        Said::Nothing => true,
-        Said::User { parts, .. } => parts.iter().all(|it| it.part.kind != Kind::ToolResult),
-        Said::Reply { .. } => false,
+        ClaudeParts::Nothing => true,
+        ClaudeParts::User { parts, .. } => parts.iter().all(|it| it.part.kind != Kind::ToolResult),
+        ClaudeParts::Reply { .. } => false,
     };
     can && !node.uuid.is_empty()
 }
 
 /// Returns the last message before the place where a session was cleared: what it was before, of which every request was billed.
-fn last_before(nodes: &[Node], is_taken: &[bool], index: usize) -> Option<usize> {
-    (0..index).rfind(|it| !is_taken[*it] && !matches!(nodes[*it].said, Said::Nothing))
+fn last_before(nodes: &[ClaudeNode], is_taken: &[bool], index: usize) -> Option<usize> {
+    (0..index).rfind(|it| !is_taken[*it] && !matches!(nodes[*it].said, ClaudeParts::Nothing))
 }
 
 /// Returns the nearest place before this one that is not taken.

@@ -3,21 +3,21 @@
 use indexmap::IndexMap;
 
 use super::lane_name;
-use super::record::{Record, UsageRecord};
+use super::record::{ClaudeRecord, ClaudeUsage};
 use crate::timeline::import::content::Content;
 use crate::timeline::import::harness::Version;
 use crate::timeline::import::json;
-use crate::timeline::import::lines::Lines;
+use crate::timeline::import::lines::LogLines;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::times::milliseconds;
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Block, MessageContent, Text};
+use crate::timeline::import::usage::{BillReader, Shaped};
+use crate::timeline::import::values::{MessageBlock, MessageContent, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record that is in the tree.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct ClaudeNode {
     /// Its line, from 1.
     pub(super) line: usize,
     /// Its name; empty when it has none.
@@ -29,15 +29,14 @@ pub(super) struct Node {
     /// The version of the harness that wrote it.
     pub(super) version: Version,
     /// What it says about the session besides messages.
-    pub(super) told: Told,
+    pub(super) told: SessionFacts,
     /// What it adds to a prompt.
-    pub(super) said: Said,
+    pub(super) said: ClaudeParts,
 }
 
 /// What a record says about the session besides messages.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Told {
-    /// Nothing.
+pub(super) enum SessionFacts {
     #[default]
     Nothing,
     /// The harness cleared the history, and began again.
@@ -56,7 +55,7 @@ pub(super) enum Told {
 
 /// What a record adds to a prompt.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum ClaudeParts {
     /// Nothing; it only links others.
     Nothing,
     /// Something on the user's side.
@@ -83,29 +82,29 @@ pub(super) enum Said {
 
 /// The records of an agent's session, or of one of its sub-agents'.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
-    pub(super) nodes: Vec<Node>,
+pub(super) struct ClaudeLane {
+    pub(super) nodes: Vec<ClaudeNode>,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
     pub(super) of_agent: Option<[String; 2]>,
 }
 
 /// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
 /// own.
-pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> IndexMap<String, Lane> {
-    let mut lanes: IndexMap<String, Lane> = IndexMap::from([(String::new(), Lane::default())]);
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<String, ClaudeLane> {
+    let mut lanes: IndexMap<String, ClaudeLane> = IndexMap::from([(String::new(), ClaudeLane::default())]);
     while let Some(line) = lines.next() {
-        json::each(line.number, line.text, losses, |record: Record<'_>, losses| {
+        json::each(line.number, line.text, losses, |record: ClaudeRecord<'_>, losses| {
             let of_agent = (record.is_sidechain == Some(true)).then(|| {
                 let name = |it: &Text<'_>| it.0.clone().into_owned();
                 [name(&record.agent_id), name(&record.session_id)]
             });
             let lane = of_agent.as_ref().map_or_else(String::new, |it| lane_name(&it[0]));
-            let lane = lanes.entry(lane).or_insert_with(|| Lane { of_agent, ..Lane::default() });
+            let lane = lanes.entry(lane).or_insert_with(|| ClaudeLane { of_agent, ..ClaudeLane::default() });
             lane.nodes.extend(node(line.number, record, losses));
         });
     }
     // What nobody answered is no session, but the agent's own says what is there when nothing else is.
-    let is_answered = |it: &Lane| it.nodes.iter().any(is_reply);
+    let is_answered = |it: &ClaudeLane| it.nodes.iter().any(is_reply);
     let has_any = lanes.values().any(is_answered);
     lanes.retain(|name, it| {
         let is_kept = if has_any { is_answered(it) } else { name.is_empty() };
@@ -119,12 +118,12 @@ pub(super) fn read(lines: &mut Lines<'_>, losses: &mut Losses) -> IndexMap<Strin
     lanes
 }
 
-fn is_reply(node: &Node) -> bool {
-    matches!(node.said, Said::Reply { .. })
+fn is_reply(node: &ClaudeNode) -> bool {
+    matches!(node.said, ClaudeParts::Reply { .. })
 }
 
 /// Makes a node of a record; `None` for what is in no tree.
-fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
+fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<ClaudeNode> {
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
     let parent = parent.map(|it| it.0.clone().into_owned());
     let at_ms = milliseconds(&record.timestamp.0);
@@ -133,59 +132,59 @@ fn node(line: usize, record: Record<'_>, losses: &mut Losses) -> Option<Node> {
     let told = told(&record);
     let said = said(line, record, losses);
     let told = command(&said).unwrap_or(told);
-    let is_link = !matches!(said, Said::Nothing) || !uuid.is_empty();
-    is_link.then_some(Node { line, uuid, parent, at_ms, version, told, said })
+    let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
+    is_link.then_some(ClaudeNode { line, uuid, parent, at_ms, version, told, said })
 }
 
 /// Returns what a record says about the session.
-fn told(record: &Record<'_>) -> Told {
+fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
     let follows = &record.source_tool_use_id.0;
     if !follows.is_empty() {
-        return Told::Follows(follows.clone().into_owned());
+        return SessionFacts::Follows(follows.clone().into_owned());
     }
     if let Some(cause) = record.started_by() {
         return match cause.as_str() {
-            "clear" => Told::Cleared,
-            "resume" => Told::Resumed,
-            _ => Told::Nothing,
+            "clear" => SessionFacts::Cleared,
+            "resume" => SessionFacts::Resumed,
+            _ => SessionFacts::Nothing,
         };
     }
     if record.is_asked_to_compact() {
-        return Told::AskedToCompact;
+        return SessionFacts::AskedToCompact;
     }
     let cleared = record.cleared();
-    if cleared.is_empty() { Told::Nothing } else { Told::ClearedResults(cleared) }
+    if cleared.is_empty() { SessionFacts::Nothing } else { SessionFacts::ClearedResults(cleared) }
 }
 
 /// Says what a command tells that the user's side begins with: the harness's own commands have their name first, expanded ones
 /// their message.
-fn command(said: &Said) -> Option<Told> {
-    let Said::User { parts, is_meta: false, .. } = said else { return None };
+fn command(said: &ClaudeParts) -> Option<SessionFacts> {
+    let ClaudeParts::User { parts, is_meta: false, .. } = said else { return None };
     let text = parts.first()?.part.text.as_deref()?;
     if text.starts_with("<command-message>") {
-        Some(Told::SkillCommand)
+        Some(SessionFacts::SkillCommand)
     } else {
-        text.starts_with("<command-name>/exit</command-name>").then_some(Told::Resumed)
+        text.starts_with("<command-name>/exit</command-name>").then_some(SessionFacts::Resumed)
     }
 }
 
 /// Says what a record adds to a prompt.
-fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
+fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudeParts {
     let kind = record.kind.0.as_ref();
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
         let subtype = record.subtype.0.as_ref();
         let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };
         losses.never(line, &name);
-        return Said::Nothing;
+        return ClaudeParts::Nothing;
     };
     if kind == "user" {
         let parts = parts(line, message.content, Kind::User, losses);
         let is_summary = record.is_compact_summary == Some(true);
-        return Said::User { parts, is_meta: record.is_meta == Some(true), is_summary };
+        return ClaudeParts::User { parts, is_meta: record.is_meta == Some(true), is_summary };
     }
     if message.model.0 == "<synthetic>" {
         losses.add(line, "replies that no model wrote (`<synthetic>`), which are not requests");
-        return Said::Nothing;
+        return ClaudeParts::Nothing;
     }
     let Text(id) = [message.id, record.request_id, record.uuid]
         .into_iter()
@@ -194,7 +193,7 @@ fn said(line: usize, record: Record<'_>, losses: &mut Losses) -> Said {
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = usage(line, message.usage, losses);
     let model = message.model.0.into_owned();
-    Said::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
+    ClaudeParts::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
 }
 
 /// Reads the parts of a message; `text_kind` is what its plain text is.
@@ -208,7 +207,7 @@ fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut
 }
 
 /// Makes a part of a block.
-fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
+fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
     let is_user = text_kind == Kind::User;
     let plain = |kind, content: Content| Named::plain(Part::of(kind, content));
     let found = match block.kind.0.as_ref() {
@@ -232,8 +231,8 @@ fn part(line: usize, block: Block<'_>, text_kind: Kind, losses: &mut Losses) -> 
 }
 
 /// Reads what the provider billed, or nothing if it billed nothing.
-pub(super) fn usage(line: usize, record: Shaped<UsageRecord>, losses: &mut Losses) -> Option<Usage> {
-    let mut bill = Bill::new(line, "message.usage", losses);
+pub(super) fn usage(line: usize, record: Shaped<ClaudeUsage>, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = BillReader::new(line, "message.usage", losses);
     let record = bill.record(record);
     let uncached = bill.required("input_tokens", record.input_tokens);
     let cache_read = bill.count("cache_read_input_tokens", record.cache_read_input_tokens);

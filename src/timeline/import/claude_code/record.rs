@@ -8,7 +8,7 @@ use crate::timeline::import::values::{Count, MessageContent, Text};
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Record<'a> {
+pub(super) struct ClaudeRecord<'a> {
     /// `user`, `assistant`, or one of many that are never part of a prompt.
     #[serde(borrow, rename = "type")]
     pub(super) kind: Text<'a>,
@@ -41,7 +41,7 @@ pub(super) struct Record<'a> {
     pub(super) subtype: Text<'a>,
     /// What was said.
     #[serde(borrow)]
-    pub(super) message: Option<Message<'a>>,
+    pub(super) message: Option<ClaudeMessage<'a>>,
     /// The harness's version.
     #[serde(borrow)]
     pub(super) version: Text<'a>,
@@ -92,7 +92,7 @@ struct ClearedRecord<'a> {
     compacted_tool_ids: Vec<Text<'a>>,
 }
 
-impl Record<'_> {
+impl ClaudeRecord<'_> {
     /// Returns what started the session, as a hook's record says: `startup`, `clear`, `resume`, `compact`.
     pub(super) fn started_by(&self) -> Option<String> {
         let text = self.data.or(self.attachment)?.get();
@@ -125,7 +125,7 @@ const SESSION_START: &str = "SessionStart:";
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Message<'a> {
+pub(super) struct ClaudeMessage<'a> {
     /// The reply's name; its lines share it.
     #[serde(borrow)]
     pub(super) id: Text<'a>,
@@ -136,13 +136,13 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) content: MessageContent<'a>,
     /// What the provider billed.
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<ClaudeUsage>,
 }
 
 /// What the provider billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct UsageRecord {
+pub(super) struct ClaudeUsage {
     /// Neither read nor written.
     pub(super) input_tokens: Option<Count>,
     /// Read from the cache.

@@ -4,12 +4,12 @@ use indexmap::IndexMap;
 use memchr::memmem::Finder;
 
 use super::HARNESS;
-use super::record::UsageRecord;
+use super::record::ClaudeUsage;
 use crate::timeline::Usage;
-use crate::timeline::import::harness::{Rules, Version};
+use crate::timeline::import::harness::{HarnessRules, Version};
 use crate::timeline::import::index::{Indexed, Kin};
-use crate::timeline::import::lay_out::Models;
-use crate::timeline::import::lines::Lines;
+use crate::timeline::import::lay_out::RecordingModels;
+use crate::timeline::import::lines::LogLines;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::places;
 use crate::timeline::import::times::milliseconds;
@@ -19,7 +19,7 @@ use crate::timeline::import::values::Text;
 /// A record, as far as the index asks.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
+struct ScannedRecord<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -34,28 +34,28 @@ struct Record<'a> {
     #[serde(borrow)]
     version: Text<'a>,
     #[serde(borrow)]
-    message: Option<Message<'a>>,
+    message: Option<ScannedMessage<'a>>,
 }
 
 /// What was said, without the words.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ScannedMessage<'a> {
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
     model: Text<'a>,
-    usage: Shaped<UsageRecord>,
+    usage: Shaped<ClaudeUsage>,
 }
 
 /// A lane of the session while it is scanned: the agent itself, or one of its sub-agents.
 #[derive(Default)]
-struct Lane {
+struct ScannedLane {
     id: String,
     cwd: String,
     version: Version,
     model: String,
-    models: Models,
+    models: RecordingModels,
     /// The reply that is being read.
     reply: String,
     moments: Vec<[i64; 2]>,
@@ -65,8 +65,8 @@ struct Lane {
 }
 
 /// Scans a session; two objects on one line are two records.
-pub(super) fn scan(lines: &mut Lines<'_>) -> Vec<Indexed> {
-    let mut lanes: IndexMap<String, Lane> = IndexMap::new();
+pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
+    let mut lanes: IndexMap<String, ScannedLane> = IndexMap::new();
     let find = Finders::new();
     while let Some(line) = lines.next() {
         let bytes = line.text.as_bytes();
@@ -80,7 +80,7 @@ pub(super) fn scan(lines: &mut Lines<'_>) -> Vec<Indexed> {
             own.said_ms = own.said_ms.max(Some(at_ms));
             continue;
         }
-        let records = serde_json::Deserializer::from_str(line.text).into_iter::<Record<'_>>();
+        let records = serde_json::Deserializer::from_str(line.text).into_iter::<ScannedRecord<'_>>();
         for record in records.map_while(Result::ok) {
             let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
             lanes.entry(agent.unwrap_or_default()).or_default().take(&record);
@@ -114,20 +114,20 @@ impl Finders {
 }
 
 /// Names the lanes as reading the session does.
-fn indexed(mut lanes: IndexMap<String, Lane>) -> Vec<Indexed> {
+fn indexed(mut lanes: IndexMap<String, ScannedLane>) -> Vec<Indexed> {
     lanes.retain(|_, it| !it.usages.is_empty() || !it.moments.is_empty());
     let is_alone = lanes.len() == 1;
     lanes.into_iter().map(|(name, lane)| lane.indexed(name, is_alone)).collect()
 }
 
-impl Lane {
+impl ScannedLane {
     /// Returns whether it is known whose it is.
     fn is_placed(&self) -> bool {
         !self.id.is_empty() && !self.cwd.is_empty()
     }
 
     /// Takes a record.
-    fn take(&mut self, record: &Record<'_>) {
+    fn take(&mut self, record: &ScannedRecord<'_>) {
         if self.id.is_empty() {
             record.session_id.0.as_ref().clone_into(&mut self.id);
         }
@@ -144,7 +144,7 @@ impl Lane {
     }
 
     /// Takes a line of a reply: later lines of it only end it.
-    fn answer(&mut self, record: &Record<'_>, message: &Message<'_>, at_ms: Option<i64>) {
+    fn answer(&mut self, record: &ScannedRecord<'_>, message: &ScannedMessage<'_>, at_ms: Option<i64>) {
         let is_new = message.id.0.is_empty() || message.id.0 != self.reply;
         if !is_new {
             if let (Some(last), Some(at_ms)) = (self.moments.last_mut(), at_ms) {
@@ -172,7 +172,7 @@ impl Lane {
         let is_of_agent = !name.is_empty();
         let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
         let life_ms = self.life_ms();
-        let places::Places { user, project } = places::of(&self.cwd);
+        let places::HomeFolders { user, project } = places::of(&self.cwd);
         Indexed {
             id: if self.id.is_empty() { String::new() } else { id },
             session: if is_alone { String::new() } else { name },
@@ -182,7 +182,7 @@ impl Lane {
             project,
             models: self.models.into_counted(),
             moments: self.moments,
-            front_tokens: Rules::front(HARNESS, self.version, &self.usages),
+            front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
             life_ms,
             kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
         }
@@ -194,7 +194,7 @@ impl Lane {
         let told = first
             .and_then(|it| it.cache_write_long)
             .map(|long| if long > 0 { HOUR_MS } else { HOUR_MS / 12 });
-        told.or_else(|| i64::try_from(Rules::life_ms(HARNESS, self.version)?).ok())
+        told.or_else(|| i64::try_from(HarnessRules::life_ms(HARNESS, self.version)?).ok())
     }
 }
 

@@ -2,21 +2,21 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::node::{Node, Said, Told};
+use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use crate::timeline::import::assemble::{Assembler, Reply};
 use crate::timeline::import::harness::Occasion;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::transcript::{Cause, Named, Transcript};
+use crate::timeline::import::transcript::{Named, Remover, Transcript};
 use crate::timeline::{Kind, Usage};
 
 /// Gathers the requests of a branch.
-pub(super) fn gather(nodes: &[Node], path: &[usize], losses: &mut Losses) -> Transcript {
+pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcript {
     let mut on_path = vec![false; nodes.len()];
     for index in path {
         on_path[*index] = true;
     }
     let replies = Replies::join(nodes, path, &on_path, losses);
-    let mut session = Session {
+    let mut session = BranchWalk {
         aside: replies.results_aside(nodes, &on_path, losses),
         replies,
         losses,
@@ -47,16 +47,16 @@ struct Replies<'n> {
 
 impl<'n> Replies<'n> {
     /// Joins the lines of each reply of the branch, those on side branches too.
-    fn join(nodes: &'n [Node], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
+    fn join(nodes: &'n [ClaudeNode], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
         let mut replies = Self::default();
         for index in path {
-            if let Said::Reply { id, .. } = &nodes[*index].said {
+            if let ClaudeParts::Reply { id, .. } = &nodes[*index].said {
                 replies.by_id.insert(id.as_str(), Some(Reply::default()));
             }
         }
         let mut names = IndexSet::new();
         for (node, is_on_path) in nodes.iter().zip(on_path) {
-            let Said::Reply { id, parts, model, usage } = &node.said else { continue };
+            let ClaudeParts::Reply { id, parts, model, usage } = &node.said else { continue };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
                 losses.add(node.line, "reply lines on abandoned branches");
                 continue;
@@ -82,7 +82,7 @@ impl<'n> Replies<'n> {
     /// Returns, by reply, the results that side branches hold for calls of this one: parallel calls leave them there.
     fn results_aside(
         &self,
-        nodes: &'n [Node],
+        nodes: &'n [ClaudeNode],
         on_path: &[bool],
         losses: &mut Losses,
     ) -> IndexMap<usize, Vec<Late<'n>>> {
@@ -92,7 +92,7 @@ impl<'n> Replies<'n> {
         }
         let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
-            let Said::User { parts, .. } = &node.said else { continue };
+            let ClaudeParts::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
             for result in results(node) {
                 let Some(reply_ix) = self.calls.get(result.call.as_str()) else { continue };
@@ -110,7 +110,7 @@ impl<'n> Replies<'n> {
 }
 
 /// Takes what a line says was billed: lines repeat it, and only the output grows.
-fn bill(reply: &mut Reply, node: &Node, usage: Option<&Usage>, losses: &mut Losses) {
+fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
     reply.response_ms = reply.response_ms.or(node.at_ms);
     reply.end_ms = reply.end_ms.max(node.at_ms);
     let Some(usage) = usage else { return };
@@ -145,19 +145,19 @@ fn append<'n>(
 }
 
 /// Returns the results in a record.
-fn results(node: &Node) -> impl Iterator<Item = &Named> {
+fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
     let parts = match &node.said {
-        Said::User { parts, .. } => parts.as_slice(),
+        ClaudeParts::User { parts, .. } => parts.as_slice(),
         _ => &[],
     };
     parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
 }
 
 /// A result that is on a side branch, and its record.
-type Late<'n> = (&'n Node, &'n Named);
+type Late<'n> = (&'n ClaudeNode, &'n Named);
 
 /// The walk along the branch.
-struct Session<'s, 'n> {
+struct BranchWalk<'s, 'n> {
     replies: Replies<'n>,
     /// Results that are on side branches, by reply.
     aside: IndexMap<usize, Vec<Late<'n>>>,
@@ -171,17 +171,17 @@ struct Session<'s, 'n> {
     n_cleared: usize,
 }
 
-impl Session<'_, '_> {
-    fn visit(&mut self, node: &Node) {
+impl BranchWalk<'_, '_> {
+    fn visit(&mut self, node: &ClaudeNode) {
         self.heed(&node.told);
         match &node.said {
-            Said::Nothing => {}
-            Said::Reply { id, .. } => self.reply(id),
-            Said::User { parts, is_meta, is_summary } => {
+            ClaudeParts::Nothing => {}
+            ClaudeParts::Reply { id, .. } => self.reply(id),
+            ClaudeParts::User { parts, is_meta, is_summary } => {
                 self.results_before(node.line);
                 if *is_summary {
                     let is_asked = std::mem::take(&mut self.is_asked);
-                    let cause = if is_asked { Cause::Asked } else { Cause::Harness };
+                    let cause = if is_asked { Remover::Asked } else { Remover::Harness };
                     self.assembler.compacted(usize::MAX, cause);
                 }
                 let is_typed = !*is_meta && results(node).next().is_none();
@@ -199,21 +199,21 @@ impl Session<'_, '_> {
     }
 
     /// Applies what a record says about the session.
-    fn heed(&mut self, told: &Told) {
+    fn heed(&mut self, told: &SessionFacts) {
         if self.assembler.is_empty() {
             return;
         }
         match told {
-            Told::Nothing => {}
-            Told::Cleared => self.assembler.compacted(usize::MAX, Cause::Cleared),
-            Told::AskedToCompact => self.is_asked = true,
-            Told::Resumed => self.assembler.happened(Occasion::Restart),
-            Told::SkillCommand => self.assembler.happened(Occasion::Skill),
-            Told::Follows(call) if self.replies.skills.contains(call.as_str()) => {
+            SessionFacts::Nothing => {}
+            SessionFacts::Cleared => self.assembler.compacted(usize::MAX, Remover::Cleared),
+            SessionFacts::AskedToCompact => self.is_asked = true,
+            SessionFacts::Resumed => self.assembler.happened(Occasion::Restart),
+            SessionFacts::SkillCommand => self.assembler.happened(Occasion::Skill),
+            SessionFacts::Follows(call) if self.replies.skills.contains(call.as_str()) => {
                 self.assembler.happened(Occasion::Skill);
             }
-            Told::Follows(_) => {}
-            Told::ClearedResults(calls) => {
+            SessionFacts::Follows(_) => {}
+            SessionFacts::ClearedResults(calls) => {
                 self.results_before(usize::MAX);
                 self.n_cleared += self.assembler.cleared(calls);
             }
@@ -237,7 +237,7 @@ impl Session<'_, '_> {
         }
     }
 
-    fn result(&mut self, node: &Node, named: &Named) {
+    fn result(&mut self, node: &ClaudeNode, named: &Named) {
         self.assembler.answered(node.line, node.at_ms, &named.call, named.part.clone(), self.losses);
     }
 

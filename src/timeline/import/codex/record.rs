@@ -3,14 +3,14 @@
 use crate::quantity::Tokens;
 use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{BillReader, Shaped};
 use crate::timeline::import::values::{Count, MessageContent, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct CodexRecord<'a> {
     /// When it was written, ISO 8601.
     pub(super) timestamp: Text<'a>,
     /// `response_item`, `event_msg`, `session_meta`, `turn_context` or `compacted`.
@@ -52,7 +52,7 @@ pub(in crate::timeline::import) struct ItemRecord<'a> {
     /// Of a `turn_context`: the model that answers from here on.
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
-    pub(super) info: Shaped<InfoRecord>,
+    pub(super) info: Shaped<CodexTokenInfo>,
     /// Of a `session_meta`: the working folder.
     pub(super) cwd: Text<'a>,
     /// Of a `session_meta`: the version of the agent.
@@ -70,17 +70,17 @@ pub(in crate::timeline::import) struct ItemRecord<'a> {
 /// What was billed so far, and for the last response.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct InfoRecord {
+pub(super) struct CodexTokenInfo {
     /// Everything so far.
-    pub(super) total_token_usage: Shaped<UsageRecord>,
+    pub(super) total_token_usage: Shaped<CodexUsage>,
     /// The last response.
-    pub(super) last_token_usage: Shaped<UsageRecord>,
+    pub(super) last_token_usage: Shaped<CodexUsage>,
 }
 
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct UsageRecord {
+pub(super) struct CodexUsage {
     /// The whole prompt.
     input_tokens: Option<Count>,
     /// Which part of it was read from the cache.
@@ -91,9 +91,9 @@ pub(super) struct UsageRecord {
     reasoning_output_tokens: Count,
 }
 
-impl UsageRecord {
+impl CodexUsage {
     /// Returns the numbers, and how many tokens of the output were reasoning, if the record has them all.
-    pub(super) fn usage(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Option<(Usage, Tokens)> {
+    pub(super) fn usage(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
         let record = bill.record(shaped);
         let prompt = bill.required("input_tokens", record.input_tokens);
         let cache_read = bill.count("cached_input_tokens", record.cached_input_tokens);
@@ -128,7 +128,6 @@ pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<
     Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
 }
 
-/// Returns the reasoning that an item is.
 pub(in crate::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
     Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
 }

@@ -3,13 +3,13 @@
 use indexmap::IndexMap;
 
 use crate::timeline::import::content::Content;
-use crate::timeline::import::usage::{Shaped, TokensRecord};
+use crate::timeline::import::usage::{Shaped, UsageTokens};
 use crate::timeline::import::values::{CallRecord, Count, MessageContent, Text};
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct CopilotEvent<'a> {
     /// `session.start`, `user.message`, `assistant.message`, `tool.execution_complete`, …
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -18,13 +18,13 @@ pub(super) struct Record<'a> {
     /// Of a sub-agent's events: which one it is.
     pub(super) agent_id: Text<'a>,
     /// What it holds.
-    pub(super) data: Option<Data<'a>>,
+    pub(super) data: Option<CopilotData<'a>>,
 }
 
 /// What an event holds.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Data<'a> {
+pub(super) struct CopilotData<'a> {
     pub(super) session_id: Text<'a>,
     /// Which build wrote the session.
     pub(super) copilot_version: Text<'a>,
@@ -70,7 +70,7 @@ pub(super) struct OutcomeRecord<'a> {
 pub(super) struct Metrics {
     pub(super) requests: RequestCount,
     /// The sums of bills; the input holds what was read and written.
-    pub(super) usage: Shaped<TokensRecord>,
+    pub(super) usage: Shaped<UsageTokens>,
 }
 
 /// How many requests there were.

@@ -1,13 +1,13 @@
 //! One line of a DeepSeek Harness session as written.
 
 use crate::timeline::import::content::{Content, Measured};
-use crate::timeline::import::usage::{Shaped, TokensRecord};
+use crate::timeline::import::usage::{Shaped, UsageTokens};
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// An event, or the header.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct DshRecord<'a> {
     /// `session`, `user/message`, `assistant/message`, `tool/result`, …
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -15,7 +15,7 @@ pub(super) struct Record<'a> {
     pub(super) seq: Option<Count>,
     /// When it was written, in milliseconds.
     pub(super) time: Option<Count>,
-    pub(super) data: Option<Data<'a>>,
+    pub(super) data: Option<DshData<'a>>,
     /// The events that it follows from.
     pub(super) source_event_seqs: Option<Vec<Count>>,
     /// Of the header: the session, the one that started it, and how many events it took over from that one.
@@ -28,26 +28,26 @@ pub(super) struct Record<'a> {
 /// What an event holds.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Data<'a> {
+pub(super) struct DshData<'a> {
     pub(super) turn: Option<Count>,
     pub(super) step: Option<Count>,
     pub(super) content: MessageContent<'a>,
-    pub(super) source: Shaped<Source<'a>>,
-    pub(super) message: Shaped<Message<'a>>,
-    pub(super) usage: Shaped<TokensRecord>,
+    pub(super) source: Shaped<Speaker<'a>>,
+    pub(super) message: Shaped<DshMessage<'a>>,
+    pub(super) usage: Shaped<UsageTokens>,
     pub(super) chunk: Shaped<Chunk<'a>>,
     pub(super) header: Shaped<Header<'a>>,
     pub(super) model: Text<'a>,
     pub(super) call_id: Text<'a>,
     pub(super) summary: MessageContent<'a>,
     /// Of a compaction: the events that it hides.
-    pub(super) shadowed_range: Shaped<Range>,
+    pub(super) shadowed_range: Shaped<EventRange>,
 }
 
 /// Who said something.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Source<'a> {
+pub(super) struct Speaker<'a> {
     pub(super) kind: Text<'a>,
     pub(super) model: Text<'a>,
     pub(super) call_id: Text<'a>,
@@ -56,15 +56,15 @@ pub(super) struct Source<'a> {
 /// A reply, or what a tool gave back.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Message<'a> {
-    pub(super) content: Option<Vec<Piece<'a>>>,
-    pub(super) source: Shaped<Source<'a>>,
+pub(super) struct DshMessage<'a> {
+    pub(super) content: Option<Vec<DshPiece<'a>>>,
+    pub(super) source: Shaped<Speaker<'a>>,
 }
 
 /// A part of a message.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Piece<'a> {
+pub(super) struct DshPiece<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     pub(super) text: Option<Content>,
@@ -81,7 +81,7 @@ pub(super) struct Piece<'a> {
 pub(super) struct Chunk<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    pub(super) usage: Shaped<TokensRecord>,
+    pub(super) usage: Shaped<UsageTokens>,
 }
 
 /// What stands before every prompt.
@@ -89,21 +89,21 @@ pub(super) struct Chunk<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Header<'a> {
     pub(super) system: Option<Content>,
-    pub(super) tools: Tools,
-    pub(super) config: Shaped<Config<'a>>,
+    pub(super) tools: DshTools,
+    pub(super) config: Shaped<ModelConfig<'a>>,
 }
 
 /// The tools' schemas; a text is none.
 #[derive(Debug, serde::Deserialize)]
 #[serde(untagged)]
-pub(super) enum Tools {
+pub(super) enum DshTools {
     /// One by one.
     List(Vec<Measured>),
     /// Anything else.
     Other(Measured),
 }
 
-impl Default for Tools {
+impl Default for DshTools {
     fn default() -> Self {
         Self::List(Vec::new())
     }
@@ -112,13 +112,13 @@ impl Default for Tools {
 /// How the model is asked.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Config<'a> {
+pub(super) struct ModelConfig<'a> {
     pub(super) model: Text<'a>,
 }
 
 /// Events from one to another.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Range {
+pub(super) struct EventRange {
     pub(super) end: Option<Count>,
 }

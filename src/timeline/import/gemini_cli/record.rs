@@ -10,14 +10,14 @@ use crate::timeline::import::assemble::Assembler;
 use crate::timeline::import::content::{Arguments, Content, Measured, ignores_the_rest};
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Part};
-use crate::timeline::import::usage::{Bill, Billed, Shaped};
+use crate::timeline::import::usage::{BillReader, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct GeminiRecord<'a> {
     /// Of the session: its id.
     pub(super) session_id: Text<'a>,
     /// Of the session: whose it is, `main` or `subagent`.
@@ -32,15 +32,15 @@ pub(super) struct Record<'a> {
     /// When it was written, ISO 8601.
     pub(super) timestamp: Text<'a>,
     /// What is said.
-    pub(super) content: Parts<'a>,
+    pub(super) content: GeminiContent<'a>,
     /// The model that answered.
     pub(super) model: Text<'a>,
     /// What was thought.
     pub(super) thoughts: Option<Measured>,
     /// What was billed.
-    pub(super) tokens: Shaped<TokensRecord>,
+    pub(super) tokens: Shaped<GeminiTokens>,
     /// The calls with their results.
-    pub(super) tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
+    pub(super) tool_calls: Option<Vec<Shaped<GeminiCallRecord<'a>>>>,
     /// A change of the session.
     #[serde(rename = "$set")]
     pub(super) set: Option<&'a RawValue>,
@@ -52,7 +52,7 @@ pub(super) struct Record<'a> {
 /// A call with its result.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CallRecord<'a> {
+pub(super) struct GeminiCallRecord<'a> {
     /// Its name.
     pub(super) id: Text<'a>,
     /// The tool.
@@ -60,7 +60,7 @@ pub(super) struct CallRecord<'a> {
     /// The arguments.
     pub(super) args: Option<Arguments>,
     /// What came back.
-    pub(super) result: Parts<'a>,
+    pub(super) result: GeminiContent<'a>,
     /// When it came back.
     pub(super) timestamp: Text<'a>,
 }
@@ -68,7 +68,7 @@ pub(super) struct CallRecord<'a> {
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct TokensRecord {
+pub(super) struct GeminiTokens {
     /// The whole prompt.
     input: Option<Count>,
     /// Written by the model, without its thoughts.
@@ -81,9 +81,9 @@ pub(super) struct TokensRecord {
     tool: Count,
 }
 
-impl TokensRecord {
+impl GeminiTokens {
     /// Reads the numbers.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Billed {
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Billed {
         let record = bill.record(shaped);
         let input = bill.required("input", record.input);
         let output = bill.required("output", record.output);
@@ -105,17 +105,17 @@ impl TokensRecord {
 
 /// Parts of a content: one text, one part, or a list of either.
 #[derive(Debug, Default)]
-pub(in crate::timeline::import) struct Parts<'a>(pub(in crate::timeline::import) Vec<PartRecord<'a>>);
+pub(in crate::timeline::import) struct GeminiContent<'a>(pub(in crate::timeline::import) Vec<GeminiPart<'a>>);
 
 /// A part of a content.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(in crate::timeline::import) struct PartRecord<'a> {
+pub(in crate::timeline::import) struct GeminiPart<'a> {
     text: Option<Content>,
     /// Whether the text is a thought.
     thought: Flag,
-    function_call: Option<FunctionRecord<'a>>,
-    function_response: Option<FunctionRecord<'a>>,
+    function_call: Option<GeminiFunction<'a>>,
+    function_response: Option<GeminiFunction<'a>>,
     inline_data: Option<Measured>,
     file_data: Option<Measured>,
 }
@@ -123,7 +123,7 @@ pub(in crate::timeline::import) struct PartRecord<'a> {
 /// A call, or what came back.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct FunctionRecord<'a> {
+struct GeminiFunction<'a> {
     id: Text<'a>,
     name: Text<'a>,
     args: Option<Arguments>,
@@ -180,7 +180,7 @@ impl Spoken {
     }
 }
 
-impl PartRecord<'_> {
+impl GeminiPart<'_> {
     /// Returns what it is; nothing for a part of a kind that is not known.
     pub(in crate::timeline::import) fn spoken(self) -> Option<Spoken> {
         if let Some(call) = self.function_call {
@@ -200,7 +200,7 @@ impl PartRecord<'_> {
     }
 }
 
-impl Parts<'_> {
+impl GeminiContent<'_> {
     /// Returns what all parts show together.
     pub(in crate::timeline::import) fn into_content(self) -> Content {
         let contents = self.0.into_iter().filter_map(|it| match it.spoken()? {
@@ -224,7 +224,7 @@ fn response(value: Option<&RawValue>) -> Content {
     said.unwrap_or_else(|| serde_json::from_str(value).unwrap_or_default())
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for GeminiContent<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(PartsVisitor)
     }
@@ -233,27 +233,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
 struct PartsVisitor;
 
 impl<'de> Visitor<'de> for PartsVisitor {
-    type Value = Parts<'de>;
+    type Value = GeminiContent<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text, a part or a list of parts")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Parts(vec![PartRecord { text: Some(Content::new(text)), ..PartRecord::default() }]))
+        Ok(GeminiContent(vec![GeminiPart { text: Some(Content::new(text)), ..GeminiPart::default() }]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut parts = Vec::new();
-        while let Some(Parts(more)) = list.next_element()? {
+        while let Some(GeminiContent(more)) = list.next_element()? {
             parts.extend(more);
         }
-        Ok(Parts(parts))
+        Ok(GeminiContent(parts))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        PartRecord::deserialize(MapAccessDeserializer::new(map)).map(|it| Parts(vec![it]))
+        GeminiPart::deserialize(MapAccessDeserializer::new(map)).map(|it| GeminiContent(vec![it]))
     }
 
-    ignores_the_rest!(Parts::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_unit);
+    ignores_the_rest!(GeminiContent::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_unit);
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Occasion, Rewrite, Rules, Seen, Trigger, Version};
+use super::{Cases, HarnessRewrite, HarnessRules, Occasion, Trigger, Version};
 use crate::input::TtlClass;
 use crate::input::profile::cache::Setting;
 use crate::quantity::{Tokens, ix};
@@ -38,13 +38,13 @@ impl Conduct {
         let (front, shared) = (leads.pieces(allotment.overhead), leads.shared.unwrap_or(0));
         let mut conduct = Self { front, shared, ..Self::default() };
         let exchanges = transcript.exchanges.as_slice();
-        let Some(rules) = Rules::of(transcript.harness) else { return conduct };
+        let Some(rules) = HarnessRules::of(transcript.harness) else { return conduct };
         let fired = fired(rules, exchanges, &allotment.resets);
         conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
         let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
         conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
         let lifetimes = lifetimes(rules, exchanges);
-        conduct.sentences = lifetimes.iter().map(Lifetime::sentence).chain(sentences(&fired)).collect();
+        conduct.sentences = lifetimes.iter().map(LifetimeFrom::sentence).chain(sentences(&fired)).collect();
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
         conduct
     }
@@ -75,7 +75,7 @@ impl Conduct {
 
     /// Returns what no log of a format tells of the bill.
     pub(in crate::timeline::import) fn odds(&self, format: &str) -> Option<Odds> {
-        Some(Odds { rewrites: self.foreseen.clone(), ..Rules::odds(format)? })
+        Some(Odds { rewrites: self.foreseen.clone(), ..HarnessRules::odds(format)? })
     }
 
     /// Tells the builder what changed before a request.
@@ -110,7 +110,7 @@ impl Leads {
     ) -> Self {
         let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
         let mut leads = Self { first: hidden, later: None, shared: None };
-        let (Some(rules), Some(first)) = (Rules::of(transcript.harness), exchanges.first()) else {
+        let (Some(rules), Some(first)) = (HarnessRules::of(transcript.harness), exchanges.first()) else {
             return leads;
         };
         let neighbours = &transcript.neighbours;
@@ -124,7 +124,7 @@ impl Leads {
     }
 
     /// Asks the bills: what the first request read, and what the first rewrite read that was served.
-    fn ask(&mut self, exchanges: &[Exchange], fired: &[(usize, &Rewrite)], hidden: Tokens) {
+    fn ask(&mut self, exchanges: &[Exchange], fired: &[(usize, &HarnessRewrite)], hidden: Tokens) {
         let read = |request: usize| {
             let usage = exchanges.get(request)?.usage?;
             Some(usage.cache_read).filter(|it| (1..=hidden).contains(it))
@@ -181,18 +181,22 @@ impl Leads {
 
 /// A turn, as far as the rules ask.
 #[derive(Default)]
-struct Turn<'a> {
+struct ConductTurn<'a> {
     has_skill: bool,
     calls: Vec<&'a str>,
     is_rewritten: bool,
 }
 
 /// Returns the requests whose messages were written again, in order, each with the rule.
-fn fired<'r>(rules: &'r Rules, exchanges: &[Exchange], resets: &[Reset]) -> Vec<(usize, &'r Rewrite)> {
+fn fired<'r>(
+    rules: &'r HarnessRules,
+    exchanges: &[Exchange],
+    resets: &[Reset],
+) -> Vec<(usize, &'r HarnessRewrite)> {
     let mut fired = Vec::new();
     // A reset with a first part that goes took the end of the prompt alone.
     let is_reset = |request: usize| resets.iter().any(|it| it.exchange == request && it.from.is_none());
-    let (mut before, mut turn) = (Turn::default(), Turn::default());
+    let (mut before, mut turn) = (ConductTurn::default(), ConductTurn::default());
     for (index, exchange) in exchanges.iter().enumerate() {
         let begins = index > 0 && exchange.begins.is_some();
         if begins {
@@ -200,7 +204,7 @@ fn fired<'r>(rules: &'r Rules, exchanges: &[Exchange], resets: &[Reset]) -> Vec<
         }
         let has = |occasion| exchange.before.contains(&occasion);
         turn.has_skill |= has(Occasion::Skill);
-        let fits = |rule: &&Rewrite| {
+        let fits = |rule: &&HarnessRewrite| {
             let is_due = match rule.on {
                 Trigger::Reset => is_reset(index) || !exchange.cleared.is_empty(),
                 Trigger::Skill => has(Occasion::Skill),
@@ -223,14 +227,14 @@ fn fired<'r>(rules: &'r Rules, exchanges: &[Exchange], resets: &[Reset]) -> Vec<
 }
 
 /// How long entries are asked to live from a request on.
-struct Lifetime {
+struct LifetimeFrom {
     from: usize,
     class: TtlClass,
     /// In how many cases its version was seen to ask so, or nothing if the session's own first write says it.
-    seen: Option<Seen>,
+    seen: Option<Cases>,
 }
 
-impl Lifetime {
+impl LifetimeFrom {
     fn sentence(&self) -> String {
         let life = match self.class {
             TtlClass::Short => "less than an hour",
@@ -249,7 +253,7 @@ impl Lifetime {
 
 /// Returns how long entries are asked to live, if that changes: as the first write says for its version, else
 /// by version.
-fn lifetimes(rules: &Rules, exchanges: &[Exchange]) -> Vec<Lifetime> {
+fn lifetimes(rules: &HarnessRules, exchanges: &[Exchange]) -> Vec<LifetimeFrom> {
     let first_write = exchanges.iter().find_map(|exchange| {
         let usage = exchange.usage.filter(|it| it.cache_write > 0)?;
         let class = if usage.cache_write_long? > 0 { TtlClass::Long } else { TtlClass::Short };
@@ -259,23 +263,23 @@ fn lifetimes(rules: &Rules, exchanges: &[Exchange]) -> Vec<Lifetime> {
         Some((its, class)) if its == version => Some((class, None)),
         _ => rules.lifetime(version).map(|(class, seen)| (class, Some(seen))),
     };
-    let mut lifetimes: Vec<Lifetime> = Vec::new();
+    let mut lifetimes: Vec<LifetimeFrom> = Vec::new();
     for (from, exchange) in exchanges.iter().enumerate() {
         let Some((class, seen)) = of(exchange.version) else { continue };
         if lifetimes.last().is_none_or(|it| it.class != class) {
-            lifetimes.push(Lifetime { from, class, seen });
+            lifetimes.push(LifetimeFrom { from, class, seen });
         }
     }
     lifetimes
 }
 
 /// Says which rules fired, how often, and how often they were seen to hold.
-fn sentences(fired: &[(usize, &Rewrite)]) -> Vec<String> {
-    let mut by_rule: IndexMap<&'static str, (usize, &Rewrite)> = IndexMap::new();
+fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
+    let mut by_rule: IndexMap<&'static str, (usize, &HarnessRewrite)> = IndexMap::new();
     for (_, rule) in fired {
         by_rule.entry(rule.on.words()).or_insert((0, rule)).0 += 1;
     }
-    let sentence = |(words, (n, rule)): (&str, (usize, &Rewrite))| {
+    let sentence = |(words, (n, rule)): (&str, (usize, &HarnessRewrite))| {
         format!(
             "Requests before which the harness rewrote the messages, so that only tools and system prompt \
                 can be read, because {words}: {n} ({}).",
@@ -285,10 +289,10 @@ fn sentences(fired: &[(usize, &Rewrite)]) -> Vec<String> {
     by_rule.into_iter().map(sentence).collect()
 }
 
-impl Rewrite {
+impl HarnessRewrite {
     /// Returns what it foresees of a request.
     fn foreseen(&self, request: usize) -> Foreseen {
-        Foreseen { step: ix(request), because: self.on.words(), comes: self.comes.and_then(Seen::chance) }
+        Foreseen { step: ix(request), because: self.on.words(), comes: self.comes.and_then(Cases::chance) }
     }
 }
 

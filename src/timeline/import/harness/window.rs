@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Rules, Seen, Version, Versions};
+use super::{Cases, HarnessRules, Version, VersionRange};
 use crate::input::policy::matches_any;
 use crate::quantity::Tokens;
 use crate::timeline::import::transcript::Transcript;
@@ -11,9 +11,9 @@ use crate::timeline::{HarnessLimits, RecordedModel, main_model};
 /// The window and the reserve of some versions under some models.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Window {
+pub(super) struct HarnessWindow {
     #[serde(default)]
-    versions: Versions,
+    versions: VersionRange,
     /// Patterns of models' ids; empty for all.
     #[serde(default)]
     models: Vec<String>,
@@ -23,13 +23,13 @@ pub(super) struct Window {
     output_reserve: Tokens,
     /// Compactions that came where this puts them, and all; nothing where it is only documented.
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<Cases>,
     /// What it rests on.
     #[expect(dead_code, reason = "for readers of the file, and so that no row is without one")]
     source: String,
 }
 
-impl Window {
+impl HarnessWindow {
     /// Returns whether it holds for a version and a model, in a session with so large a prompt.
     fn fits(&self, version: Version, model: &str, prompt_max: Tokens) -> bool {
         self.versions.include(version)
@@ -47,7 +47,7 @@ impl Transcript {
     ) -> HarnessLimits {
         let model = main_model(models).map_or("", |it| it.name.as_str());
         let prompt_max = self.exchanges.iter().filter_map(|it| it.usage).map(|usage| usage.prompt).max();
-        let mut rules = Rules::of(self.harness).into_iter().flat_map(|it| &it.windows);
+        let mut rules = HarnessRules::of(self.harness).into_iter().flat_map(|it| &it.windows);
         let fitting = rules.find(|it| it.fits(version, model, prompt_max.unwrap_or(0)));
         fitting.map_or_else(HarnessLimits::default, |it| HarnessLimits {
             window: it.window,

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead, Read as _};
 
 #[cfg(feature = "archives")]
-use super::sample::Sample;
+use super::sample::InspectSample;
 use crate::diag::{Code, Diagnostic};
 #[cfg(feature = "archives")]
 use crate::timeline::import::document;
 #[cfg(feature = "archives")]
-use crate::timeline::import::lines::Lines;
+use crate::timeline::import::lines::LogLines;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::Transcript;
 
@@ -106,10 +106,10 @@ fn samples(bytes: &[u8], losses: &mut Losses) -> Result<Vec<Transcript>, Box<Dia
 
 /// Reads a member.
 #[cfg(feature = "archives")]
-fn sample(unpacked: impl io::Read, losses: &mut Losses) -> io::Result<Sample> {
+fn sample(unpacked: impl io::Read, losses: &mut Losses) -> io::Result<InspectSample> {
     let mut reader = io::BufReader::new(unpacked.take(MEMBER_BYTES_MAX));
-    let mut lines = Lines::with_head(&mut reader, 0);
-    let mut sample = Sample::default();
+    let mut lines = LogLines::with_head(&mut reader, 0);
+    let mut sample = InspectSample::default();
     document::each(&mut lines, &super::OPENED, losses, |piece, losses| sample.take(piece, losses));
     // What came before a member broke off is kept.
     lines.finish(losses).or_else(|error| if sample.is_empty() { Err(error) } else { Ok(()) })?;

@@ -1,24 +1,23 @@
 //! One conversation of a sample: each request repeats the messages of the one before, or replaces some of them.
 
-use super::sample::{Messages, Tools, message};
+use super::sample::{InspectTools, Messages, message};
 use crate::input::TtlClass;
 use crate::quantity::Tokens;
 use crate::timeline::import::assemble::{Assembler, Reply};
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::transcript::{Cause, Named, Part, Transcript};
+use crate::timeline::import::transcript::{Named, Part, Remover, Transcript};
 use crate::timeline::{Kind, Usage};
 
 /// A request, beside its messages.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct InspectRequest {
     /// When it began.
     pub(super) at_ms: Option<i64>,
     /// When it ended.
     pub(super) end_ms: Option<i64>,
-    /// The model.
     pub(super) model: String,
     /// The tools' schemas.
-    pub(super) tools: Tools,
+    pub(super) tools: InspectTools,
     /// The reply, as a place in the list of messages.
     pub(super) reply: Option<usize>,
     /// What was billed.
@@ -29,7 +28,7 @@ pub(super) struct Request {
 
 /// A conversation.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct InspectLane {
     /// The span of its agent; empty where there is none.
     pub(super) agent: String,
     name: String,
@@ -43,7 +42,7 @@ pub(super) struct Lane {
     n_rewritten: usize,
 }
 
-impl Lane {
+impl InspectLane {
     /// Begins a conversation.
     pub(super) fn new(agent: &str, name: &str, role: &str) -> Self {
         Self { agent: agent.to_owned(), name: name.to_owned(), role: role.to_owned(), ..Self::default() }
@@ -58,7 +57,13 @@ impl Lane {
     }
 
     /// Takes a request with the messages that it sent.
-    pub(super) fn ask(&mut self, messages: &[usize], all: &Messages, request: Request, losses: &mut Losses) {
+    pub(super) fn ask(
+        &mut self,
+        messages: &[usize],
+        all: &Messages,
+        request: InspectRequest,
+        losses: &mut Losses,
+    ) {
         let is_reply = |at: usize| {
             messages
                 .get(at)
@@ -73,7 +78,7 @@ impl Lane {
         self.front(messages, all, &request);
         let replaces = n_same < self.known.len();
         if self.is_compacted && !self.known.is_empty() {
-            self.assembler.compacted(usize::MAX, Cause::Harness);
+            self.assembler.compacted(usize::MAX, Remover::Harness);
             self.known.clear();
             n_same = 0;
         } else if replaces {
@@ -90,7 +95,7 @@ impl Lane {
     }
 
     /// Takes the tools and the system prompt of the first request, which are before everything.
-    fn front(&mut self, messages: &[usize], all: &Messages, request: &Request) {
+    fn front(&mut self, messages: &[usize], all: &Messages, request: &InspectRequest) {
         if !self.known.is_empty() || !self.assembler.is_empty() {
             return;
         }
@@ -109,7 +114,7 @@ impl Lane {
         &mut self,
         place: usize,
         all: &Messages,
-        request: &Request,
+        request: &InspectRequest,
         is_replaced: bool,
         losses: &mut Losses,
     ) {
@@ -149,7 +154,7 @@ impl Lane {
     }
 
     /// Takes the reply.
-    fn reply(&mut self, all: &Messages, request: Request) {
+    fn reply(&mut self, all: &Messages, request: InspectRequest) {
         let mut parts = Vec::new();
         if request.reasoning > 0 {
             parts.push(Named::plain(Part::new(Kind::Reasoning, 0, 0)));

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::quantity::Tokens;
 use crate::timeline::Usage;
 use crate::timeline::import::content::{Content, Measured};
-use crate::timeline::import::usage::{Bill, Shaped};
+use crate::timeline::import::usage::{BillReader, Shaped};
 use crate::timeline::import::values::{Count, Flag, MessageContent, Text};
 
 /// An event.
@@ -34,7 +34,7 @@ pub(super) struct EventRecord<'a> {
     /// Of a request: what the model was asked as, such as `grader`.
     pub(super) role: Text<'a>,
     /// Of a request: the messages.
-    pub(super) input: Option<Vec<Shaped<MessageRecord<'a>>>>,
+    pub(super) input: Option<Vec<Shaped<InspectMessageRecord<'a>>>>,
     /// Of a request: where its messages stand in the pool.
     pub(super) input_refs: Option<Vec<Vec<Count>>>,
     /// Of a request: the tools' schemas.
@@ -51,21 +51,21 @@ pub(super) struct EventRecord<'a> {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct OutputRecord<'a> {
-    choices: Option<Vec<Shaped<ChoiceRecord<'a>>>>,
+    choices: Option<Vec<Shaped<InspectChoice<'a>>>>,
     /// What was billed.
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<InspectUsage>,
 }
 
 /// One of several replies.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct ChoiceRecord<'a> {
-    message: Shaped<MessageRecord<'a>>,
+struct InspectChoice<'a> {
+    message: Shaped<InspectMessageRecord<'a>>,
 }
 
 impl<'a> OutputRecord<'a> {
     /// Returns the message of the first reply, taken out.
-    pub(super) fn message(&mut self) -> Option<MessageRecord<'a>> {
+    pub(super) fn message(&mut self) -> Option<InspectMessageRecord<'a>> {
         self.choices.take()?.into_iter().next()?.object()?.message.object()
     }
 }
@@ -73,7 +73,7 @@ impl<'a> OutputRecord<'a> {
 /// A message.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct MessageRecord<'a> {
+pub(super) struct InspectMessageRecord<'a> {
     /// `system`, `user`, `assistant` or `tool`.
     pub(super) role: Text<'a>,
     /// What is said.
@@ -99,7 +99,7 @@ pub(super) struct ErrorRecord {
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct UsageRecord {
+pub(super) struct InspectUsage {
     input_tokens: Option<Count>,
     output_tokens: Count,
     total_tokens: Option<Count>,
@@ -108,10 +108,10 @@ pub(super) struct UsageRecord {
     reasoning_tokens: Count,
 }
 
-impl UsageRecord {
+impl InspectUsage {
     /// Reads the numbers, and how much of the output was reasoning. What the cache has to do with stands beside the input only if the
     /// total says so: providers differ.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> (Option<Usage>, Tokens) {
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> (Option<Usage>, Tokens) {
         let record = bill.record(shaped);
         let input = bill.required("input_tokens", record.input_tokens);
         let output = bill.count("output_tokens", record.output_tokens);

@@ -3,29 +3,28 @@
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lane::{Lane, Request};
-use super::record::{EventRecord, MessageRecord, UsageRecord};
+use super::lane::{InspectLane, InspectRequest};
+use super::record::{EventRecord, InspectMessageRecord, InspectUsage};
 use crate::timeline::import::content::{Content, Measured};
-use crate::timeline::import::document::Piece;
+use crate::timeline::import::document::DocumentPiece;
 use crate::timeline::import::json;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::times::milliseconds;
 use crate::timeline::import::transcript::{Named, Transcript};
-use crate::timeline::import::usage::{Bill, Shaped};
-use crate::timeline::import::values::{Block, CallRecord, Count, MessageContent};
+use crate::timeline::import::usage::{BillReader, Shaped};
+use crate::timeline::import::values::{CallRecord, Count, MessageBlock, MessageContent};
 
 /// How many spans may lie within one another.
 const SPANS_MAX: usize = 1_000;
 
-/// A sample.
 #[derive(Debug, Default)]
-pub(super) struct Sample {
+pub(super) struct InspectSample {
     id: String,
     epoch: String,
-    events: Vec<Event>,
-    spans: IndexMap<String, Span>,
+    events: Vec<InspectEvent>,
+    spans: IndexMap<String, InspectSpan>,
     /// All different messages of the events, by what represents them.
-    messages: IndexMap<u64, Message>,
+    messages: IndexMap<u64, InspectMessage>,
     /// The messages that events name by their places, as places in the list of messages.
     pool: Vec<usize>,
     /// Long texts, by their names.
@@ -34,35 +33,33 @@ pub(super) struct Sample {
 
 /// An event that matters for prompts.
 #[derive(Debug)]
-enum Event {
-    /// A request.
-    Request(Box<Asked>),
+enum InspectEvent {
+    Request(Box<PendingRequest>),
     /// The history was compacted in a span.
     Compaction(String),
 }
 
 /// A request, before its messages are known.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     span: String,
     role: String,
     messages: Vec<usize>,
     /// Ranges of the pool, in place of messages.
     refs: Vec<[usize; 2]>,
-    request: Request,
+    request: InspectRequest,
 }
 
 /// What lies around events.
 #[derive(Debug, Default)]
-struct Span {
+struct InspectSpan {
     parent: String,
     kind: String,
     name: String,
 }
 
-/// A message.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Message {
+pub(super) struct InspectMessage {
     /// The line on which it first stands.
     pub(super) line: usize,
     /// Who speaks.
@@ -77,7 +74,7 @@ pub(super) struct Message {
     pub(super) tool: String,
 }
 
-impl Sample {
+impl InspectSample {
     /// Returns whether nothing was read.
     #[cfg(feature = "archives")]
     pub(super) fn is_empty(&self) -> bool {
@@ -85,7 +82,7 @@ impl Sample {
     }
 
     /// Takes a piece of the sample.
-    pub(super) fn take(&mut self, piece: Piece<'_>, losses: &mut Losses) {
+    pub(super) fn take(&mut self, piece: DocumentPiece<'_>, losses: &mut Losses) {
         let Some(text) = piece.text else { return };
         match piece.path {
             "id" => text.trim_matches('"').clone_into(&mut self.id),
@@ -96,7 +93,8 @@ impl Sample {
                 }
             }
             "message_pool[]" | "events_data.messages[]" => {
-                let record = json::record::<MessageRecord<'_>>(piece.line, text, losses).unwrap_or_default();
+                let record =
+                    json::record::<InspectMessageRecord<'_>>(piece.line, text, losses).unwrap_or_default();
                 let place = self.message(piece.line, record);
                 self.pool.push(place);
             }
@@ -113,14 +111,14 @@ impl Sample {
         let span = event.span_id.0.as_ref().to_owned();
         match event.event.0.as_ref() {
             "span_begin" => {
-                let span = Span {
+                let span = InspectSpan {
                     parent: event.parent_id.0.into_owned(),
                     kind: event.kind.0.into_owned(),
                     name: event.name.0.into_owned(),
                 };
                 self.spans.insert(event.id.0.into_owned(), span);
             }
-            "compaction" => self.events.push(Event::Compaction(span)),
+            "compaction" => self.events.push(InspectEvent::Compaction(span)),
             "model" => self.asked(line, span, event, losses),
             _ => {}
         }
@@ -137,7 +135,8 @@ impl Sample {
         if event.cache.0 == "read" {
             return losses.add(line, "replies from inspect's own cache, which nobody billed");
         }
-        let (usage, reasoning) = UsageRecord::billed(output.usage, Bill::new(line, "output.usage", losses));
+        let (usage, reasoning) =
+            InspectUsage::billed(output.usage, BillReader::new(line, "output.usage", losses));
         let reply = output.message();
         if reply.is_none() && usage.is_none() {
             return losses.add(line, "requests without a reply");
@@ -149,7 +148,7 @@ impl Sample {
             [from, to] => Some([number(from)?, number(to)?]),
             _ => None,
         });
-        let request = Request {
+        let request = InspectRequest {
             at_ms: milliseconds(&event.timestamp.0),
             end_ms: milliseconds(&event.completed.0),
             model: event.model.0.into_owned(),
@@ -159,7 +158,7 @@ impl Sample {
             reasoning,
         };
         let role = event.role.0.into_owned();
-        self.events.push(Event::Request(Box::new(Asked {
+        self.events.push(InspectEvent::Request(Box::new(PendingRequest {
             span,
             role,
             messages,
@@ -169,12 +168,12 @@ impl Sample {
     }
 
     /// Holds a message, once however often it is sent; returns its place.
-    fn message(&mut self, line: usize, record: MessageRecord<'_>) -> usize {
+    fn message(&mut self, line: usize, record: InspectMessageRecord<'_>) -> usize {
         let mut content = record.content.to_content();
         if let MessageContent::Blocks(blocks) = &record.content {
             // Thoughts are no part of what is said.
             let said = blocks.iter().filter(|it| it.kind.0 != "reasoning");
-            content = Content::join(said.map(Block::to_content));
+            content = Content::join(said.map(MessageBlock::to_content));
         }
         if let Shaped::Object(error) = record.error {
             content = error.message.unwrap_or(content);
@@ -186,7 +185,7 @@ impl Sample {
             .fold(content.measured.digest, |sum, it| xxh3_64_with_seed(it, sum));
         let calls: Vec<Named> = calls.into_iter().map(CallRecord::into_named).collect();
         let key = calls.iter().fold(key, |sum, it| xxh3_64_with_seed(it.call.as_bytes(), sum));
-        let message = Message {
+        let message = InspectMessage {
             line,
             role: record.role.0.into_owned(),
             content,
@@ -231,17 +230,17 @@ impl Sample {
     pub(super) fn finish(mut self, losses: &mut Losses) -> Vec<Transcript> {
         self.attach();
         let whole = format!("{}_epoch_{}", self.id, self.epoch);
-        let mut lanes: Vec<Lane> = Vec::new();
+        let mut lanes: Vec<InspectLane> = Vec::new();
         for event in std::mem::take(&mut self.events) {
             match event {
-                Event::Compaction(span) => {
+                InspectEvent::Compaction(span) => {
                     let agent = self.agent(&span).map_or("", |it| it.0);
                     if let Some(lane) = lanes.iter_mut().rev().find(|it| it.agent == agent) {
                         lane.is_compacted = true;
                     }
                 }
-                Event::Request(asked) => {
-                    let Asked { span, role, mut messages, refs, request } = *asked;
+                InspectEvent::Request(asked) => {
+                    let PendingRequest { span, role, mut messages, refs, request } = *asked;
                     if messages.is_empty() {
                         let ranges = refs.iter().map(|[from, to]| {
                             self.pool.get(*from..(*to).min(self.pool.len())).unwrap_or_default()
@@ -258,7 +257,7 @@ impl Sample {
                     let lane = match found {
                         Some(lane) => lane,
                         None => {
-                            lanes.push(Lane::new(agent, name, &role));
+                            lanes.push(InspectLane::new(agent, name, &role));
                             let Some(lane) = lanes.last_mut() else { continue };
                             lane
                         }
@@ -274,12 +273,12 @@ impl Sample {
 }
 
 /// The messages of a sample, by their places.
-pub(super) type Messages = indexmap::map::Slice<u64, Message>;
+pub(super) type Messages = indexmap::map::Slice<u64, InspectMessage>;
 
 /// What a request brings with it, by its place in the list of messages.
-pub(super) fn message(all: &Messages, place: usize) -> Option<&Message> {
+pub(super) fn message(all: &Messages, place: usize) -> Option<&InspectMessage> {
     all.get_index(place).map(|it| it.1)
 }
 
 /// The tools of a request, as far as they are measured.
-pub(super) type Tools = Vec<Measured>;
+pub(super) type InspectTools = Vec<Measured>;

@@ -9,7 +9,7 @@ use crate::timeline::import::values::{Count, MessageContent, Text};
 /// A line.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct KimiRecord<'a> {
     /// `metadata`, or a type of the newer protocol.
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -25,16 +25,16 @@ pub(super) struct Record<'a> {
 /// A message of the older protocol.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Message<'a> {
+pub(super) struct KimiMessage<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    pub(super) payload: Option<Payload<'a>>,
+    pub(super) payload: Option<KimiPayload<'a>>,
 }
 
 /// What it holds.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Payload<'a> {
+pub(super) struct KimiPayload<'a> {
     pub(super) user_input: MessageContent<'a>,
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -43,7 +43,7 @@ pub(super) struct Payload<'a> {
     pub(super) id: Text<'a>,
     pub(super) function: Shaped<Function<'a>>,
     pub(super) arguments_part: Text<'a>,
-    pub(super) token_usage: Shaped<UsageRecord>,
+    pub(super) token_usage: Shaped<KimiUsage>,
     pub(super) tool_call_id: Text<'a>,
     pub(super) return_value: Shaped<ReturnValue<'a>>,
     /// Of a sub-agent's: who it is, and its own message.
@@ -71,7 +71,7 @@ pub(super) struct ReturnValue<'a> {
 /// What was billed; the input is without what was read and written. The names are those of either protocol.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct UsageRecord {
+pub(super) struct KimiUsage {
     #[serde(alias = "inputOther")]
     pub(super) input_other: Option<Count>,
     pub(super) output: Count,
@@ -90,9 +90,9 @@ pub(super) struct Newer<'a> {
     pub(super) system_prompt: Text<'a>,
     pub(super) tools: Option<Vec<Measured>>,
     pub(super) input: MessageContent<'a>,
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<KimiUsage>,
     pub(super) usage_scope: Text<'a>,
-    pub(super) event: Shaped<Event<'a>>,
+    pub(super) event: Shaped<KimiEvent<'a>>,
     pub(super) message: Shaped<NewerMessage<'a>>,
     pub(super) summary: MessageContent<'a>,
     pub(super) context_summary: MessageContent<'a>,
@@ -101,10 +101,10 @@ pub(super) struct Newer<'a> {
 /// A step of the loop.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
+pub(super) struct KimiEvent<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
-    pub(super) part: Shaped<Payload<'a>>,
+    pub(super) part: Shaped<KimiPayload<'a>>,
     pub(super) name: Text<'a>,
     pub(super) tool_call_id: Text<'a>,
     pub(super) args: Option<Arguments>,

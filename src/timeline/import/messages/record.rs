@@ -7,7 +7,7 @@ use crate::timeline::Usage;
 use crate::timeline::import::content::Content;
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::times::milliseconds;
-use crate::timeline::import::usage::Bill;
+use crate::timeline::import::usage::BillReader;
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
 /// How many values may hold one another around a list of messages.
@@ -180,7 +180,7 @@ impl<'a> MessageRecord<'a> {
 /// A call as a message lists it.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CallRecord<'a> {
+pub(super) struct MessageCallRecord<'a> {
     /// Its name.
     pub(super) id: Text<'a>,
     /// What is called.
@@ -246,7 +246,7 @@ pub(super) struct ChoiceRecord<'a> {
 /// What was billed, as each of the interfaces says it.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct UsageRecord {
+pub(super) struct MessageUsage {
     input_tokens: Option<Count>,
     output_tokens: Option<Count>,
     cache_read_input_tokens: Option<Count>,
@@ -281,7 +281,7 @@ struct LifetimesRecord {
 
 /// What was billed, and what the numbers mean.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Billed {
+pub(super) struct BilledUsage {
     /// The numbers.
     pub(super) usage: Usage,
     /// How much of the output was reasoning.
@@ -290,15 +290,15 @@ pub(super) struct Billed {
     pub(super) has_breakpoints: bool,
 }
 
-impl UsageRecord {
+impl MessageUsage {
     /// Returns the numbers, or nothing if nothing was billed.
-    pub(super) fn billed(&self, bill: Bill<'_>) -> Option<Billed> {
+    pub(super) fn billed(&self, bill: BillReader<'_>) -> Option<BilledUsage> {
         let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
         if is_apart && self.prompt_tokens.is_none() { self.apart(bill) } else { self.together(bill) }
     }
 
     /// Reads a bill whose input is without what was read and written.
-    fn apart(&self, mut bill: Bill<'_>) -> Option<Billed> {
+    fn apart(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
         let uncached = bill.required("input_tokens", self.input_tokens);
         let output = bill.count("output_tokens", self.output_tokens.unwrap_or_default());
         let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
@@ -308,11 +308,11 @@ impl UsageRecord {
         let cache_write_long = self.written_long(&mut bill, self.cache_creation, cache_write);
         let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
         let has_breakpoints = cache_read + cache_write > 0;
-        bill.finish(usage).map(|usage| Billed { usage, reasoning: 0, has_breakpoints })
+        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning: 0, has_breakpoints })
     }
 
     /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
-    fn together(&self, mut bill: Bill<'_>) -> Option<Billed> {
+    fn together(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
         let (input, output) = if self.prompt_tokens.is_some() {
             ("prompt_tokens", "completion_tokens")
         } else {
@@ -336,13 +336,13 @@ impl UsageRecord {
         let cache_write_long = self.written_long(&mut bill, lifetimes, cache_write);
         let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
         let reasoning = reasoning.min(n_output);
-        bill.finish(usage).map(|usage| Billed { usage, reasoning, has_breakpoints: cache_write > 0 })
+        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints: cache_write > 0 })
     }
 
     /// Returns how much of what was written lives for an hour, where the bill tells.
     fn written_long(
         &self,
-        bill: &mut Bill<'_>,
+        bill: &mut BillReader<'_>,
         lifetimes: Option<LifetimesRecord>,
         cache_write: Tokens,
     ) -> Option<Tokens> {

@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::record::{
-    Billed, CallRecord, ChoiceRecord, MessageRecord, Raw, ReplyRecord, RequestRecord, UsageRecord, object,
+    BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
+    RequestRecord, object,
 };
 use crate::timeline::Kind;
 use crate::timeline::import::assemble::{Assembler, Reply};
@@ -13,8 +14,8 @@ use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::json;
 use crate::timeline::import::losses::Losses;
 use crate::timeline::import::transcript::{Named, Part, Transcript};
-use crate::timeline::import::usage::Bill;
-use crate::timeline::import::values::{Block, MessageContent};
+use crate::timeline::import::usage::BillReader;
+use crate::timeline::import::values::{MessageBlock, MessageContent};
 
 /// Returns whether a type is that of an item without a role.
 pub(super) fn is_item(kind: &str) -> bool {
@@ -39,7 +40,7 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
 
 /// A conversation so far.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct MessageSession {
     assembler: Assembler,
     /// What represents the system prompt and the tools.
     front: Option<u64>,
@@ -52,7 +53,7 @@ pub(super) struct Session {
     has_usage: bool,
 }
 
-impl Session {
+impl MessageSession {
     /// Takes the system prompt and the tools of the first request; later ones ought to be the same.
     pub(super) fn front(&mut self, line: usize, request: &RequestRecord<'_>, losses: &mut Losses) {
         let system = request
@@ -211,11 +212,11 @@ impl Session {
     /// Reads what was billed for a reply.
     fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
         let Some(record) = usage.filter(|it| it.get() != "null") else { return };
-        let mut bill = Bill::new(line, "usage", losses);
-        let Some(record) = object::<UsageRecord>(record) else {
+        let mut bill = BillReader::new(line, "usage", losses);
+        let Some(record) = object::<MessageUsage>(record) else {
             return bill.refuse("", "not an object of token counts");
         };
-        if let Some(Billed { usage, reasoning, has_breakpoints }) = record.billed(bill) {
+        if let Some(BilledUsage { usage, reasoning, has_breakpoints }) = record.billed(bill) {
             (reply.usage, reply.reasoning) = (Some(usage), reasoning);
             self.has_breakpoints |= has_breakpoints;
             self.has_usage = true;
@@ -272,7 +273,7 @@ fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<N
             parts.extend(blocks.into_iter().filter_map(|it| spoken_block(line, it, losses)));
         }
     }
-    let calls = message.tool_calls.and_then(|it| json::first::<Vec<CallRecord<'_>>>(it.get()));
+    let calls = message.tool_calls.and_then(|it| json::first::<Vec<MessageCallRecord<'_>>>(it.get()));
     for call in calls.unwrap_or_default() {
         let function = call.function.unwrap_or_default();
         parts.push(Named::call(&call.id.0, &function.name.0, function.arguments.unwrap_or_default()));
@@ -281,7 +282,7 @@ fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<N
 }
 
 /// Makes a part of a block of a reply.
-fn spoken_block(line: usize, block: Block<'_>, losses: &mut Losses) -> Option<Named> {
+fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
     let plain = |kind, content: Content| Some(Named::plain(Part::of(kind, content)));
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),

@@ -15,7 +15,7 @@ const HOLDERS: [&str; 5] = ["request", "body", "data", "params", "proxy_server_r
 const DEPTH_MAX: usize = 4;
 
 /// A walk along a text.
-pub(super) struct Walk<'t> {
+pub(super) struct TextWalk<'t> {
     text: &'t str,
     at: usize,
     /// Whether the rest is not to be read.
@@ -25,7 +25,7 @@ pub(super) struct Walk<'t> {
 }
 
 /// What a walk finds.
-pub(super) enum Found<'t> {
+pub(super) enum WalkStep<'t> {
     /// A whole value, with its line.
     Value(usize, &'t str),
     /// A list that begins here, whose elements come next.
@@ -34,7 +34,7 @@ pub(super) enum Found<'t> {
     Broken(usize, String),
 }
 
-impl<'t> Walk<'t> {
+impl<'t> TextWalk<'t> {
     /// Begins at the front of a text.
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, at: 0, is_over: false, counted: (0, 1) }
@@ -63,19 +63,19 @@ impl<'t> Walk<'t> {
     }
 
     /// Returns the next value at the top, or the list that begins there; nothing at the end.
-    pub(super) fn next(&mut self) -> Option<Found<'t>> {
+    pub(super) fn next(&mut self) -> Option<WalkStep<'t>> {
         self.skip(b"");
         match self.peek()? {
             b'[' => {
                 self.at += 1;
-                Some(Found::List)
+                Some(WalkStep::List)
             }
             _ => Some(self.value()),
         }
     }
 
     /// Returns the next element of the list that the walk is in; nothing at its end.
-    pub(super) fn element(&mut self) -> Option<Found<'t>> {
+    pub(super) fn element(&mut self) -> Option<WalkStep<'t>> {
         self.skip(b",");
         match self.peek() {
             Some(b']') => {
@@ -87,7 +87,7 @@ impl<'t> Walk<'t> {
             None => {
                 self.is_over = true;
                 let line = self.line_at(self.text.len());
-                Some(Found::Broken(line, "the list is not closed".to_owned()))
+                Some(WalkStep::Broken(line, "the list is not closed".to_owned()))
             }
         }
     }
@@ -104,7 +104,7 @@ impl<'t> Walk<'t> {
         self.at += 1;
         loop {
             self.skip(b",");
-            let Found::Value(_, key) = self.value() else { return false };
+            let WalkStep::Value(_, key) = self.value() else { return false };
             self.skip(b":");
             let key = key.trim_matches('"');
             if self.peek() == Some(b'[') && LISTS.contains(&key) {
@@ -118,7 +118,7 @@ impl<'t> Walk<'t> {
                 }
                 (self.at, self.counted) = (from, counted);
             }
-            if !matches!(self.value(), Found::Value(..)) {
+            if !matches!(self.value(), WalkStep::Value(..)) {
                 return false;
             }
         }
@@ -140,17 +140,17 @@ impl<'t> Walk<'t> {
     }
 
     /// Reads a value, or stays before what is none.
-    fn value(&mut self) -> Found<'t> {
+    fn value(&mut self) -> WalkStep<'t> {
         let line = self.line_at(self.at);
         let rest = &self.text[self.at..];
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&'t RawValue>();
         match values.next() {
             Some(Ok(value)) => {
                 self.at += values.byte_offset();
-                Found::Value(line, value.get())
+                WalkStep::Value(line, value.get())
             }
-            Some(Err(error)) => Found::Broken(line + error.line().saturating_sub(1), reason(&error)),
-            None => Found::Broken(line, "nothing is left".to_owned()),
+            Some(Err(error)) => WalkStep::Broken(line + error.line().saturating_sub(1), reason(&error)),
+            None => WalkStep::Broken(line, "nothing is left".to_owned()),
         }
     }
 }

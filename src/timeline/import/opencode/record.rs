@@ -3,13 +3,13 @@
 use crate::timeline::import::content::{Arguments, Content, Measured};
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::usage::{Bill, Billed, Shaped};
+use crate::timeline::import::usage::{BillReader, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 
 /// What is said of the session itself.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct InfoRecord<'a> {
+pub(super) struct OpencodeInfo<'a> {
     /// Its id.
     pub(super) id: Text<'a>,
     /// The working folder.
@@ -22,11 +22,11 @@ pub(super) struct InfoRecord<'a> {
 /// A message with its parts.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct MessageRecord<'a> {
+pub(super) struct OpencodeMessageRecord<'a> {
     /// What is said of it.
     pub(super) info: Shaped<AboutRecord<'a>>,
     /// Its parts.
-    pub(super) parts: Option<Vec<Shaped<PartRecord<'a>>>>,
+    pub(super) parts: Option<Vec<Shaped<OpencodePart<'a>>>>,
 }
 
 /// What is said of a message.
@@ -44,7 +44,7 @@ pub(super) struct AboutRecord<'a> {
     #[serde(rename = "providerID")]
     pub(super) provider: Text<'a>,
     /// What was billed.
-    pub(super) tokens: Shaped<TokensRecord>,
+    pub(super) tokens: Shaped<OpencodeTokens>,
     /// What opencode reckons that it cost.
     pub(super) cost: Dollars,
     /// When.
@@ -72,7 +72,7 @@ pub(super) struct TimeRecord {
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct TokensRecord {
+pub(super) struct OpencodeTokens {
     /// All of it, in newer versions.
     total: Option<Count>,
     /// Neither read nor written.
@@ -95,7 +95,7 @@ struct CacheRecord {
 /// A part of a message.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct PartRecord<'a> {
+pub(super) struct OpencodePart<'a> {
     /// `text`, `reasoning`, `tool`, `file`, `compaction`, …
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -140,10 +140,10 @@ pub(super) struct StateRecord<'a> {
     pub(super) time: Shaped<TimeRecord>,
 }
 
-impl TokensRecord {
+impl OpencodeTokens {
     /// Reads the numbers; reasoning is a part of the output only if the total says so.
     pub(super) fn billed(shaped: Shaped<Self>, line: usize, losses: &mut Losses) -> Billed {
-        let mut bill = Bill::new(line, "tokens", losses);
+        let mut bill = BillReader::new(line, "tokens", losses);
         let record = bill.record(shaped);
         let uncached = bill.required("input", record.input);
         let output = bill.required("output", record.output);

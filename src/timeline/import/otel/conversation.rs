@@ -3,20 +3,24 @@
 use std::iter::Peekable;
 
 use super::attributes::{arguments, content};
-use super::emitter::Names;
-use super::lanes::{Happened, Lane};
-use super::messages::Message;
-use super::record::Record;
+use super::emitter::BillNames;
+use super::lanes::{Happened, OtelLane};
+use super::messages::OtelMessage;
+use super::record::OtelRecord;
 use crate::quantity::{Cost, or_unlimited};
 use crate::timeline::Kind;
-use crate::timeline::import::assemble::{Assembler, Reply, Summary};
+use crate::timeline::import::assemble::{Assembler, HistorySummary, Reply};
 use crate::timeline::import::content::Content;
 use crate::timeline::import::dollars::Dollars;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::transcript::{Cause, Named, Part, Transcript};
+use crate::timeline::import::transcript::{Named, Part, Remover, Transcript};
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
-pub(super) fn transcript(lane: Lane, is_apart: &dyn Fn(&Record) -> bool, losses: &mut Losses) -> Transcript {
+pub(super) fn transcript(
+    lane: OtelLane,
+    is_apart: &dyn Fn(&OtelRecord) -> bool,
+    losses: &mut Losses,
+) -> Transcript {
     let mut conversation = Conversation::default();
     let mut happened = lane.happened.into_iter().peekable();
     while let Some(next) = happened.next() {
@@ -38,7 +42,7 @@ pub(super) fn transcript(lane: Lane, is_apart: &dyn Fn(&Record) -> bool, losses:
 }
 
 /// Takes the calls of tools up to the next request.
-fn tools_after(happened: &mut Peekable<std::vec::IntoIter<Happened>>) -> Vec<Record> {
+fn tools_after(happened: &mut Peekable<std::vec::IntoIter<Happened>>) -> Vec<OtelRecord> {
     let mut tools = Vec::new();
     while let Some(Happened::Tool(record)) = happened.next_if(|it| matches!(it, Happened::Tool(_))) {
         tools.push(record);
@@ -55,7 +59,7 @@ struct Conversation {
     /// Which of the user's messages the last request was about.
     turn: Option<String>,
     /// What the user typed since.
-    typed: Option<Record>,
+    typed: Option<OtelRecord>,
     /// A reply that waits for the calls of tools after it.
     has_replied: bool,
     pending: Option<Reply>,
@@ -63,7 +67,14 @@ struct Conversation {
 
 impl Conversation {
     /// Takes a request and its bill; its reply waits for the calls that follow.
-    fn request(&mut self, record: &Record, names: &Names, is_apart: bool, turn: &str, losses: &mut Losses) {
+    fn request(
+        &mut self,
+        record: &OtelRecord,
+        names: &BillNames,
+        is_apart: bool,
+        turn: &str,
+        losses: &mut Losses,
+    ) {
         if self.assembler.is_empty() {
             for part in record.front() {
                 self.assembler.stable(part);
@@ -102,8 +113,14 @@ impl Conversation {
     }
 
     /// Takes the messages of a request beyond those of the one before.
-    fn messages(&mut self, record: &Record, messages: Vec<Message>, is_compacted: bool, losses: &mut Losses) {
-        let (systems, messages): (Vec<Message>, Vec<Message>) =
+    fn messages(
+        &mut self,
+        record: &OtelRecord,
+        messages: Vec<OtelMessage>,
+        is_compacted: bool,
+        losses: &mut Losses,
+    ) {
+        let (systems, messages): (Vec<OtelMessage>, Vec<OtelMessage>) =
             messages.into_iter().partition(|it| it.role == "system" || it.role == "developer");
         if self.assembler.is_empty() && !self.has_replied {
             for named in systems.into_iter().flat_map(|it| it.parts) {
@@ -131,8 +148,8 @@ impl Conversation {
     /// Takes a history that does not go on with the one before; returns how many messages are known then.
     fn rewritten(
         &mut self,
-        record: &Record,
-        messages: &[Message],
+        record: &OtelRecord,
+        messages: &[OtelMessage],
         digests: &[u64],
         is_compacted: bool,
     ) -> usize {
@@ -145,7 +162,7 @@ impl Conversation {
         // Nothing in common: the user began again, unless the harness says that it has compacted.
         let is_cleared =
             n_stay == 0 && !is_compacted && digests.first() != self.known.first().map(|it| &it.0);
-        let cause = if is_cleared { Cause::Cleared } else { Cause::Harness };
+        let cause = if is_cleared { Remover::Cleared } else { Remover::Harness };
         self.assembler.compacted(or_unlimited(stays_from), cause);
         if is_cleared {
             self.known.clear();
@@ -169,7 +186,7 @@ impl Conversation {
     }
 
     /// Takes a message that no request had before.
-    fn message(&mut self, record: &Record, message: Message, losses: &mut Losses) {
+    fn message(&mut self, record: &OtelRecord, message: OtelMessage, losses: &mut Losses) {
         let (line, at_ms) = (record.line, record.start_ms);
         let is_user = message.role == "user";
         for Named { call, part } in message.parts {
@@ -187,10 +204,10 @@ impl Conversation {
     }
 
     /// Takes a request whose messages are not exported: a new turn where it is about another message of the user's.
-    fn unseen(&mut self, record: &Record, turn: &str, is_compacted: bool) {
+    fn unseen(&mut self, record: &OtelRecord, turn: &str, is_compacted: bool) {
         let (line, at_ms) = (record.line, record.start_ms);
         if is_compacted {
-            self.assembler.replaced(line, at_ms, Summary::of(Content::default()));
+            self.assembler.replaced(line, at_ms, HistorySummary::of(Content::default()));
         }
         let typed = self.typed.take();
         if typed.is_some() || self.turn.as_deref() != Some(turn) {
@@ -200,7 +217,7 @@ impl Conversation {
     }
 
     /// Ends the reply with the calls that the spans of tools show, and their results where no later request has them.
-    fn calls(&mut self, record: &Record, tools: &[Record], shows_results: bool, losses: &mut Losses) {
+    fn calls(&mut self, record: &OtelRecord, tools: &[OtelRecord], shows_results: bool, losses: &mut Losses) {
         let Some(mut reply) = self.pending.take() else { return };
         let failed = record.attributes.any(&["error.type", "error"]).is_some();
         if reply.usage.is_none() && reply.parts.is_empty() && tools.is_empty() && failed {
@@ -243,7 +260,7 @@ impl Conversation {
 }
 
 /// Returns what the emitter says that a request cost, in US dollars.
-fn cost(record: &Record) -> Option<Cost> {
+fn cost(record: &OtelRecord) -> Option<Cost> {
     let value = record.attributes.any(&["cost_usd", "gen_ai.usage.cost"])?;
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     serde_json::from_str::<Dollars>(&text).ok()?.0

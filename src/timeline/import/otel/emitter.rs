@@ -1,16 +1,15 @@
 //! What a span or a log record is, by the names that each emitter uses, and what it was billed.
 
-use super::record::Record;
+use super::record::OtelRecord;
 use crate::quantity::Tokens;
 use crate::timeline::Usage;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::usage::Bill;
+use crate::timeline::import::usage::BillReader;
 
-/// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum RecordRole {
     /// A request to a model; of several records of one request, the lowest rank counts.
-    Request(&'static Names, Rank),
+    Request(&'static BillNames, Rank),
     /// A call of a tool.
     Tool,
     /// An agent at work; its sums repeat what its requests were billed.
@@ -36,7 +35,7 @@ pub(super) enum Rank {
 
 /// The attributes of a bill, each by its names, the newest first.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Names {
+pub(super) struct BillNames {
     input: &'static [&'static str],
     /// What is input, too, but counted beside it.
     also_input: &'static [&'static str],
@@ -51,7 +50,7 @@ pub(super) struct Names {
 }
 
 /// The common names.
-static COMMON: Names = Names {
+static COMMON: BillNames = BillNames {
     input: &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
     also_input: &[],
     read: &["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"],
@@ -67,7 +66,7 @@ static COMMON: Names = Names {
 };
 
 /// Those of Claude Code.
-static CLAUDE_CODE: Names = Names {
+static CLAUDE_CODE: BillNames = BillNames {
     input: &["input_tokens"],
     also_input: &[],
     read: &["cache_read_tokens"],
@@ -79,7 +78,7 @@ static CLAUDE_CODE: Names = Names {
 };
 
 /// Those of Gemini CLI.
-static GEMINI_CLI: Names = Names {
+static GEMINI_CLI: BillNames = BillNames {
     input: &["input_token_count"],
     also_input: &["tool_token_count"],
     read: &["cached_content_token_count"],
@@ -91,7 +90,7 @@ static GEMINI_CLI: Names = Names {
 };
 
 /// Those of the AI SDK, which opencode uses.
-static AI_SDK: Names = Names {
+static AI_SDK: BillNames = BillNames {
     input: &["ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens"],
     also_input: &[],
     read: &["ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"],
@@ -105,43 +104,43 @@ static AI_SDK: Names = Names {
 /// Operations that are requests to a model.
 const REQUESTS: [&str; 3] = ["chat", "text_completion", "generate_content"];
 
-impl Record {
+impl OtelRecord {
     /// Returns what the record is.
-    pub(super) fn role(&self) -> Role {
+    pub(super) fn role(&self) -> RecordRole {
         if self.is_log { self.role_of_log() } else { self.role_of_span() }
     }
 
-    fn role_of_log(&self) -> Role {
+    fn role_of_log(&self) -> RecordRole {
         match self.name.trim_start_matches("claude_code.") {
-            "api_request" => Role::Request(&CLAUDE_CODE, Rank::OwnLog),
-            "gemini_cli.api_response" => Role::Request(&GEMINI_CLI, Rank::OwnLog),
-            "gen_ai.client.inference.operation.details" => Role::Request(&COMMON, Rank::CommonLog),
-            "user_prompt" | "gemini_cli.user_prompt" => Role::Prompt,
-            "tool_result" | "gemini_cli.tool_call" => Role::Tool,
-            _ => Role::Other,
+            "api_request" => RecordRole::Request(&CLAUDE_CODE, Rank::OwnLog),
+            "gemini_cli.api_response" => RecordRole::Request(&GEMINI_CLI, Rank::OwnLog),
+            "gen_ai.client.inference.operation.details" => RecordRole::Request(&COMMON, Rank::CommonLog),
+            "user_prompt" | "gemini_cli.user_prompt" => RecordRole::Prompt,
+            "tool_result" | "gemini_cli.tool_call" => RecordRole::Tool,
+            _ => RecordRole::Other,
         }
     }
 
-    fn role_of_span(&self) -> Role {
+    fn role_of_span(&self) -> RecordRole {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let verb = self.name.split(' ').next().unwrap_or_default();
         match (operation, verb) {
-            (_, "claude_code.llm_request") => Role::Request(&CLAUDE_CODE, Rank::Span),
+            (_, "claude_code.llm_request") => RecordRole::Request(&CLAUDE_CODE, Rank::Span),
             (_, verb) if verb.starts_with("ai.") && verb.contains(".do") => {
-                Role::Request(&AI_SDK, Rank::Span)
+                RecordRole::Request(&AI_SDK, Rank::Span)
             }
-            (_, "claude_code.tool" | "ai.toolCall") => Role::Tool,
-            (_, verb) if verb.starts_with("ai.") => Role::Sum,
-            ("invoke_agent" | "create_agent", _) | ("", "invoke_agent" | "create_agent") => Role::Agent,
-            ("execute_tool", _) | ("", "execute_tool") => Role::Tool,
-            (operation, _) if REQUESTS.contains(&operation) => Role::Request(&COMMON, Rank::Span),
-            ("", "chat") => Role::Request(&COMMON, Rank::Span),
-            _ => Role::Other,
+            (_, "claude_code.tool" | "ai.toolCall") => RecordRole::Tool,
+            (_, verb) if verb.starts_with("ai.") => RecordRole::Sum,
+            ("invoke_agent" | "create_agent", _) | ("", "invoke_agent" | "create_agent") => RecordRole::Agent,
+            ("execute_tool", _) | ("", "execute_tool") => RecordRole::Tool,
+            (operation, _) if REQUESTS.contains(&operation) => RecordRole::Request(&COMMON, Rank::Span),
+            ("", "chat") => RecordRole::Request(&COMMON, Rank::Span),
+            _ => RecordRole::Other,
         }
     }
 
     /// Returns whether what the record reads or writes is more than the input that ought to hold it.
-    pub(super) fn contradicts(&self, names: &Names) -> bool {
+    pub(super) fn contradicts(&self, names: &BillNames) -> bool {
         let of = |keys| self.attributes.count(keys).map_or(0, |it| it.1.0.unwrap_or(0));
         names.is_whole && of(names.read).saturating_add(of(names.written)) > of(names.input)
     }
@@ -150,11 +149,11 @@ impl Record {
     /// read and written, whatever the names say.
     pub(super) fn billed(
         &self,
-        names: &Names,
+        names: &BillNames,
         is_apart: bool,
         losses: &mut Losses,
     ) -> Option<(Usage, Tokens)> {
-        let mut bill = Bill::new(self.line, "", losses);
+        let mut bill = BillReader::new(self.line, "", losses);
         let mut part = |keys: &'static [&'static str]| {
             self.attributes.count(keys).map(|(key, count)| bill.count(key, count))
         };

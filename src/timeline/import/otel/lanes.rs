@@ -2,14 +2,13 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::emitter::{Names, Rank, Role};
-use super::record::Record;
+use super::emitter::{BillNames, Rank, RecordRole};
+use super::record::OtelRecord;
 use crate::timeline::import::losses::Losses;
 
 /// The requests of one agent, with the calls of tools and what the user typed.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
-    /// The conversation.
+pub(super) struct OtelLane {
     pub(super) conversation: String,
     /// The sub-agent whose lane it is, or what else it is beside the conversation's own.
     pub(super) agent: Option<String>,
@@ -21,15 +20,15 @@ pub(super) struct Lane {
 #[derive(Debug)]
 pub(super) enum Happened {
     /// A request; the names of its bill, and which of the user's messages it is about.
-    Request(Record, &'static Names, String),
+    Request(OtelRecord, &'static BillNames, String),
     /// A call of a tool.
-    Tool(Record),
+    Tool(OtelRecord),
     /// What a user typed.
-    Prompt(Record),
+    Prompt(OtelRecord),
 }
 
 impl Happened {
-    fn record(&self) -> &Record {
+    fn record(&self) -> &OtelRecord {
         match self {
             Self::Request(record, ..) | Self::Tool(record) | Self::Prompt(record) => record,
         }
@@ -40,10 +39,10 @@ impl Happened {
 const BESIDE: &str = "beside the agents";
 
 /// Sorts records into lanes; of several records of one request one counts.
-pub(super) fn lanes(records: Vec<Record>, losses: &mut Losses) -> Vec<Lane> {
+pub(super) fn lanes(records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelLane> {
     let records = once(records, losses);
-    let tree = Tree::new(&records);
-    let places: Vec<Place> = (0..records.len()).map(|it| tree.place(it)).collect();
+    let tree = SpanTree::new(&records);
+    let places: Vec<LanePlace> = (0..records.len()).map(|it| tree.place(it)).collect();
     let with_agents: IndexSet<&str> = (0..records.len())
         .filter(|it| places[*it].has_agent && is_request(&records[*it]))
         .map(|it| places[it].conversation.as_str())
@@ -60,22 +59,23 @@ pub(super) fn lanes(records: Vec<Record>, losses: &mut Losses) -> Vec<Lane> {
     let keys: Vec<(String, Option<String>)> =
         (0..records.len()).map(|it| (places[it].conversation.clone(), agent_of(it))).collect();
     let turns: Vec<String> = (0..records.len()).map(|it| tree.turn(it)).collect();
-    let Tree { roles, .. } = tree;
-    let mut lanes: IndexMap<(String, Option<String>), Lane> = IndexMap::new();
+    let SpanTree { roles, .. } = tree;
+    let mut lanes: IndexMap<(String, Option<String>), OtelLane> = IndexMap::new();
     for ((((record, key), turn), is_kept), role) in
         records.into_iter().zip(keys).zip(turns).zip(kept).zip(roles)
     {
         let happened = match role {
-            Role::Request(names, _) if is_kept => Happened::Request(record, names, turn),
-            Role::Tool => Happened::Tool(record),
-            Role::Prompt => Happened::Prompt(record),
+            RecordRole::Request(names, _) if is_kept => Happened::Request(record, names, turn),
+            RecordRole::Tool => Happened::Tool(record),
+            RecordRole::Prompt => Happened::Prompt(record),
             _ => continue,
         };
         let (conversation, agent) = key.clone();
-        let lane = lanes.entry(key).or_insert_with(|| Lane { conversation, agent, ..Lane::default() });
+        let lane =
+            lanes.entry(key).or_insert_with(|| OtelLane { conversation, agent, ..OtelLane::default() });
         lane.happened.push(happened);
     }
-    let mut lanes: Vec<Lane> = lanes.into_values().collect();
+    let mut lanes: Vec<OtelLane> = lanes.into_values().collect();
     for lane in &mut lanes {
         lane.happened.sort_by_key(|it| (it.record().start_ms.is_none(), it.record().start_ms));
     }
@@ -84,12 +84,12 @@ pub(super) fn lanes(records: Vec<Record>, losses: &mut Losses) -> Vec<Lane> {
     lanes
 }
 
-fn is_request(record: &Record) -> bool {
-    matches!(record.role(), Role::Request(..))
+fn is_request(record: &OtelRecord) -> bool {
+    matches!(record.role(), RecordRole::Request(..))
 }
 
 /// Leaves one of the spans that are exported twice.
-fn once(records: Vec<Record>, losses: &mut Losses) -> Vec<Record> {
+fn once(records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelRecord> {
     let mut seen = IndexSet::new();
     let mut records = records;
     records.retain(|it| {
@@ -103,7 +103,7 @@ fn once(records: Vec<Record>, losses: &mut Losses) -> Vec<Record> {
 }
 
 /// Returns which records of requests count: none beside a better one of the same trace, reply or conversation, and one per reply.
-fn believed(records: &[Record], places: &[Place], losses: &mut Losses) -> Vec<bool> {
+fn believed(records: &[OtelRecord], places: &[LanePlace], losses: &mut Losses) -> Vec<bool> {
     let mut by: IndexMap<(&str, &str), Rank> = IndexMap::new();
     let keys = |index: usize| {
         let record = &records[index];
@@ -114,8 +114,8 @@ fn believed(records: &[Record], places: &[Place], losses: &mut Losses) -> Vec<bo
         ];
         keys.into_iter().filter(|it| !it.1.is_empty())
     };
-    let rank = |it: &Record| match it.role() {
-        Role::Request(_, rank) => Some(rank),
+    let rank = |it: &OtelRecord| match it.role() {
+        RecordRole::Request(_, rank) => Some(rank),
         _ => None,
     };
     for (index, rank) in records.iter().enumerate().filter_map(|(index, it)| Some((index, rank(it)?))) {
@@ -144,7 +144,7 @@ fn believed(records: &[Record], places: &[Place], losses: &mut Losses) -> Vec<bo
 
 /// Where a record belongs.
 #[derive(Debug, Default)]
-struct Place {
+struct LanePlace {
     conversation: String,
     /// The sub-agent within which it is.
     agent: Option<String>,
@@ -153,20 +153,20 @@ struct Place {
 }
 
 /// The spans by their names.
-struct Tree<'r> {
-    records: &'r [Record],
-    roles: Vec<Role>,
+struct SpanTree<'r> {
+    records: &'r [OtelRecord],
+    roles: Vec<RecordRole>,
     by_id: IndexMap<(&'r str, &'r str), usize>,
 }
 
 /// How far the spans around a span are followed.
 const DEPTH_MAX: usize = 200;
 
-impl<'r> Tree<'r> {
-    fn new(records: &'r [Record]) -> Self {
+impl<'r> SpanTree<'r> {
+    fn new(records: &'r [OtelRecord]) -> Self {
         let spans = records.iter().enumerate().filter(|(_, it)| !it.id.is_empty() && !it.is_log);
         let by_id = spans.map(|(index, it)| ((it.trace.as_str(), it.id.as_str()), index)).collect();
-        Self { records, roles: records.iter().map(Record::role).collect(), by_id }
+        Self { records, roles: records.iter().map(OtelRecord::role).collect(), by_id }
     }
 
     /// Returns the spans around a record, the nearest first; a log record is within its span.
@@ -186,17 +186,17 @@ impl<'r> Tree<'r> {
         around
     }
 
-    fn place(&self, index: usize) -> Place {
+    fn place(&self, index: usize) -> LanePlace {
         let around = self.around(index);
         let record = &self.records[index];
         let named = std::iter::once(index).chain(around.iter().copied());
         let named = named.map(|it| self.records[it].conversation()).find(|name| !name.is_empty());
-        let is_agent = |it: usize| self.roles[it] == Role::Agent;
+        let is_agent = |it: usize| self.roles[it] == RecordRole::Agent;
         let agent = around.iter().position(|it| is_agent(*it));
         let is_started =
-            |outer: &[usize]| outer.iter().any(|it| is_agent(*it) || self.roles[*it] == Role::Tool);
+            |outer: &[usize]| outer.iter().any(|it| is_agent(*it) || self.roles[*it] == RecordRole::Tool);
         let sub_agent = agent.filter(|it| is_started(&around[it + 1..])).map(|at| &self.records[around[at]]);
-        Place {
+        LanePlace {
             conversation: named.unwrap_or(&record.trace).to_owned(),
             agent: sub_agent.map(|it| {
                 let name = it.attributes.text(&["gen_ai.agent.id", "gen_ai.agent.name"]);

@@ -4,15 +4,14 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::attributes::{Attributes, arguments, content};
-use super::record::Record;
+use super::record::OtelRecord;
 use crate::timeline::Kind;
 use crate::timeline::import::content::{Content, Measured};
 use crate::timeline::import::transcript::{Named, Part};
 use crate::timeline::import::values::IMAGE_CHARACTERS;
 
-/// One message.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct OtelMessage {
     /// `system`, `user`, `assistant` or `tool`.
     pub(super) role: String,
     /// What represents it.
@@ -21,9 +20,9 @@ pub(super) struct Message {
     pub(super) parts: Vec<Named>,
 }
 
-impl Record {
+impl OtelRecord {
     /// Returns the messages that were sent; `None` where they are not exported.
-    pub(super) fn input(&self) -> Option<Vec<Message>> {
+    pub(super) fn input(&self) -> Option<Vec<OtelMessage>> {
         let keys = ["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"];
         let found = self.attributes.structure(&keys).map(|it| messages(&it, "user"));
         let of_events = || {
@@ -66,7 +65,7 @@ impl Record {
 }
 
 /// Reads a list of messages, or a text that is one.
-fn messages(value: &Value, role: &str) -> Vec<Message> {
+fn messages(value: &Value, role: &str) -> Vec<OtelMessage> {
     match value {
         Value::Array(list) => list.iter().map(|it| message_of(it, role)).collect(),
         value => vec![message_of(value, role)],
@@ -74,7 +73,7 @@ fn messages(value: &Value, role: &str) -> Vec<Message> {
 }
 
 /// Reads a message; one without a role has the usual one.
-fn message_of(value: &Value, usual: &str) -> Message {
+fn message_of(value: &Value, usual: &str) -> OtelMessage {
     let role = value.get("role").and_then(Value::as_str).unwrap_or(usual);
     let within = ["parts", "content", "message"].iter().find_map(|it| value.get(it));
     let mut parts = match within.unwrap_or(value) {
@@ -90,7 +89,7 @@ fn message_of(value: &Value, usual: &str) -> Message {
         parts.iter_mut().filter(|it| it.call.is_empty()).for_each(|part| id.clone_into(&mut part.call));
     }
     let digest = xxh3_64(format!("{role}{}", within.unwrap_or(value)).as_bytes());
-    Message { role: role.to_owned(), digest, parts }
+    OtelMessage { role: role.to_owned(), digest, parts }
 }
 
 /// Reads a part of a message.
@@ -133,7 +132,7 @@ fn call(value: &Value) -> Named {
 }
 
 /// Reads a message that is an event of its span.
-fn of_event(name: &str, event: &Attributes) -> Option<Message> {
+fn of_event(name: &str, event: &Attributes) -> Option<OtelMessage> {
     let role = name.strip_prefix("gen_ai.")?.strip_suffix(".message")?;
     let mut value = serde_json::Map::new();
     for key in ["content", "tool_calls", "id"] {

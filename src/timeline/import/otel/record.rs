@@ -8,7 +8,7 @@ use crate::timeline::import::times::milliseconds;
 
 /// A span, or a log record.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+pub(super) struct OtelRecord {
     /// Its line, from 1.
     pub(super) line: usize,
     /// The trace, the span, and the span within which it is; empty where there is none.
@@ -33,7 +33,7 @@ pub(super) struct Record {
 const OF_RESOURCE: [&str; 2] = ["session.id", "gen_ai.conversation.id"];
 
 /// Returns the spans and log records of a value; none if it holds none.
-pub(super) fn records(line: usize, value: &Value) -> Vec<Record> {
+pub(super) fn records(line: usize, value: &Value) -> Vec<OtelRecord> {
     let mut found = Vec::new();
     for (groups, scopes, items, is_log) in
         [("resourceSpans", "scopeSpans", "spans", false), ("resourceLogs", "scopeLogs", "logRecords", true)]
@@ -86,14 +86,14 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn with_resource(mut record: Record, resource: &Attributes) -> Record {
+fn with_resource(mut record: OtelRecord, resource: &Attributes) -> OtelRecord {
     for key in OF_RESOURCE {
         record.attributes.default(key, resource.any(&[key]).cloned());
     }
     record
 }
 
-fn record(line: usize, item: &Value, scope: &str, is_log: bool) -> Record {
+fn record(line: usize, item: &Value, scope: &str, is_log: bool) -> OtelRecord {
     let text = |keys: &[&str]| {
         let found = keys.iter().find_map(|it| item.pointer(it)?.as_str());
         found.unwrap_or_default().to_owned()
@@ -109,7 +109,7 @@ fn record(line: usize, item: &Value, scope: &str, is_log: bool) -> Record {
         let name = it.get("name").and_then(Value::as_str).unwrap_or_default();
         (name.to_owned(), Attributes::read(it.get("attributes")))
     });
-    Record {
+    OtelRecord {
         line,
         trace: text(&["/traceId", "/spanContext/traceId", "/_spanContext/traceId"]),
         id: text(&["/spanId", "/spanContext/spanId", "/_spanContext/spanId"]),

@@ -8,7 +8,7 @@ use crate::timeline::import::values::{Count, MessageContent, Text};
 /// An entry.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct PiRecord<'a> {
     /// `session`, `message`, `compaction`, `branch_summary`, `custom_message`, or one that is never part of a prompt.
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
@@ -19,7 +19,7 @@ pub(super) struct Record<'a> {
     /// When it was written, ISO 8601.
     pub(super) timestamp: Text<'a>,
     /// What was said.
-    pub(super) message: Option<Message<'a>>,
+    pub(super) message: Option<PiMessage<'a>>,
     /// What represents the history before a compaction, or for a branch.
     pub(super) summary: Option<Content>,
     /// The first entry that a compaction keeps.
@@ -33,7 +33,7 @@ pub(super) struct Record<'a> {
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Message<'a> {
+pub(super) struct PiMessage<'a> {
     /// `user`, `assistant`, `toolResult`, `bashExecution`, `custom`, …
     pub(super) role: Text<'a>,
     /// Its parts.
@@ -47,7 +47,7 @@ pub(super) struct Message<'a> {
     /// Why it ended: `stop`, `toolUse`, `length`, `error` or `aborted`.
     pub(super) stop_reason: Text<'a>,
     /// What was billed.
-    pub(super) usage: Shaped<UsageRecord>,
+    pub(super) usage: Shaped<PiUsage>,
     /// When the request began, in milliseconds.
     pub(super) timestamp: Option<Count>,
     /// The call that a result answers.
@@ -67,7 +67,7 @@ pub(super) struct Message<'a> {
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct UsageRecord {
+pub(super) struct PiUsage {
     /// Neither read nor written.
     pub(super) input: Option<Count>,
     /// Written by the model.

@@ -1,15 +1,15 @@
 //! One line of a chat of Qwen Code as written.
 
-use crate::timeline::import::gemini_cli::Parts;
+use crate::timeline::import::gemini_cli::GeminiContent;
 use crate::timeline::import::transcript::Part;
-use crate::timeline::import::usage::{Bill, Billed, Shaped};
+use crate::timeline::import::usage::{BillReader, Billed, Shaped};
 use crate::timeline::import::values::{Count, Flag, Text};
 use crate::timeline::{Kind, Usage};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Record<'a> {
+pub(super) struct QwenRecord<'a> {
     /// Its name.
     pub(super) uuid: Text<'a>,
     /// The record that it follows.
@@ -28,21 +28,21 @@ pub(super) struct Record<'a> {
     /// What the harness says that it is.
     pub(super) subtype: Text<'a>,
     /// What is said.
-    pub(super) message: Option<MessageRecord<'a>>,
+    pub(super) message: Option<QwenMessageRecord<'a>>,
     /// The model that answered.
     pub(super) model: Text<'a>,
     /// What was billed.
-    pub(super) usage_metadata: Shaped<UsageRecord>,
+    pub(super) usage_metadata: Shaped<QwenUsage>,
     system_payload: Shaped<PayloadRecord<'a>>,
 }
 
 /// What is said.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct MessageRecord<'a> {
+pub(super) struct QwenMessageRecord<'a> {
     role: Text<'a>,
     /// Its parts.
-    pub(super) parts: Option<Parts<'a>>,
+    pub(super) parts: Option<GeminiContent<'a>>,
 }
 
 /// What a record of the harness holds.
@@ -50,10 +50,10 @@ pub(super) struct MessageRecord<'a> {
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct PayloadRecord<'a> {
     /// The history from here on.
-    compressed_history: Option<Vec<Shaped<MessageRecord<'a>>>>,
+    compressed_history: Option<Vec<Shaped<QwenMessageRecord<'a>>>>,
 }
 
-impl Record<'_> {
+impl QwenRecord<'_> {
     /// Returns what stands in place of the history: a summary, and what is kept.
     pub(super) fn compressed(self) -> Vec<Part> {
         let Shaped::Object(payload) = self.system_payload else { return Vec::new() };
@@ -74,7 +74,7 @@ impl Record<'_> {
 /// What was billed.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct UsageRecord {
+pub(super) struct QwenUsage {
     /// The whole prompt.
     prompt_token_count: Option<Count>,
     /// Written by the model.
@@ -87,9 +87,9 @@ pub(super) struct UsageRecord {
     total_token_count: Option<Count>,
 }
 
-impl UsageRecord {
+impl QwenUsage {
     /// Reads the numbers; thoughts are a part of what is written only if the total says so.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: Bill<'_>) -> Billed {
+    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Billed {
         let record = bill.record(shaped);
         let prompt = bill.required("promptTokenCount", record.prompt_token_count);
         let output = bill.count("candidatesTokenCount", record.candidates_token_count);

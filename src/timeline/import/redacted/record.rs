@@ -7,8 +7,8 @@ use crate::input::TtlClass;
 use crate::quantity::{Cost, Tokens, or_unlimited};
 use crate::timeline::import::harness::{Occasion, Version};
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::transcript::{Cause, Compaction, Exchange, Part, PartNeed, Transcript};
-use crate::timeline::import::usage::Bill;
+use crate::timeline::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
+use crate::timeline::import::usage::BillReader;
 use crate::timeline::import::values::Count;
 use crate::timeline::{Kind, Level, Usage, infer_needs};
 
@@ -32,7 +32,7 @@ fn valued<T: Clone>(names: &[(&str, T)], name: &str) -> Option<T> {
 /// The beginning of a session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Header {
+pub(super) struct RedactedHeader {
     ctxsim: String,
     version: u32,
     /// The format that it was recorded in, by which its tools are known.
@@ -48,14 +48,14 @@ pub(super) struct Header {
     #[serde(skip_serializing_if = "String::is_empty")]
     ttl: String,
     flags: Vec<String>,
-    stable: Vec<PartRecord>,
+    stable: Vec<RedactedPart>,
 }
 
 /// One of the things that a session may say of itself.
-type Flag = fn(&mut Transcript) -> &mut bool;
+type SessionFlag = fn(&mut Transcript) -> &mut bool;
 
 /// What a session may say of itself, by name.
-const FLAGS: [(&str, Flag); 7] = [
+const FLAGS: [(&str, SessionFlag); 7] = [
     ("makes_side_requests", |it| &mut it.makes_side_requests),
     ("has_breakpoints", |it| &mut it.has_breakpoints),
     ("counts_output", |it| &mut it.counts_output),
@@ -65,7 +65,7 @@ const FLAGS: [(&str, Flag); 7] = [
     ("forgets_reasoning", |it| &mut it.forgets_reasoning),
 ];
 
-impl Header {
+impl RedactedHeader {
     /// Returns whether it is one.
     pub(super) fn is_session(&self) -> bool {
         self.ctxsim == "session" && self.version == VERSION
@@ -76,7 +76,7 @@ impl Header {
         transcript: &Transcript,
         name: String,
         of_agent: Option<[String; 2]>,
-        stable: Vec<PartRecord>,
+        stable: Vec<RedactedPart>,
     ) -> Self {
         let mut flags = transcript.clone();
         Self {
@@ -98,7 +98,7 @@ impl Header {
         let known = super::super::formats();
         let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
         let mut transcript = Transcript {
-            stable: self.stable.into_iter().map(PartRecord::into_part).collect(),
+            stable: self.stable.into_iter().map(RedactedPart::into_part).collect(),
             name: self.name,
             of_agent: self.of_agent,
             harness: name_of(&self.harness).unwrap_or_default(),
@@ -116,7 +116,7 @@ impl Header {
 
 /// A part without its content.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct PartRecord {
+pub(super) struct RedactedPart {
     kind: Kind,
     characters: u64,
     /// Equal contents have equal numbers.
@@ -140,7 +140,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-impl PartRecord {
+impl RedactedPart {
     /// Describes a part.
     pub(super) fn of(part: &Part, content: usize, file: Option<usize>, tool: String) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl PartRecord {
 /// A bill.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct UsageRecord {
+struct RedactedUsage {
     uncached: u64,
     cache_read: u64,
     cache_write: u64,
@@ -180,14 +180,14 @@ struct UsageRecord {
     output: u64,
 }
 
-impl UsageRecord {
+impl RedactedUsage {
     fn of(usage: Usage) -> Self {
         let Usage { uncached, cache_read, cache_write, cache_write_long, output, .. } = usage;
         Self { uncached, cache_read, cache_write, cache_write_long, output }
     }
 
     fn into_usage(self, line: usize, losses: &mut Losses) -> Option<Usage> {
-        let mut bill = Bill::new(line, "usage", losses);
+        let mut bill = BillReader::new(line, "usage", losses);
         let uncached = bill.count("uncached", Count(Ok(self.uncached)));
         let cache_read = bill.count("cache_read", Count(Ok(self.cache_read)));
         let cache_write = bill.count("cache_write", Count(Ok(self.cache_write)));
@@ -201,12 +201,12 @@ impl UsageRecord {
 /// A request, or the needs of a session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct RequestRecord {
+pub(super) struct RedactedRequest {
     /// Its place in its session, from 1.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    begins: Option<Vec<PartRecord>>,
+    begins: Option<Vec<RedactedPart>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     at_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,7 +217,7 @@ pub(super) struct RequestRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     compacts: Option<(String, Option<usize>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    summarised: Vec<UsageRecord>,
+    summarised: Vec<RedactedUsage>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cleared: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,16 +229,16 @@ pub(super) struct RequestRecord {
     #[serde(skip_serializing_if = "String::is_empty")]
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageRecord>,
+    usage: Option<RedactedUsage>,
     #[serde(skip_serializing_if = "is_zero")]
     reasoning: u64,
     /// In millionths of a millionth of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    reply: Vec<PartRecord>,
+    reply: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    results: Vec<PartRecord>,
+    results: Vec<RedactedPart>,
     /// The needs of the whole session, on a line of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) needs: Option<Vec<NeedRecord>>,
@@ -251,20 +251,20 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The causes of compactions, by name.
-const CAUSES: [(&str, Cause); 3] =
-    [("harness", Cause::Harness), ("asked", Cause::Asked), ("cleared", Cause::Cleared)];
+const CAUSES: [(&str, Remover); 3] =
+    [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
 
 /// Other events, by name.
 const OCCASIONS: [(&str, Occasion); 2] = [("skill", Occasion::Skill), ("restart", Occasion::Restart)];
 
-impl RequestRecord {
+impl RedactedRequest {
     /// Describes a request.
     pub(super) fn of(
         number: usize,
         exchange: &Exchange,
-        begins: Option<Vec<PartRecord>>,
-        reply: Vec<PartRecord>,
-        results: Vec<PartRecord>,
+        begins: Option<Vec<RedactedPart>>,
+        reply: Vec<RedactedPart>,
+        results: Vec<RedactedPart>,
     ) -> Self {
         Self {
             number: number as u64,
@@ -275,13 +275,13 @@ impl RequestRecord {
             compacts: exchange.compacts.map(|it| {
                 (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|first| *first != usize::MAX))
             }),
-            summarised: exchange.summarised.iter().copied().map(UsageRecord::of).collect(),
+            summarised: exchange.summarised.iter().copied().map(RedactedUsage::of).collect(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
             before: exchange.before.iter().map(|it| named(&OCCASIONS, it)).collect(),
             version: exchange.version.to_string(),
             model: exchange.model.clone(),
-            usage: exchange.usage.map(UsageRecord::of),
+            usage: exchange.usage.map(RedactedUsage::of),
             reasoning: exchange.reasoning,
             cost: exchange.cost.and_then(|it| u64::try_from(it.0).ok()),
             reply,
@@ -297,13 +297,13 @@ impl RequestRecord {
 
     /// Makes the request; one without a reply is none.
     pub(super) fn into_exchange(self, line: usize, losses: &mut Losses) -> Option<Exchange> {
-        let parts = |it: Vec<PartRecord>| it.into_iter().map(PartRecord::into_part).collect();
+        let parts = |it: Vec<RedactedPart>| it.into_iter().map(RedactedPart::into_part).collect();
         if self.reply.is_empty() {
             losses.add(line, "requests without a reply");
             return None;
         }
         let compacts = self.compacts.and_then(|(cause, stays)| {
-            Some(Compaction { stays_from: or_unlimited(stays), cause: valued(&CAUSES, &cause)? })
+            Some(LoggedCompaction { stays_from: or_unlimited(stays), cause: valued(&CAUSES, &cause)? })
         });
         let mut cleared = self.cleared;
         cleared.sort_unstable();

@@ -4,28 +4,28 @@ use super::Pressure;
 use crate::input::scenario::AgingLoad;
 use crate::quantity::{ix, saturated};
 use crate::rng::{Seed, Stream as Draws};
-use crate::worlds::aging::assumed::Numbers;
-use crate::worlds::aging::stream::{Ask, Probe, Scoring, Session, Stream};
-use crate::worlds::graph::{Accumulator, Delta, FactIx, Graph, RecordIx, Relation, Says};
+use crate::worlds::aging::assumed::AgingNumbers;
+use crate::worlds::aging::stream::{AgingProbe, AgingSession, AgingStream, Ask, Scoring};
+use crate::worlds::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
 
 /// Of questions over several facts where some fact was changed: those that follow a change.
 const TREND_SHARE: f64 = 0.6;
 
 /// A stream that is being written.
-pub struct Draft<'a> {
+pub struct StreamDraft<'a> {
     /// What the scenario asks for.
     pub load: &'a AgingLoad,
     /// The declared numbers.
-    pub numbers: &'a Numbers,
+    pub numbers: &'a AgingNumbers,
     /// How hard the load presses.
     pub pressure: Pressure,
-    stream: Stream,
+    stream: AgingStream,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> StreamDraft<'a> {
     /// Begins a stream.
-    pub(super) fn new(load: &'a AgingLoad, seed: Seed, numbers: &'a Numbers) -> Self {
-        let stream = Stream {
+    pub(super) fn new(load: &'a AgingLoad, seed: Seed, numbers: &'a AgingNumbers) -> Self {
+        let stream = AgingStream {
             graph: Graph::default(),
             sessions: Vec::new(),
             probes: Vec::new(),
@@ -37,7 +37,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Ends the stream.
-    pub(super) fn finish(mut self) -> Stream {
+    pub(super) fn finish(mut self) -> AgingStream {
         self.stream.probes.sort_by_key(|it| it.from);
         self.stream
     }
@@ -68,9 +68,8 @@ impl<'a> Draft<'a> {
         self.load.curated_sessions.is_none_or(|it| u64::from(self.session()) < it)
     }
 
-    /// Begins a session.
     pub fn begin_session(&mut self, tasks: u32) {
-        self.stream.sessions.push(Session { tasks, tokens: self.pressure.tokens_per_session });
+        self.stream.sessions.push(AgingSession { tasks, tokens: self.pressure.tokens_per_session });
     }
 
     /// Says that the records so far are in the profile that the agent was given.
@@ -121,9 +120,9 @@ impl<'a> Draft<'a> {
         if let Ask::Any { facts, .. } = &ask
             && let [fact] = facts[..]
         {
-            self.stream.graph.depend(from, Relation::Standalone, vec![fact]);
+            self.stream.graph.depend(from, FactRelation::Standalone, vec![fact]);
         }
-        self.stream.probes.push(Probe { from, until, ask, is_scored });
+        self.stream.probes.push(AgingProbe { from, until, ask, is_scored });
     }
 
     /// Asks something in one session.
@@ -142,7 +141,7 @@ impl<'a> Draft<'a> {
     pub fn change(&mut self, total: u32, amount: i64, record: RecordIx) {
         let session = self.session();
         let fact = self.value(record, amount, false);
-        self.stream.graph.accumulators[total as usize].deltas.push(Delta { session, amount, fact });
+        self.stream.graph.accumulators[total as usize].deltas.push(TotalChange { session, amount, fact });
     }
 
     /// Asks for a running total as often as the load says: in every session, or in every second or third.
@@ -183,25 +182,28 @@ impl<'a> Draft<'a> {
             graph.facts[*it as usize].replaced_by.is_some_and(|it| graph.facts[it as usize].session < session)
         };
         let changed: Vec<FactIx> = early.iter().copied().filter(is_changed).collect();
-        let mut kinds = vec![Relation::Compare, Relation::Synthesize];
+        let mut kinds = vec![FactRelation::Compare, FactRelation::Synthesize];
         if !changed.is_empty() {
-            kinds.push(Relation::Trend);
+            kinds.push(FactRelation::Trend);
         }
         if early.len() >= 3 {
-            kinds.push(Relation::Synthesize);
+            kinds.push(FactRelation::Synthesize);
         }
         let prefers_trend = draws.chance(TREND_SHARE) && !changed.is_empty();
-        let relation =
-            if prefers_trend { Relation::Trend } else { *draws.pick(&kinds).unwrap_or(&Relation::Compare) };
+        let relation = if prefers_trend {
+            FactRelation::Trend
+        } else {
+            *draws.pick(&kinds).unwrap_or(&FactRelation::Compare)
+        };
         let n_most = (self.pressure.max_chain_depth + 1).clamp(3, 5);
         let chosen = match relation {
-            Relation::Trend => {
+            FactRelation::Trend => {
                 let old = draws.pick(&changed).copied().unwrap_or_default();
                 let current =
                     graph.chain(old).filter(|it| graph.facts[*it as usize].session < session).last();
                 vec![old, current.unwrap_or(old)]
             }
-            Relation::Synthesize => self.drawn_apart(&early, draws.between(3, n_most), &mut draws),
+            FactRelation::Synthesize => self.drawn_apart(&early, draws.between(3, n_most), &mut draws),
             _ => self.drawn_apart(&early, 2, &mut draws),
         };
         let edge = self.stream.graph.depend(session, relation, chosen);

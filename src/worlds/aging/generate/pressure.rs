@@ -26,7 +26,6 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// Returns a preset.
     pub fn preset(preset: PressurePreset) -> Self {
         let of = |tokens, density, update, depth, pairs, start, warmup, forget| Self {
             tokens_per_session: tokens,

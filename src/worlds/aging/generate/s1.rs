@@ -1,6 +1,6 @@
 //! S1, research literature: a batch of figures a session, asked for one by one later; nothing in it is ever changed by itself.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures that a batch brings.
@@ -9,7 +9,7 @@ const FIGURES: u64 = 7;
 const ASKED_WITHIN: u64 = 8;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     draft.about(Scoring::Keywords, &["technical", "survey"]);
     for session in 0..draft.n_sessions() {
         draft.begin_session(1);

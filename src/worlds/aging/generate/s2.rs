@@ -1,6 +1,6 @@
 //! S2, a lifestyle assistant: ten constraints given at the start and asked for in every session, and a budget that changes.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures that a session brings beside its change of the budget.
@@ -11,7 +11,7 @@ const CONSTRAINTS: [u64; 10] = [2, 2, 2, 2, 2, 2, 2, 2, 1, 1];
 const DRAIN: i64 = 35;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     let domains = ["dining", "financial", "subscriptions", "scheduling", "travel", "gifts"];
     draft.about(Scoring::Probes, &domains);
     let n_sessions = draft.n_sessions();
@@ -44,7 +44,7 @@ pub(super) fn write(draft: &mut Draft<'_>) {
 }
 
 /// Writes the constraints, asks for them in every session, and begins the budget.
-fn profile(draft: &mut Draft<'_>, n_domains: usize) -> u32 {
+fn profile(draft: &mut StreamDraft<'_>, n_domains: usize) -> u32 {
     let mut draws = draft.draws("aging profile");
     let n_echoed = usize::try_from(draft.numbers.counted.echoed_constraints).unwrap_or(0);
     for (nth, n_figures) in CONSTRAINTS.into_iter().enumerate() {

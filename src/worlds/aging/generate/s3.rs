@@ -1,6 +1,6 @@
 //! S3, a knowledge base: three to five decisions a session, each with figures, some known by what they are about.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -17,7 +17,7 @@ fn nth_of(shares: &[f64], draw: f64) -> u64 {
 }
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     draft.about(Scoring::Fidelity, &["budget", "deadline", "vendor", "personnel", "technology"]);
     let mut decisions: Vec<Vec<FactIx>> = Vec::new();
     for session in 0..draft.n_sessions() {

@@ -1,6 +1,6 @@
 //! S4, software engineering: each sprint has design notes, and the next one's work depends on them.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Keywords of a sprint's design notes.
@@ -9,7 +9,7 @@ const KEYWORDS: u64 = 10;
 const OTHERS: u64 = 3;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     draft.about(Scoring::Dependencies, &["models", "tests", "utils", "migrations"]);
     for session in 0..draft.n_sessions() {
         draft.begin_session(1);

@@ -1,6 +1,6 @@
 //! S5, self-management: an agent is told facts in blocks, and keeps what it will be asked in files of its own.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -8,7 +8,7 @@ use crate::worlds::graph::FactIx;
 const FACTS: u64 = 4;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     let domains = ["budget", "contacts", "health", "dining", "travel", "work"];
     draft.about(Scoring::Probes, &domains);
     let mut told: Vec<FactIx> = Vec::new();

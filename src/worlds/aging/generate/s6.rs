@@ -1,6 +1,6 @@
 //! S6, several domains: one report a session from a shop, a map, a code host or a forum; all that was asked is asked again.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 
 /// Figures of a report.
@@ -9,7 +9,7 @@ const FIGURES: u64 = 13;
 const ASKED: u64 = 2;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     let domains = ["shopping_admin", "shopping", "map", "map_wikipedia", "gitlab", "reddit"];
     draft.about(Scoring::Probes, &domains);
     for session in 0..draft.n_sessions() {

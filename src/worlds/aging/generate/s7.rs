@@ -1,6 +1,6 @@
 //! S7, self-planning: an agent builds a notes program over sessions; schemas change, and counters with them.
 
-use super::Draft;
+use super::StreamDraft;
 use crate::worlds::aging::stream::{Ask, Scoring};
 use crate::worlds::graph::FactIx;
 
@@ -10,7 +10,7 @@ const FACTS: u64 = 3;
 const ASKED: u64 = 5;
 
 /// Writes the sessions.
-pub(super) fn write(draft: &mut Draft<'_>) {
+pub(super) fn write(draft: &mut StreamDraft<'_>) {
     let domains = ["schema", "storage", "commands", "tests"];
     draft.about(Scoring::Probes, &domains);
     let mut settled: Vec<FactIx> = Vec::new();

@@ -1,13 +1,13 @@
 //! Recall of questions over several facts, by the share of them that was stated, as a whole, and of their versions.
 
 use super::mean;
-use crate::worlds::graph::Relation;
+use crate::worlds::graph::FactRelation;
 
 /// A question over several facts, and which of them were stated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chained<'a> {
     /// What it does with them.
-    pub relation: Relation,
+    pub relation: FactRelation,
     /// The longest chain of versions among them.
     pub depth: u16,
     /// From the first session that said one to the last.
@@ -35,7 +35,7 @@ impl Chained<'_> {
 /// Returns of questions about a changed fact the share that states the current version and no old one, or
 /// none if nothing asks.
 pub fn version_accuracy(all: &[Chained<'_>]) -> Option<f64> {
-    let tests = all.iter().filter(|it| it.relation == Relation::Trend && it.needs_version);
+    let tests = all.iter().filter(|it| it.relation == FactRelation::Trend && it.needs_version);
     let is_right = |it: &Chained| it.hops.last() == Some(&true) && !it.is_stale;
     mean(tests.map(|it| f64::from(u8::from(is_right(it)))))
 }
@@ -44,14 +44,14 @@ pub fn version_accuracy(all: &[Chained<'_>]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn chained(relation: Relation, depth: u16, span: u32, hops: &[bool]) -> Chained<'_> {
+    fn chained(relation: FactRelation, depth: u16, span: u32, hops: &[bool]) -> Chained<'_> {
         Chained { relation, depth, span, hops, needs_version: depth > 1, is_stale: false }
     }
 
     #[test]
     fn a_question_is_answered_by_share_or_as_a_whole() {
-        let all =
-            [&[true, true][..], &[true, false, false, true]].map(|it| chained(Relation::Compare, 1, 2, it));
+        let all = [&[true, true][..], &[true, false, false, true]]
+            .map(|it| chained(FactRelation::Compare, 1, 2, it));
 
         assert_eq!(all.map(|it| it.share()), [1.0, 0.5]);
         assert_eq!(all.map(|it| it.is_whole()), [true, false]);
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn a_version_is_right_where_the_current_value_is_stated_and_no_old_one() {
-        let stale = Chained { is_stale: true, ..chained(Relation::Trend, 2, 1, &[true, true]) };
-        let all = [chained(Relation::Trend, 2, 1, &[false, true]), stale];
+        let stale = Chained { is_stale: true, ..chained(FactRelation::Trend, 2, 1, &[true, true]) };
+        let all = [chained(FactRelation::Trend, 2, 1, &[false, true]), stale];
 
         assert_eq!(version_accuracy(&all), Some(0.5));
-        assert_eq!(version_accuracy(&[chained(Relation::Compare, 1, 1, &[true])]), None);
+        assert_eq!(version_accuracy(&[chained(FactRelation::Compare, 1, 1, &[true])]), None);
     }
 }

@@ -9,7 +9,6 @@ pub enum Binding {
     Correct,
     /// By the other.
     Confused,
-    /// By both.
     Both,
     /// By neither.
     Miss,

@@ -1,13 +1,13 @@
 //! How a question is answered: from what is recalled,
 //! by a model that does not use all of it; with the same draws for every oracle, unless the load asks for others.
 
-use super::recall::View;
-use super::{Answer, Oracle, Run, asking};
-use crate::input::policy::memory::{SessionStore, Totals};
+use super::recall::RecallView;
+use super::{AgingRun, Answer, Oracle, asking};
+use crate::input::policy::memory::{SessionStore, TotalsSurvive};
 use crate::worlds::aging::stream::Ask;
-use crate::worlds::graph::{FactIx, RecordIx, Relation};
+use crate::worlds::graph::{FactIx, FactRelation, RecordIx};
 
-impl Run<'_> {
+impl AgingRun<'_> {
     /// Answers a question as the agent is, and with each oracle, or nothing if what it asks for is not true
     /// any more.
     pub(super) fn answers(&self, ask: &Ask, asked: (usize, u32)) -> Option<[Answer; 3]> {
@@ -40,7 +40,7 @@ impl Run<'_> {
             let hops: Vec<bool> = edge.facts.iter().map(states).collect();
             let is_stale = match (edge.relation, hops.as_slice()) {
                 // The old value is stated where nothing newer is.
-                (Relation::Trend, [old, current]) => *old && !*current,
+                (FactRelation::Trend, [old, current]) => *old && !*current,
                 _ => false,
             };
             Answer { is_right: hops.iter().all(|it| *it), hops, is_stale, ..Answer::default() }
@@ -109,11 +109,11 @@ impl Run<'_> {
     /// Returns whether balances are carried, rather than added up when they are asked.
     fn folds(&self) -> bool {
         let rules = &self.store.rules;
-        rules.store.compaction().is_some() && rules.write.totals == Totals::Fold
+        rules.store.compaction().is_some() && rules.write.totals == TotalsSurvive::Fold
     }
 
     /// Returns whether a fact is in view.
-    fn is_in_view(&self, fact: FactIx, view: &View, oracle: Oracle) -> bool {
+    fn is_in_view(&self, fact: FactIx, view: &RecallView, oracle: Oracle) -> bool {
         let it = &self.player.stream.graph.facts[fact as usize];
         match oracle {
             Oracle::Context => true,
@@ -126,7 +126,7 @@ impl Run<'_> {
     fn is_stated(
         &self,
         fact: FactIx,
-        view: &View,
+        view: &RecallView,
         oracle: Oracle,
         n_beside: usize,
         asked: (usize, u32),

@@ -1,7 +1,7 @@
 //! Which records a question brings back.
 
-use super::{Run, asking};
-use crate::input::policy::memory::Part;
+use super::{AgingRun, asking};
+use crate::input::policy::memory::MemoryPart;
 use crate::input::policy::memory::{SessionRead, SessionStore};
 use crate::quantity::{ix, saturated};
 use crate::rng::Seed;
@@ -9,7 +9,7 @@ use crate::worlds::graph::RecordIx;
 use crate::worlds::similar::{best, normal};
 
 /// What a question brings back.
-pub(super) enum View {
+pub(super) enum RecallView {
     /// All that is held.
     All,
     /// These records alone.
@@ -18,7 +18,7 @@ pub(super) enum View {
     Files(Vec<u16>),
 }
 
-impl View {
+impl RecallView {
     /// Returns whether a record of a domain is in view.
     pub(super) fn has(&self, record: RecordIx, file: u16) -> bool {
         match self {
@@ -29,20 +29,20 @@ impl View {
     }
 }
 
-impl Run<'_> {
+impl AgingRun<'_> {
     /// Returns what a question brings back that needs some records; `twins` are those that are as much like it as the target.
-    pub(super) fn view(&self, needed: &[RecordIx], twins: &[RecordIx], asked: (usize, u32)) -> View {
+    pub(super) fn view(&self, needed: &[RecordIx], twins: &[RecordIx], asked: (usize, u32)) -> RecallView {
         let rules = &self.store.rules;
-        if rules.is_oracle(Part::Read) {
-            return View::All;
+        if rules.is_oracle(MemoryPart::Read) {
+            return RecallView::All;
         }
         let is_files = rules.store == SessionStore::Files;
         let n = match rules.read {
-            SessionRead::All => return View::All,
-            SessionRead::Last(n) if is_files => return View::Files(self.last_files(n)),
+            SessionRead::All => return RecallView::All,
+            SessionRead::Last(n) if is_files => return RecallView::Files(self.last_files(n)),
             SessionRead::Last(n) => {
                 let n = saturated::<usize>(n).min(self.store.records.len());
-                return View::Records(self.store.records[self.store.records.len() - n..].to_vec());
+                return RecallView::Records(self.store.records[self.store.records.len() - n..].to_vec());
             }
             SessionRead::Top { n, .. } => saturated(n),
         };
@@ -57,7 +57,7 @@ impl Run<'_> {
                 |it: &RecordIx| self.store.file_of(self.player.stream.graph.records[*it as usize].domain);
             let wanted: Vec<u16> = needed.iter().map(file).collect();
             let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
-            return View::Files(best(files.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
+            return RecallView::Files(best(files.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
         }
         let crowds = matches!(rules.read, SessionRead::Top { crowding: true, .. });
         let confusable = self.player.numbers.assumed.confusable_margin;
@@ -68,7 +68,7 @@ impl Run<'_> {
             _ => 0.0,
         };
         let scored = self.store.records.iter().map(|it| (noise(u64::from(*it)) + margin(*it), *it));
-        View::Records(best(scored.collect(), n))
+        RecallView::Records(best(scored.collect(), n))
     }
 
     /// Returns the files that were written last.

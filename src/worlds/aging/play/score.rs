@@ -1,13 +1,13 @@
 //! The score of a session, by the scenario's own metric.
 
 use super::answer::share;
-use super::{Asked, Run, SessionLog, Tracked};
+use super::{AgingRun, AnsweredQuestion, SessionLog, Tracked};
 use crate::worlds::aging::stream::Scoring;
 
 /// Of the last session's keywords, the share that makes the best score.
 const ENOUGH: f64 = 0.3;
 
-impl Run<'_> {
+impl AgingRun<'_> {
     /// Returns the score of what was asked in a session and of what it began with; `first` is its first question.
     pub(super) fn score_before(&self, session: u32, first: usize) -> Option<f64> {
         match self.player.stream.scoring {
@@ -34,7 +34,7 @@ impl Run<'_> {
     }
 
     /// Returns the questions of a session that count in its score.
-    fn scored(&self, first: usize) -> impl Iterator<Item = &Asked> + Clone {
+    fn scored(&self, first: usize) -> impl Iterator<Item = &AnsweredQuestion> + Clone {
         let probes = &self.player.stream.probes;
         self.log.asked[first..].iter().filter(|it| probes[it.probe].is_scored)
     }
@@ -80,8 +80,8 @@ impl Run<'_> {
     fn dependencies(&self, session: u32, first: usize) -> Option<f64> {
         let draws = &self.player.draws.cite;
         let cites = self.player.numbers.fitted.cited_share;
-        let is_drawn = |it: &Asked| draws.unit_of(it.probe as u64, session.into()) < cites;
-        let is_cited = |it: &&Asked| it.answers[0].is_right && is_drawn(it);
+        let is_drawn = |it: &AnsweredQuestion| draws.unit_of(it.probe as u64, session.into()) < cites;
+        let is_cited = |it: &&AnsweredQuestion| it.answers[0].is_right && is_drawn(it);
         let n_all = self.scored(first).count() as f64;
         let n_cited = self.scored(first).filter(is_cited).count() as f64;
         if n_all == 0.0 { self.before_first() } else { Some((n_cited / (ENOUGH * n_all).max(1.0)).min(1.0)) }

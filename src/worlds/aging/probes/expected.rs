@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::likelihood::Point;
-use crate::input::policy::memory::{Part, SessionMemory};
+use super::likelihood::UsePoint;
+use crate::input::policy::memory::{MemoryPart, SessionMemory};
 use crate::input::scenario::AgingLoad;
 use crate::rng::Seed;
 use crate::take::in_order;
-use crate::worlds::aging::assumed::{Model, Numbers};
+use crate::worlds::aging::assumed::{AgingNumbers, Model};
 use crate::worlds::aging::generate;
-use crate::worlds::aging::play::Player;
-use crate::worlds::aging::rules::Rules;
-use crate::worlds::aging::stream::{Ask, Stream};
+use crate::worlds::aging::play::AgingPlayer;
+use crate::worlds::aging::rules::MemoryRules;
+use crate::worlds::aging::stream::{AgingStream, Ask};
 
 /// The streams whose means stand for probabilities.
 const STREAMS: u64 = 100;
@@ -20,7 +20,7 @@ const STEPS: [usize; 2] = [20, 12];
 
 /// What is held and in view in one session of one lag.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cell {
+pub(super) struct LagCell {
     /// Held by the memory.
     pub(super) held: f64,
     /// Held, and in what a question brings back.
@@ -29,15 +29,15 @@ pub(super) struct Cell {
 
 /// Probabilities by values of the numbers, session and lag.
 #[derive(Debug)]
-pub(super) struct Expected {
+pub(super) struct ExpectedShares {
     n_sessions: usize,
     /// How many values each axis has.
     n: [usize; 2],
     /// By value of write, then of read, then by session and lag.
-    cells: Vec<Vec<Cell>>,
+    cells: Vec<Vec<LagCell>>,
 }
 
-impl Expected {
+impl ExpectedShares {
     /// Plays a memory with all values of the numbers that it has.
     pub(super) fn new(
         spec: &SessionMemory,
@@ -47,10 +47,10 @@ impl Expected {
         has: [bool; 2],
     ) -> Self {
         // What the model uses is a factor of its own, and known.
-        let oracle = spec.oracle.iter().copied().chain([Part::Use]).collect();
+        let oracle = spec.oracle.iter().copied().chain([MemoryPart::Use]).collect();
         let spec = SessionMemory { oracle, ..spec.clone() };
         let mut declared =
-            model.answering(&load.numbers).map_or_else(|_| Numbers::declared().clone(), |it| it.1);
+            model.answering(&load.numbers).map_or_else(|_| AgingNumbers::declared().clone(), |it| it.1);
         // What is written is fitted as it is under the agent's own prompt, however well it follows instructions.
         declared.assumed.reference_utilisation = model.utilisation;
         let n = [0, 1].map(|axis| if has[axis] { STEPS[axis] + 1 } else { 1 });
@@ -60,10 +60,10 @@ impl Expected {
         let n_sessions: usize = streams.first().map_or(0, |it| it.sessions.len());
         let cells = in_order(n[0] * n[1], |at| {
             let place = [at / n[1], at % n[1]];
-            let mut point = Point([1.0, declared.fitted.extract, declared.fitted.similarity_margin]);
+            let mut point = UsePoint([1.0, declared.fitted.extract, declared.fitted.similarity_margin]);
             for axis in [0, 1] {
                 if has[axis] {
-                    let [low, high] = Point::RANGES[axis + 1];
+                    let [low, high] = UsePoint::RANGES[axis + 1];
                     point.0[axis + 1] = low + (high - low) * place[axis] as f64 / STEPS[axis] as f64;
                 }
             }
@@ -74,15 +74,15 @@ impl Expected {
     }
 
     /// Returns the probabilities of a session and a lag at a point; what is said in the session itself is in view.
-    pub(super) fn at(&self, session: u32, lag: u32, point: &Point) -> Cell {
+    pub(super) fn at(&self, session: u32, lag: u32, point: &UsePoint) -> LagCell {
         if lag == 0 {
-            return Cell { held: 1.0, seen: 1.0 };
+            return LagCell { held: 1.0, seen: 1.0 };
         }
         let last = self.n_sessions.saturating_sub(1);
         let session = (session as usize).min(last);
         let place = session * self.n_sessions + (lag as usize).min(session);
         let [write, read] = [0, 1].map(|axis| {
-            let [low, high] = Point::RANGES[axis + 1];
+            let [low, high] = UsePoint::RANGES[axis + 1];
             let n = self.n[axis].saturating_sub(1);
             let at = (point.0[axis + 1] - low) / (high - low) * n as f64;
             let below = (at.floor() as usize).min(n.saturating_sub(1));
@@ -94,23 +94,23 @@ impl Expected {
     }
 }
 
-fn mixed(one: Cell, other: Cell, part: f64) -> Cell {
+fn mixed(one: LagCell, other: LagCell, part: f64) -> LagCell {
     let between = |one: f64, other: f64| one + (other - one) * part;
-    Cell { held: between(one.held, other.held), seen: between(one.seen, other.seen) }
+    LagCell { held: between(one.held, other.held), seen: between(one.seen, other.seen) }
 }
 
 /// Plays a memory over streams, and counts what is held and in view by session and lag.
 fn played(
     spec: &SessionMemory,
-    streams: &[Stream],
-    numbers: &Numbers,
+    streams: &[AgingStream],
+    numbers: &AgingNumbers,
     model: &Arc<Model>,
     n_sessions: usize,
-) -> Vec<Cell> {
+) -> Vec<LagCell> {
     let mut counts = vec![[0.0; 3]; n_sessions * n_sessions];
     for stream in streams {
-        let player = Player::of(stream, numbers, &[], false);
-        let log = player.play(Rules::new(Some(spec), Arc::clone(model)));
+        let player = AgingPlayer::of(stream, numbers, &[], false);
+        let log = player.play(MemoryRules::new(Some(spec), Arc::clone(model)));
         for asked in &log.asked {
             let Ask::Any { facts, is_echoed: false } = &stream.probes[asked.probe].ask else { continue };
             let [fact] = facts.as_slice() else { continue };
@@ -128,7 +128,7 @@ fn played(
 }
 
 /// Returns shares by session and lag; a place that no question has takes those of all sessions with its lag.
-fn smoothed(counts: &[[f64; 3]], n_sessions: usize) -> Vec<Cell> {
+fn smoothed(counts: &[[f64; 3]], n_sessions: usize) -> Vec<LagCell> {
     let of_lag = |lag: usize| {
         let mut sum = [0.0; 3];
         for session in 0..n_sessions {
@@ -137,7 +137,7 @@ fn smoothed(counts: &[[f64; 3]], n_sessions: usize) -> Vec<Cell> {
         sum
     };
     let lags: Vec<[f64; 3]> = (0..n_sessions).map(of_lag).collect();
-    let share = |[n, held, seen]: [f64; 3]| Cell { held: held / n.max(1.0), seen: seen / n.max(1.0) };
+    let share = |[n, held, seen]: [f64; 3]| LagCell { held: held / n.max(1.0), seen: seen / n.max(1.0) };
     let at = |place: usize| {
         let own = counts[place];
         let mut lag = place % n_sessions.max(1);

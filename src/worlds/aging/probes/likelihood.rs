@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::expected::Expected;
-use super::table::Probe;
+use super::expected::ExpectedShares;
+use super::table::ProbeQuestion;
 use crate::measure::student;
 
 /// Values of use, write and read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point(pub(super) [f64; 3]);
+pub(super) struct UsePoint(pub(super) [f64; 3]);
 
-impl Point {
+impl UsePoint {
     /// What each can be.
     pub(super) const RANGES: [[f64; 2]; 3] = [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]];
 }
@@ -31,7 +31,7 @@ const NORMAL: f64 = 1.96;
 const STEP: f64 = 0.05;
 
 /// Answers that share a fact, session and lag, counted.
-struct Line {
+struct AnswerCount {
     session: u32,
     lag: u32,
     held: Option<bool>,
@@ -41,17 +41,16 @@ struct Line {
 
 /// Answers, counted.
 pub(super) struct Likelihood<'a> {
-    expected: &'a Expected,
+    expected: &'a ExpectedShares,
     /// All of them.
-    lines: Vec<Line>,
-    /// By fact.
-    facts: Vec<Vec<Line>>,
+    lines: Vec<AnswerCount>,
+    facts: Vec<Vec<AnswerCount>>,
 }
 
 impl<'a> Likelihood<'a> {
     /// Counts answers.
-    pub(super) fn new(expected: &'a Expected, probes: &[Probe]) -> Self {
-        let mut of_facts: BTreeMap<&str, Vec<&Probe>> = BTreeMap::new();
+    pub(super) fn new(expected: &'a ExpectedShares, probes: &[ProbeQuestion]) -> Self {
+        let mut of_facts: BTreeMap<&str, Vec<&ProbeQuestion>> = BTreeMap::new();
         for probe in probes {
             of_facts.entry(&probe.fact).or_default().push(probe);
         }
@@ -60,8 +59,8 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Returns the logarithm of the likelihood of some answers.
-    fn log(&self, lines: &[Line], point: &Point) -> f64 {
-        let of = |line: &Line| {
+    fn log(&self, lines: &[AnswerCount], point: &UsePoint) -> f64 {
+        let of = |line: &AnswerCount| {
             let cell = self.expected.at(line.session, line.lag, point);
             let uses = point.0[0];
             let p = match line.held {
@@ -79,7 +78,7 @@ impl<'a> Likelihood<'a> {
         lines.iter().map(of).sum()
     }
 
-    fn all(&self, point: &Point) -> f64 {
+    fn all(&self, point: &UsePoint) -> f64 {
         self.log(&self.lines, point)
     }
 
@@ -89,18 +88,18 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Returns the most likely values.
-    pub(super) fn best(&self, has: [bool; 2]) -> Point {
-        self.climbed(&Self::axes(has), &Point([0.9, 0.7, 1.0]))
+    pub(super) fn best(&self, has: [bool; 2]) -> UsePoint {
+        self.climbed(&Self::axes(has), &UsePoint([0.9, 0.7, 1.0]))
     }
 
     /// Searches some axes: the best of coarse values together, then ever smaller steps along each.
-    fn climbed(&self, axes: &[usize], from: &Point) -> Point {
+    fn climbed(&self, axes: &[usize], from: &UsePoint) -> UsePoint {
         let mut best = (self.all(from), *from);
         let n = (0..axes.len()).fold(1, |n, _| n * (COARSE + 1));
         for at in 0..n {
             let (mut point, mut rest) = (*from, at);
             for axis in axes {
-                let [low, high] = Point::RANGES[*axis];
+                let [low, high] = UsePoint::RANGES[*axis];
                 point.0[*axis] = low + (high - low) * (rest % (COARSE + 1)) as f64 / COARSE as f64;
                 rest /= COARSE + 1;
             }
@@ -110,13 +109,13 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Goes on from a point with ever smaller steps along each axis.
-    fn refined(&self, axes: &[usize], from: Point) -> Point {
+    fn refined(&self, axes: &[usize], from: UsePoint) -> UsePoint {
         let mut best = (self.all(&from), from);
         let mut step = 1.0 / COARSE as f64;
         for _ in 0..ROUNDS {
             for _ in 0..2 {
                 for axis in axes {
-                    let [low, high] = Point::RANGES[*axis];
+                    let [low, high] = UsePoint::RANGES[*axis];
                     for side in [-1.0, 1.0] {
                         let mut point = best.1;
                         point.0[*axis] = (point.0[*axis] + side * step * (high - low)).clamp(low, high);
@@ -131,7 +130,7 @@ impl<'a> Likelihood<'a> {
 
     /// Returns by how much answers about one fact are alike where an axis is concerned: the spread of the slopes of facts against
     /// the curvature of all, and more for few facts.
-    pub(super) fn alike(&self, best: &Point, axis: usize) -> f64 {
+    pub(super) fn alike(&self, best: &UsePoint, axis: usize) -> f64 {
         let n_facts = self.facts.len() as u64;
         let few = (student(n_facts.saturating_sub(1).max(1)) / NORMAL).powi(2);
         self.alike_along(best, axis).unwrap_or(1.0).max(1.0) * few
@@ -139,8 +138,8 @@ impl<'a> Likelihood<'a> {
 
     /// Compares the squares of the slopes of facts with those of answers. Slopes reach over a step, because between values that were
     /// played the likelihood is made of straight pieces.
-    fn alike_along(&self, best: &Point, axis: usize) -> Option<f64> {
-        let [low, high] = Point::RANGES[axis];
+    fn alike_along(&self, best: &UsePoint, axis: usize) -> Option<f64> {
+        let [low, high] = UsePoint::RANGES[axis];
         let step = STEP * (high - low);
         let moved = |by: f64| {
             let mut point = *best;
@@ -149,8 +148,8 @@ impl<'a> Likelihood<'a> {
             point
         };
         let [below, above] = [-1.0, 1.0].map(moved);
-        let slope = |lines: &[Line]| self.log(lines, &above) - self.log(lines, &below);
-        let of_answers = |it: &Line| slope(std::slice::from_ref(it)).powi(2) / it.n;
+        let slope = |lines: &[AnswerCount]| self.log(lines, &above) - self.log(lines, &below);
+        let of_answers = |it: &AnswerCount| slope(std::slice::from_ref(it)).powi(2) / it.n;
         let answers: f64 = self.facts.iter().flatten().map(of_answers).sum();
         let slopes: Vec<f64> = self.facts.iter().map(|it| slope(it)).collect();
         let n = slopes.len() as f64;
@@ -159,10 +158,10 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Returns the values of an axis under which answers are hardly less likely, whatever the others are.
-    pub(super) fn interval(&self, best: Point, axis: usize, has: [bool; 2], alike: f64) -> [f64; 2] {
+    pub(super) fn interval(&self, best: UsePoint, axis: usize, has: [bool; 2], alike: f64) -> [f64; 2] {
         let others: Vec<usize> = Self::axes(has).into_iter().filter(|it| *it != axis).collect();
         let most = self.all(&best);
-        let [low, high] = Point::RANGES[axis];
+        let [low, high] = UsePoint::RANGES[axis];
         let step = (high - low) / GRID as f64;
         let reached = |side: f64| {
             let (mut from, mut end) = (best, best.0[axis]);
@@ -187,16 +186,16 @@ fn log(p: f64) -> f64 {
     p.clamp(LEAST, 1.0 - LEAST).ln()
 }
 
-fn better(one: (f64, Point), other: (f64, Point)) -> (f64, Point) {
+fn better(one: (f64, UsePoint), other: (f64, UsePoint)) -> (f64, UsePoint) {
     if other.0 > one.0 { other } else { one }
 }
 
 /// Counts answers that are alike.
-fn counted<'p>(probes: impl Iterator<Item = &'p Probe>) -> Vec<Line> {
+fn counted<'p>(probes: impl Iterator<Item = &'p ProbeQuestion>) -> Vec<AnswerCount> {
     let mut counts: BTreeMap<(u32, u32, Option<bool>, bool), f64> = BTreeMap::new();
     for it in probes {
         *counts.entry((it.session, it.lag, it.held, it.is_right)).or_default() += 1.0;
     }
-    let line = |((session, lag, held, is_right), n)| Line { session, lag, held, is_right, n };
+    let line = |((session, lag, held, is_right), n)| AnswerCount { session, lag, held, is_right, n };
     counts.into_iter().map(line).collect()
 }

@@ -4,7 +4,7 @@ use crate::diag::{Code, Diagnostic, nearest};
 
 /// A question that an agent was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct ProbeQuestion {
     /// The session that asked it, from 0.
     pub session: u32,
     /// What it was about; answers about one fact are not independent.
@@ -23,7 +23,7 @@ const COLUMNS: [&str; 5] = ["session", "fact", "lag", "right", "held"];
 const SESSIONS_MAX: u32 = 2_000;
 
 /// A table while it is read.
-struct Reader<'t> {
+struct TableReader<'t> {
     /// By column: its place in a line.
     places: [Option<usize>; COLUMNS.len()],
     separator: char,
@@ -35,12 +35,12 @@ struct Reader<'t> {
 ///
 /// # Errors
 /// Every problem of the table, each with its line and column.
-pub fn read(file: &str, text: &str) -> Result<Vec<Probe>, Vec<Diagnostic>> {
+pub fn read(file: &str, text: &str) -> Result<Vec<ProbeQuestion>, Vec<Diagnostic>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
     let (at, head) = lines.next().unwrap_or((0, ""));
     let separator = if head.contains('\t') { '\t' } else { ',' };
-    let mut reader = Reader { places: [None; COLUMNS.len()], separator, file, problems: Vec::new() };
+    let mut reader = TableReader { places: [None; COLUMNS.len()], separator, file, problems: Vec::new() };
     reader.head(at, head);
     if !reader.problems.is_empty() {
         return Err(reader.problems);
@@ -60,7 +60,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Probe>, Vec<Diagnostic>> {
     if reader.problems.is_empty() { Ok(probes) } else { Err(reader.problems) }
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     /// Reads the names of the columns.
     fn head(&mut self, at: usize, line: &str) {
         for (nth, cell) in line.split(self.separator).enumerate() {
@@ -91,7 +91,7 @@ impl Reader<'_> {
     }
 
     /// Reads a line, or reports every problem of it.
-    fn probe(&mut self, at: usize, line: &str) -> Option<Probe> {
+    fn probe(&mut self, at: usize, line: &str) -> Option<ProbeQuestion> {
         let cells: Vec<&str> = line.split(self.separator).map(clean).collect();
         let n_known = self.problems.len();
         let session = self.count((at, 0), &cells);
@@ -115,7 +115,7 @@ impl Reader<'_> {
         if self.problems.len() > n_known {
             return None;
         }
-        Some(Probe { session: session?, fact: fact?, lag: lag?, is_right: is_right?, held })
+        Some(ProbeQuestion { session: session?, fact: fact?, lag: lag?, is_right: is_right?, held })
     }
 
     fn cell<'c>(&mut self, (at, column): (usize, usize), cells: &[&'c str]) -> Option<&'c str> {
@@ -180,7 +180,10 @@ mod tests {
     fn a_table_is_read_in_any_order_of_its_columns() {
         let found = read("p.csv", "fact,right,lag,session\nbudget,yes,2,5\n\"city\",0,0,5\n").unwrap();
 
-        assert_eq!(found[0], Probe { session: 5, fact: "budget".into(), lag: 2, is_right: true, held: None });
+        assert_eq!(
+            found[0],
+            ProbeQuestion { session: 5, fact: "budget".into(), lag: 2, is_right: true, held: None }
+        );
         assert_eq!((found[1].fact.as_str(), found[1].is_right), ("city", false));
         let held =
             read("p.tsv", "session\tfact\tlag\tright\theld\n3\ta\t1\tno\tyes\n3\tb\t1\tno\t\n").unwrap();

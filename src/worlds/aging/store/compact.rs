@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::Store;
-use crate::input::policy::memory::Compaction;
-use crate::worlds::aging::rules::Pass;
+use super::AgingStore;
+use crate::input::policy::memory::SummaryLoss;
+use crate::worlds::aging::rules::SummaryPass;
 use crate::worlds::graph::{FactIx, RecordIx};
 use crate::worlds::similar::normal;
 
-impl Store<'_> {
+impl AgingStore<'_> {
     /// Makes the summary again from itself and a session, or, without one, from itself alone.
-    pub(super) fn summarise(&mut self, spec: &Compaction, at: u32, session: Option<u32>) {
+    pub(super) fn summarise(&mut self, spec: &SummaryLoss, at: u32, session: Option<u32>) {
         let pass = self.rules.pass(spec, at, self.words, self.numbers);
         self.passes += 1;
         let mut before = self.drop_exact();
@@ -32,7 +32,7 @@ impl Store<'_> {
 
     /// Makes the summary again from all the history that is still there, and from itself where a part is
     /// gone.
-    pub(super) fn summarise_history(&mut self, spec: &Compaction, session: u32) {
+    pub(super) fn summarise_history(&mut self, spec: &SummaryLoss, session: u32) {
         let pass = self.rules.pass(spec, session, self.words, self.numbers);
         self.passes += 1;
         let summary = self.drop_exact();
@@ -50,7 +50,7 @@ impl Store<'_> {
     }
 
     /// Adds a summary of a session to those before.
-    pub(super) fn episode(&mut self, spec: &Compaction, session: u32) {
+    pub(super) fn episode(&mut self, spec: &SummaryLoss, session: u32) {
         let pass = self.rules.pass(spec, session, self.words, self.numbers);
         self.passes += 1;
         let before = self.drop_exact();
@@ -72,14 +72,14 @@ impl Store<'_> {
     }
 
     /// Returns the records of a session of which the subject is taken up.
-    fn heads_of(&self, session: u32, pass: &Pass) -> impl Iterator<Item = RecordIx> + use<'_> {
+    fn heads_of(&self, session: u32, pass: &SummaryPass) -> impl Iterator<Item = RecordIx> + use<'_> {
         let heads = pass.heads;
         self.records_of(session)
             .filter(move |it| heads >= 1.0 || self.draws.head.unit_of((*it).into(), 0) < heads)
     }
 
     /// Takes up what a session says.
-    fn take_up(&mut self, session: u32, pass: &Pass) {
+    fn take_up(&mut self, session: u32, pass: &SummaryPass) {
         for fact in self.facts_of(session) {
             if self.is_extracted(fact, pass.extract) {
                 self.supersede(fact);
@@ -90,13 +90,13 @@ impl Store<'_> {
     }
 
     /// Returns whether an exact statement survives a pass, beside what the capacity takes.
-    fn survives(&self, fact: FactIx, pass: &Pass) -> bool {
+    fn survives(&self, fact: FactIx, pass: &SummaryPass) -> bool {
         let draw = || self.draws.survive.unit_of(fact.into(), self.passes.into());
         pass.survival >= 1.0 || draw() < pass.survival
     }
 
     /// Leaves as many exact statements as there is room for: a summary that fits loses nothing.
-    fn choose(&mut self, session: u32, pass: &Pass) {
+    fn choose(&mut self, session: u32, pass: &SummaryPass) {
         if self.exact.len() <= pass.exact {
             return;
         }
@@ -113,7 +113,7 @@ impl Store<'_> {
     }
 
     /// Returns how strongly a statement asks to stay: chance, its own importance, and whether it is new.
-    fn score(&self, fact: FactIx, session: u32, pass: &Pass) -> f64 {
+    fn score(&self, fact: FactIx, session: u32, pass: &SummaryPass) -> f64 {
         let noise = normal(self.draws.noise.bits_of(fact.into(), self.passes.into()));
         let is_new = self.stream.graph.facts[fact as usize].session == session;
         let recency = if is_new { pass.recency } else { 0.0 };
@@ -125,7 +125,7 @@ impl Store<'_> {
     }
 
     /// Keeps the gists of records that have no exact statement, as far as there is room.
-    fn keep_gists(&mut self, mut heads: Vec<RecordIx>, pass: &Pass) {
+    fn keep_gists(&mut self, mut heads: Vec<RecordIx>, pass: &SummaryPass) {
         heads.sort_unstable();
         heads.dedup();
         heads.iter().for_each(|it| self.has_gist[*it as usize] = false);

@@ -1,13 +1,13 @@
 //! Events of a memory besides its sessions; each kind of memory handles them in its own way.
 
-use super::Store;
+use super::AgingStore;
 use crate::input::policy::memory::SessionStore;
 use crate::input::scenario::Happening;
 use crate::quantity::saturated;
 use crate::worlds::aging::assumed::Model;
 use crate::worlds::graph::{FactIx, RecordIx};
 
-impl Store<'_> {
+impl AgingStore<'_> {
     /// Lets something happen before a session.
     pub(in crate::worlds::aging) fn happen(&mut self, what: &Happening, session: u32) {
         match what {

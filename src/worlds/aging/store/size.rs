@@ -2,10 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Store;
+use super::AgingStore;
 use crate::input::policy::memory::SessionStore;
 
-impl Store<'_> {
+impl AgingStore<'_> {
     /// Returns the tokens of the whole memory.
     pub(in crate::worlds::aging) fn tokens(&self) -> u64 {
         let words = self.numbers.assumed.words_per_statement * self.n_statements();

@@ -1,13 +1,13 @@
 //! What one stream says of a memory: its curve, its answers, and what an event did to it.
 
-use super::{Name, Observed, Played, Scores};
+use super::{AgingObserved, NumberName, Scores, StreamResult};
 use crate::worlds::aging::metric::chain::{self, Chained};
-use crate::worlds::aging::metric::curve::Curve;
+use crate::worlds::aging::metric::curve::ScoreCurve;
 use crate::worlds::aging::metric::interference::{self, Binding};
 use crate::worlds::aging::metric::{mean, shock, totals};
-use crate::worlds::aging::play::{Asked, Log, Oracle};
-use crate::worlds::aging::stream::{Ask, Scoring, Stream};
-use crate::worlds::graph::{Relation, Says};
+use crate::worlds::aging::play::{AgingLog, AnsweredQuestion, Oracle};
+use crate::worlds::aging::stream::{AgingStream, Ask, Scoring};
+use crate::worlds::graph::{FactRelation, Says};
 
 /// The numbers that are alone, in the order of reports.
 pub const NAMES: [&str; 34] = [
@@ -54,9 +54,9 @@ pub const LAGS: [(&str, u32, u32); 6] =
 /// Spans of questions over several facts: short and long ones.
 const SPANS: [(&str, u32, u32); 3] = [("le_2", 0, 2), ("3_5", 3, 5), ("ge_6", 6, u32::MAX)];
 
-impl Observed {
+impl AgingObserved {
     /// Observes a memory's results over one stream.
-    pub fn new(played: Played<'_>) -> Self {
+    pub fn new(played: StreamResult<'_>) -> Self {
         let mut observed = Self::default();
         observed.curve(played.log);
         observed.totals(played);
@@ -71,28 +71,31 @@ impl Observed {
 
     /// Notes the scores that other benchmarks would take and that say little here: violated constraints (CVR), which only a
     /// profile has, and whether anything was looked up at all (LA).
-    fn saturated(&mut self, played: Played<'_>) {
-        let Played { stream, log, numbers, .. } = played;
+    fn saturated(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, numbers, .. } = played;
         let share = numbers.assumed.violation_share;
-        let scored: Vec<&Asked> = log.asked.iter().filter(|it| stream.probes[it.probe].is_scored).collect();
+        let scored: Vec<&AnsweredQuestion> =
+            log.asked.iter().filter(|it| stream.probes[it.probe].is_scored).collect();
         if stream.profile_records > 0 {
             let draws = stream.seed.stream("aging violation", 0);
-            let violates = |it: &&Asked| draws.nth(it.session.into(), it.probe as u64).unit() < share;
-            let rate = |it: &[&Asked]| mean(it.iter().map(|it| f64::from(u8::from(violates(it)))));
+            let violates =
+                |it: &&AnsweredQuestion| draws.nth(it.session.into(), it.probe as u64).unit() < share;
+            let rate = |it: &[&AnsweredQuestion]| mean(it.iter().map(|it| f64::from(u8::from(violates(it)))));
             self.note_some("violation_rate", rate(&scored));
             let by_session = scored.chunk_by(|one, other| one.session == other.session);
             self.violations = by_session.map(rate).collect();
         }
         if stream.scoring == Scoring::Dependencies {
-            let of_session = |it: &[&Asked]| f64::from(u8::from(it.iter().any(|it| it.answers[0].is_right)));
+            let of_session =
+                |it: &[&AnsweredQuestion]| f64::from(u8::from(it.iter().any(|it| it.answers[0].is_right)));
             let sessions = scored.chunk_by(|one, other| one.session == other.session);
             self.note_some("lookup_accuracy", mean(sessions.map(of_session)));
         }
     }
 
-    fn curve(&mut self, log: &Log) {
+    fn curve(&mut self, log: &AgingLog) {
         let scores: Vec<Option<f64>> = log.sessions.iter().map(|it| it.score).collect();
-        let curve = Curve::of(&scores);
+        let curve = ScoreCurve::of(&scores);
         self.curve = Scores::of(log);
         self.note_some("m0", curve.first());
         self.note_some("final", curve.last());
@@ -114,7 +117,7 @@ impl Observed {
         self.note_some("controlled_at", controlled.map(|it| it as f64));
     }
 
-    fn totals(&mut self, played: Played<'_>) {
+    fn totals(&mut self, played: StreamResult<'_>) {
         for (oracle, name) in
             ["accumulator_error", "accumulator_error_p2", "accumulator_error_p3"].into_iter().enumerate()
         {
@@ -130,31 +133,31 @@ impl Observed {
         }
     }
 
-    fn chains(&mut self, played: Played<'_>) {
+    fn chains(&mut self, played: StreamResult<'_>) {
         let all = chained(played);
         for it in &all {
             self.note("chain_recall", it.share());
             let is_whole = f64::from(u8::from(it.is_whole()));
             self.note("chain_recall_all_hops", is_whole);
-            self.note(Name::Nth("span", it.span), it.share());
-            self.note(Name::Nth("span_all_hops", it.span), is_whole);
-            self.note(Name::Nth("depth", it.depth.into()), it.share());
+            self.note(NumberName::Nth("span", it.span), it.share());
+            self.note(NumberName::Nth("span_all_hops", it.span), is_whole);
+            self.note(NumberName::Nth("depth", it.depth.into()), it.share());
             for (name, ..) in SPANS.iter().filter(|(_, from, to)| (*from..=*to).contains(&it.span)) {
-                self.note(Name::Of("span_all_hops", name), is_whole);
-                self.note(Name::Of("span", name), it.share());
+                self.note(NumberName::Of("span_all_hops", name), is_whole);
+                self.note(NumberName::Of("span", name), it.share());
             }
             for (hop, is_stated) in (0..).zip(it.hops) {
-                self.note(Name::Nth("hop", hop), f64::from(u8::from(*is_stated)));
+                self.note(NumberName::Nth("hop", hop), f64::from(u8::from(*is_stated)));
             }
         }
         let n_long = all.iter().filter(|it| it.span >= 5).count();
-        self.note(Name::Of("probes", "chain"), all.len() as f64);
-        self.note(Name::Of("probes", "long_span"), n_long as f64);
+        self.note(NumberName::Of("probes", "chain"), all.len() as f64);
+        self.note(NumberName::Of("probes", "long_span"), n_long as f64);
         self.note_some("version_accuracy", chain::version_accuracy(&all));
     }
 
-    fn recall(&mut self, played: Played<'_>) {
-        let Played { stream, log, .. } = played;
+    fn recall(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, .. } = played;
         let (mut revised, mut asked_last) = (Vec::new(), Vec::new());
         for asked in &log.asked {
             let Ask::Any { facts, .. } = &stream.probes[asked.probe].ask else { continue };
@@ -165,7 +168,7 @@ impl Observed {
             let fact = &stream.graph.facts[fact as usize];
             let lag = asked.session.saturating_sub(fact.session);
             for (name, ..) in LAGS.iter().filter(|(_, from, to)| (*from..=*to).contains(&lag)) {
-                self.note(Name::Of("lag", name), is_right);
+                self.note(NumberName::Of("lag", name), is_right);
             }
             if fact.version > 1 {
                 revised.push(is_right);
@@ -179,10 +182,10 @@ impl Observed {
         self.note_some("ws_fid", mean(held));
     }
 
-    fn bindings(&mut self, played: Played<'_>) {
-        let Played { stream, log, .. } = played;
-        let of = |asked: &&Asked| matches!(stream.probes[asked.probe].ask, Ask::Binding { .. });
-        let asked: Vec<&Asked> = log.asked.iter().filter(of).collect();
+    fn bindings(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, .. } = played;
+        let of = |asked: &&AnsweredQuestion| matches!(stream.probes[asked.probe].ask, Ask::Binding { .. });
+        let asked: Vec<&AnsweredQuestion> = log.asked.iter().filter(of).collect();
         let bindings: Vec<Binding> = asked.iter().map(|it| binding(it)).collect();
         self.note_some("binding", interference::rate(&bindings, Binding::Correct));
         self.note_some("confusion_rate", interference::rate(&bindings, Binding::Confused));
@@ -197,17 +200,18 @@ impl Observed {
         self.note_some("interference_resistance", interference::resistance(&scores));
     }
 
-    fn ladder(&mut self, played: Played<'_>) {
+    fn ladder(&mut self, played: StreamResult<'_>) {
         for (session, (right, n)) in ladder(played.stream, played.log) {
             self.ladders.insert(session, (right, n));
         }
     }
 
-    fn shock(&mut self, played: Played<'_>) {
+    fn shock(&mut self, played: StreamResult<'_>) {
         let (Some(control), Some(event)) = (played.control, played.event) else { return };
-        let scores = |log: &Log| -> Vec<Option<f64>> { log.sessions.iter().map(|it| it.score).collect() };
+        let scores =
+            |log: &AgingLog| -> Vec<Option<f64>> { log.sessions.iter().map(|it| it.score).collect() };
         let (own, control_scores) = (scores(played.log), scores(control));
-        let end = |it: &[Option<f64>]| Curve::of(it).last();
+        let end = |it: &[Option<f64>]| ScoreCurve::of(it).last();
         self.note_some("shock", shock::against_control(end(&own), end(&control_scores)));
         let at = event as usize;
         self.note_some("shock_window", shock::window(&own, at));
@@ -228,9 +232,9 @@ impl Observed {
 }
 
 /// Returns the totals that were stated, with an oracle.
-fn stated(played: Played<'_>, oracle: usize) -> Vec<totals::Stated> {
+fn stated(played: StreamResult<'_>, oracle: usize) -> Vec<totals::Stated> {
     let stream = played.stream;
-    let of = |asked: &Asked| match stream.probes[asked.probe].ask {
+    let of = |asked: &AnsweredQuestion| match stream.probes[asked.probe].ask {
         Ask::Total { accumulator, at } => Some(totals::Stated {
             session: at.into(),
             gold: stream.graph.total(accumulator as usize, at) as f64,
@@ -242,9 +246,9 @@ fn stated(played: Played<'_>, oracle: usize) -> Vec<totals::Stated> {
 }
 
 /// Returns the questions over several facts.
-fn chained<'a>(played: Played<'a>) -> Vec<Chained<'a>> {
+fn chained<'a>(played: StreamResult<'a>) -> Vec<Chained<'a>> {
     let stream = played.stream;
-    let of = |asked: &'a Asked| {
+    let of = |asked: &'a AnsweredQuestion| {
         let Ask::Chain(edge) = stream.probes[asked.probe].ask else { return None };
         let edge = &stream.graph.edges[edge as usize];
         let sessions = edge.facts.iter().map(|it| stream.graph.facts[*it as usize].session);
@@ -254,7 +258,7 @@ fn chained<'a>(played: Played<'a>) -> Vec<Chained<'a>> {
             depth: edge.chain_depth,
             span,
             hops: &asked.answers[0].hops,
-            needs_version: edge.relation == Relation::Trend && edge.chain_depth > 1,
+            needs_version: edge.relation == FactRelation::Trend && edge.chain_depth > 1,
             is_stale: asked.answers[0].is_stale,
         })
     };
@@ -262,7 +266,7 @@ fn chained<'a>(played: Played<'a>) -> Vec<Chained<'a>> {
 }
 
 /// Returns how a question for one of two facts was answered.
-fn binding(asked: &Asked) -> Binding {
+fn binding(asked: &AnsweredQuestion) -> Binding {
     match (asked.answers[0].is_right, asked.answers[0].is_confused) {
         (true, true) => Binding::Both,
         (true, false) => Binding::Correct,
@@ -273,7 +277,7 @@ fn binding(asked: &Asked) -> Binding {
 
 /// Returns by session how many questions were answered with each oracle, and how many there were: those that
 /// the score counts, or, if it counts none, all that ask for single facts.
-fn ladder(stream: &Stream, log: &Log) -> Vec<(u32, ([f64; 3], u32))> {
+fn ladder(stream: &AgingStream, log: &AgingLog) -> Vec<(u32, ([f64; 3], u32))> {
     let has_scored = stream.probes.iter().any(|it| it.is_scored);
     let mut all: Vec<(u32, ([f64; 3], u32))> = Vec::new();
     for asked in &log.asked {

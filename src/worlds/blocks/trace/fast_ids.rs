@@ -14,7 +14,7 @@ const TABLE_MAX: usize = 1 << 24;
 
 /// Ids numbered from 0 in the order in which they first appear.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct IdNumbers {
     /// By id: the number plus one; 0 for ids that have not appeared.
     table: Vec<u32>,
     /// The numbers of ids beyond the table.
@@ -22,7 +22,7 @@ pub(super) struct Numbers {
     n_distinct: u32,
 }
 
-impl Numbers {
+impl IdNumbers {
     /// Returns an empty numbering, with a table as large as small ids of a text can need.
     pub(super) fn new(text: &str) -> Self {
         let n_ids_max = (text.len() / 2 + 1).min(TABLE_MAX);
@@ -75,7 +75,7 @@ pub(super) struct FastIds {
 /// The quoted key cannot stand inside a JSON string, whose quotes are escaped, so a search for it finds keys
 /// only.
 pub(super) fn fast_ids(text: &str) -> Option<FastIds> {
-    let mut numbers = Numbers::new(text);
+    let mut numbers = IdNumbers::new(text);
     let mut ids = FastIds {
         rest: String::with_capacity(text.len() / 8 + 64),
         arrays: Vec::new(),
@@ -104,7 +104,7 @@ pub(super) fn fast_ids(text: &str) -> Option<FastIds> {
 /// Reads whole numbers up to the closing bracket; returns where the text goes on.
 ///
 /// A number is as JSON writes it, without a leading zero; those of more than 19 digits are left to the parser.
-fn array(bytes: &[u8], start: usize, numbers: &mut Numbers, blocks: &mut Vec<u32>) -> Option<usize> {
+fn array(bytes: &[u8], start: usize, numbers: &mut IdNumbers, blocks: &mut Vec<u32>) -> Option<usize> {
     let mut at = skip_blanks(bytes, start);
     if bytes.get(at) == Some(&b']') {
         return Some(at + 1);

@@ -4,26 +4,26 @@
 
 use serde::Deserialize;
 
-use super::fast_ids::{FastIds, Numbers, fast_ids};
-use super::{BlockRequest, BlockTrace, Format, head, time, tokens, tokens_if_any};
+use super::fast_ids::{FastIds, IdNumbers, fast_ids};
+use super::{BlockRequest, BlockTrace, TraceFormat, head, time, tokens, tokens_if_any};
 use crate::diag::{Code, Diagnostic};
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
 
 /// The format.
-pub(super) const FORMAT: Format = Format { detect, read };
+pub(super) const FORMAT: TraceFormat = TraceFormat { detect, read };
 
 /// A session as written; `I` are the ids of a request, or the index of the array that was lifted.
 #[derive(Debug, Deserialize)]
-struct Session<I> {
+struct TracedSession<I> {
     #[serde(deserialize_with = "tokens")]
     block_size: Tokens,
-    requests: Vec<Entry<I>>,
+    requests: Vec<TraceEntry<I>>,
 }
 
 /// A request, or a sub-agent with its own requests.
 #[derive(Debug, Deserialize)]
-struct Entry<I> {
+struct TraceEntry<I> {
     /// Seconds since the session, or the sub-agent, began.
     #[serde(default, deserialize_with = "time")]
     t: f64,
@@ -32,7 +32,7 @@ struct Entry<I> {
     #[serde(rename = "out", default, deserialize_with = "tokens")]
     output: Tokens,
     hash_ids: Option<I>,
-    requests: Option<Vec<Entry<I>>>,
+    requests: Option<Vec<TraceEntry<I>>>,
 }
 
 fn detect(text: &str) -> bool {
@@ -44,8 +44,9 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     if let Some(trace) = fast_ids(text).and_then(fast) {
         return Ok(trace);
     }
-    let session: Session<Vec<u64>> = serde_json::from_str(text).map_err(|it| json_problem(text, &it))?;
-    let mut numbers = Numbers::new(text);
+    let session: TracedSession<Vec<u64>> =
+        serde_json::from_str(text).map_err(|it| json_problem(text, &it))?;
+    let mut numbers = IdNumbers::new(text);
     let mut blocks = Vec::new();
     let mut trace = walk(&session, |ids| {
         let start = blocks.len();
@@ -59,7 +60,7 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
 
 /// Reads what is left beside lifted ids, or nothing if it is not as expected.
 fn fast(ids: FastIds) -> Option<BlockTrace> {
-    let session: Session<usize> = serde_json::from_str(&ids.rest).ok()?;
+    let session: TracedSession<usize> = serde_json::from_str(&ids.rest).ok()?;
     let mut trace = walk(&session, |index| ids.arrays.get(*index).cloned()).ok()?;
     trace.blocks = ids.blocks;
     trace.n_distinct = ids.n_distinct;
@@ -68,7 +69,7 @@ fn fast(ids: FastIds) -> Option<BlockTrace> {
 
 /// Lists the requests in the order of the file, sub-agents in their place.
 fn walk<I>(
-    session: &Session<I>,
+    session: &TracedSession<I>,
     mut blocks: impl FnMut(&I) -> Option<std::ops::Range<usize>>,
 ) -> Result<BlockTrace, Box<Diagnostic>> {
     if session.block_size == 0 {

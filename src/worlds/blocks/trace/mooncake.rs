@@ -4,8 +4,8 @@
 
 use serde::Deserialize;
 
-use super::fast_ids::{FastIds, Numbers, fast_ids};
-use super::{BlockRequest, BlockTrace, Format, head, time, tokens};
+use super::fast_ids::{FastIds, IdNumbers, fast_ids};
+use super::{BlockRequest, BlockTrace, TraceFormat, head, time, tokens};
 use crate::diag::{Code, Diagnostic};
 use crate::input::text::source::json_problem;
 use crate::quantity::Tokens;
@@ -14,11 +14,11 @@ use crate::quantity::Tokens;
 pub(super) const BLOCK_TOKENS: Tokens = 512;
 
 /// The format.
-pub(super) const FORMAT: Format = Format { detect, read };
+pub(super) const FORMAT: TraceFormat = TraceFormat { detect, read };
 
 /// One request as written; `I` are its ids, or the index of the array that was lifted.
 #[derive(Debug, Deserialize)]
-struct Line<I> {
+struct MooncakeLine<I> {
     /// Milliseconds.
     #[serde(default, deserialize_with = "time")]
     timestamp: f64,
@@ -43,7 +43,7 @@ fn read(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
 
 /// Reads what is left beside lifted ids, or nothing if it is not as expected.
 fn fast(ids: FastIds) -> Option<BlockTrace> {
-    let lines = serde_json::Deserializer::from_str(&ids.rest).into_iter::<Line<usize>>();
+    let lines = serde_json::Deserializer::from_str(&ids.rest).into_iter::<MooncakeLine<usize>>();
     let mut requests = Vec::with_capacity(ids.arrays.len());
     for line in lines {
         let line = line.ok()?;
@@ -55,9 +55,9 @@ fn fast(ids: FastIds) -> Option<BlockTrace> {
 
 /// Reads the whole text with the parser, which knows the place of what is wrong.
 fn slow(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
-    let mut numbers = Numbers::new(text);
+    let mut numbers = IdNumbers::new(text);
     let (mut requests, mut blocks) = (Vec::new(), Vec::new());
-    for line in serde_json::Deserializer::from_str(text).into_iter::<Line<Vec<u64>>>() {
+    for line in serde_json::Deserializer::from_str(text).into_iter::<MooncakeLine<Vec<u64>>>() {
         let line = line.map_err(|it| json_problem(text, &it))?;
         let start = blocks.len();
         blocks.extend(line.hash_ids.iter().filter_map(|it| numbers.of(*it)));
@@ -66,7 +66,7 @@ fn slow(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     Ok(trace(requests, blocks, numbers.n_distinct()))
 }
 
-fn request<I>(line: &Line<I>, blocks: std::ops::Range<usize>) -> BlockRequest {
+fn request<I>(line: &MooncakeLine<I>, blocks: std::ops::Range<usize>) -> BlockRequest {
     let at_ms = line.timestamp as i64;
     BlockRequest { at_ms, prompt: line.input_length, output: line.output_length, blocks }
 }
@@ -86,7 +86,7 @@ fn trace(requests: Vec<BlockRequest>, blocks: Vec<u32>, n_distinct: u32) -> Bloc
 
 /// A request as it is written.
 #[derive(Debug, serde::Serialize)]
-struct Written<'t> {
+struct MooncakeRequest<'t> {
     timestamp: i64,
     input_length: Tokens,
     output_length: Tokens,
@@ -106,7 +106,7 @@ pub fn write(trace: &BlockTrace) -> Result<String, Box<Diagnostic>> {
     }
     let mut text = String::new();
     for request in &trace.requests {
-        let line = Written {
+        let line = MooncakeRequest {
             timestamp: request.at_ms,
             input_length: request.prompt,
             output_length: request.output,

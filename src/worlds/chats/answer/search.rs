@@ -1,9 +1,9 @@
 //! What one pass of a search finds, and what has been read.
 
-use crate::input::policy::memory::Found;
+use crate::input::policy::memory::SearchPass;
 use crate::quantity::saturated;
 use crate::rng::Stream;
-use crate::worlds::chats::document::Document;
+use crate::worlds::chats::document::ChatDocument;
 use crate::worlds::chats::run::Desk;
 use crate::worlds::chats::users::Question;
 use crate::worlds::graph::FactIx;
@@ -11,7 +11,7 @@ use crate::worlds::similar::{best, normal};
 
 /// What has been read for a question.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct QuestionReading {
     /// By fact: where it stands, a mark for each kind of place.
     facts: Vec<u8>,
     entries: Vec<usize>,
@@ -22,17 +22,16 @@ pub(super) struct Reading {
 const CURRENT: u8 = 1;
 /// It is in a version of the document that a search found.
 const SHARD: u8 = 2;
-/// It is in an entry.
 const ENTRY: u8 = 4;
 
-impl Reading {
+impl QuestionReading {
     /// Nothing of so many facts has been read.
     pub(super) fn nothing(n_facts: usize) -> Self {
         Self { facts: vec![0; n_facts], entries: Vec::new(), shards: Vec::new() }
     }
 
     /// Reads the current document.
-    pub(super) fn current(document: &Document, n_facts: usize) -> Self {
+    pub(super) fn current(document: &ChatDocument, n_facts: usize) -> Self {
         let mut reading = Self::nothing(n_facts);
         document.facts().for_each(|it| reading.mark(it, CURRENT));
         reading
@@ -67,8 +66,8 @@ impl Reading {
 pub(super) fn pass(
     desk: &Desk<'_, '_>,
     question: &Question,
-    (found, nth): (Found, u32),
-    reading: &mut Reading,
+    (found, nth): (SearchPass, u32),
+    reading: &mut QuestionReading,
     draws: &Stream,
 ) -> u64 {
     let vault = desk.service.vault(desk.user_ix);

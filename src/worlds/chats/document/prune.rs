@@ -1,7 +1,7 @@
 //! What a document's cap takes: the oldest and least referenced first, and never what is protected.
 
-use super::{Document, Holds, Item};
-use crate::input::policy::memory::{ContextDocument, Section};
+use super::{ChatDocument, DocumentLine, Holds};
+use crate::input::policy::memory::{ContextDocument, DocSection};
 use crate::quantity::saturated;
 
 /// What is protected: recent facts, the whole timeline, key entities.
@@ -16,9 +16,7 @@ pub struct Protect {
 /// Protected parts that are larger than the cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow {
-    /// Their words.
     pub protected_words: u64,
-    /// The cap.
     pub cap_words: u64,
 }
 
@@ -32,19 +30,18 @@ impl Protect {
     }
 
     /// Returns whether a line is protected in a session.
-    pub fn covers(&self, item: &Item, now: u32) -> bool {
+    pub fn covers(&self, item: &DocumentLine, now: u32) -> bool {
         let is_said = matches!(item.holds, Holds::Statement { .. });
         match item.section {
-            Section::Timeline => true,
-            Section::Facts => is_said && item.session.saturating_add(self.recent_sessions) > now,
-            Section::Entities => is_said && item.references >= self.key_references,
+            DocSection::Timeline => true,
+            DocSection::Facts => is_said && item.session.saturating_add(self.recent_sessions) > now,
+            DocSection::Entities => is_said && item.references >= self.key_references,
             _ => false,
         }
     }
 }
 
-impl Document {
-    /// Returns the words of what is protected.
+impl ChatDocument {
     pub fn protected_words(&self, protect: &Protect, now: u32) -> u64 {
         let protected = self.items.iter().filter(|it| protect.covers(it, now));
         protected.map(|it| u64::from(it.words)).sum()

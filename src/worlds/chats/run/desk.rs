@@ -1,77 +1,74 @@
 //! Where a runner works: it makes calls and model requests on one clock and in one log, and has the document that is being written.
 
-use crate::input::policy::memory::{Section, ServiceCall, ServiceMemory};
+use crate::input::policy::memory::{DocSection, ServiceCall, ServiceMemory};
 use crate::quantity::ix;
 use crate::rng::{Seed, Stream};
-use crate::worlds::chats::assumed::Rules;
-use crate::worlds::chats::document::{Document, News, Protect};
-use crate::worlds::chats::log::{Event, Log, ModelRole, Phase, Storage, What};
+use crate::worlds::chats::assumed::RunnerRules;
+use crate::worlds::chats::document::{ChatDocument, News, Protect};
+use crate::worlds::chats::log::{ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 use crate::worlds::chats::service::Service;
-use crate::worlds::chats::users::{Chats, Session, StatementKind, User};
+use crate::worlds::chats::users::{ChatSession, Chats, StatementKind, User};
 use crate::worlds::graph::FactIx;
 
 /// Where a runner works for one user.
 pub struct Desk<'d, 'a> {
-    /// The user.
     pub user: &'a User,
     /// The user's place among those of the service.
     pub user_ix: usize,
-    /// The chats.
     pub chats: &'a Chats,
     /// The policy's words and the declared numbers.
-    pub rules: &'a Rules,
-    /// The service.
+    pub rules: &'a RunnerRules,
     pub service: &'d mut Service<'a>,
-    pub(super) log: &'d mut Log,
-    pub(crate) state: &'d mut State,
+    pub(super) log: &'d mut ChatLog,
+    pub(crate) state: &'d mut DeskState,
 }
 
 /// How far a user is.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
+pub(crate) struct DeskState {
     /// The session that is being written, or how many are over.
     pub(crate) session: u32,
     /// The user's clock, in milliseconds.
     pub(crate) now_ms: u64,
     /// Whether a session is written or a question answered.
-    pub(crate) phase: Phase,
+    pub(crate) phase: ChatPhase,
     /// How many questions have been asked.
     pub(crate) n_asked: usize,
     /// The document as it was written last.
-    pub(crate) document: Document,
+    pub(crate) document: ChatDocument,
     /// How often it has been written.
     pub(crate) version: u32,
     /// Messages of the session that have come.
     n_messages: u32,
     /// How many of the session's facts are in the document, or have been lost on the way.
     n_written: usize,
-    draws: Draws,
+    draws: DeskDraws,
 }
 
 /// Draws of what becomes of a statement.
 #[derive(Clone, Debug)]
-struct Draws {
+struct DeskDraws {
     entry: Stream,
     take: Stream,
     keep: Stream,
     contradiction: Stream,
 }
 
-impl State {
+impl DeskState {
     /// Begins with an empty document.
-    pub(super) fn new(chats: &Chats, user: usize, rules: &Rules) -> Self {
+    pub(super) fn new(chats: &Chats, user: usize, rules: &RunnerRules) -> Self {
         let seed = user_seed(chats, user);
-        let sections: &[Section] = rules.spec.as_ref().map_or(&[], |it| &it.store.sections);
+        let sections: &[DocSection] = rules.spec.as_ref().map_or(&[], |it| &it.store.sections);
         Self {
             session: 0,
             now_ms: 0,
-            phase: Phase::Ingestion,
+            phase: ChatPhase::Ingestion,
             n_asked: 0,
-            document: Document::new(sections),
+            document: ChatDocument::new(sections),
             version: 0,
             n_messages: 0,
             n_written: 0,
-            draws: Draws {
+            draws: DeskDraws {
                 entry: seed.stream("runner entry", 0),
                 take: seed.stream("runner take", 0),
                 keep: seed.stream("runner keep", 0),
@@ -88,7 +85,7 @@ pub(crate) fn user_seed(chats: &Chats, user: usize) -> Seed {
 
 impl Desk<'_, '_> {
     /// Returns the session that is being written.
-    pub fn session(&self) -> &Session {
+    pub fn session(&self) -> &ChatSession {
         &self.user.sessions[self.state.session as usize]
     }
 
@@ -114,7 +111,7 @@ impl Desk<'_, '_> {
     /// Takes up a message.
     pub(super) fn receive(&mut self, message: u32) {
         self.state.n_messages = message + 1;
-        self.note(0, What::Message(message));
+        self.note(0, Occurrence::Message(message));
     }
 
     /// Makes a call to the service.
@@ -126,7 +123,7 @@ impl Desk<'_, '_> {
                 0
             }
             ServiceCall::PutContext => {
-                let State { session, document, now_ms, .. } = &*self.state;
+                let DeskState { session, document, now_ms, .. } = &*self.state;
                 self.service.put_context(self.user_ix, *session, document, *now_ms);
                 document.words()
             }
@@ -145,7 +142,7 @@ impl Desk<'_, '_> {
     /// Notes a call with the tokens that it carries, and lets its time pass.
     pub(crate) fn made(&mut self, call: ServiceCall, tokens: u64, waited_ms: u64) {
         let ms = self.rules.service.latency_ms(call).saturating_add(waited_ms);
-        self.pass(ms, waited_ms, What::Call(call, tokens));
+        self.pass(ms, waited_ms, Occurrence::Call(call, tokens));
     }
 
     /// Lets a model write an entry for a message, and adds it.
@@ -186,7 +183,7 @@ impl Desk<'_, '_> {
         self.state.version += 1;
         if let Some(it) = overflow {
             let what =
-                What::ProtectedOverCap { protected_words: it.protected_words, cap_words: it.cap_words };
+                Occurrence::ProtectedOverCap { protected_words: it.protected_words, cap_words: it.cap_words };
             self.note(0, what);
         }
     }
@@ -195,7 +192,8 @@ impl Desk<'_, '_> {
     fn rewrite(&mut self, spec: &ServiceMemory) -> Option<crate::worlds::chats::document::Overflow> {
         let (user, numbers) = (self.user, &self.rules.numbers);
         let session = &user.sessions[self.state.session as usize];
-        let State { session: now, document, version, n_messages, n_written, draws, .. } = &mut *self.state;
+        let DeskState { session: now, document, version, n_messages, n_written, draws, .. } =
+            &mut *self.state;
         let (now, nth) = (*now, u64::from(*version));
         let keeps = numbers.document.keeps;
         if keeps < 1.0 {
@@ -231,10 +229,10 @@ impl Desk<'_, '_> {
         let sizes = &numbers.sizes;
         document.converse(now, sizes.date_words, sizes.summary_words);
         for (section, words) in [
-            (Section::Description, sizes.description_words),
-            (Section::Topics, sizes.topics_words),
-            (Section::Decisions, sizes.decisions_words),
-            (Section::Diagram, sizes.diagram_words),
+            (DocSection::Description, sizes.description_words),
+            (DocSection::Topics, sizes.topics_words),
+            (DocSection::Decisions, sizes.decisions_words),
+            (DocSection::Diagram, sizes.diagram_words),
         ] {
             document.frame(section, now, words);
         }
@@ -250,7 +248,7 @@ impl Desk<'_, '_> {
             + prompt as f64 * model.prompt_ms_per_token
             + output as f64 * model.output_ms_per_token;
         let version = self.state.version;
-        self.pass(ms.round() as u64, 0, What::Model { role, said, document_words, version, output });
+        self.pass(ms.round() as u64, 0, Occurrence::Model { role, said, document_words, version, output });
     }
 
     /// Ends the session: what the service holds is noted.
@@ -277,7 +275,7 @@ impl Desk<'_, '_> {
     }
 
     /// Notes something that takes no time beside what it is said to take.
-    pub(crate) fn note(&mut self, ms: u64, what: What) {
+    pub(crate) fn note(&mut self, ms: u64, what: Occurrence) {
         self.pass(ms, 0, what);
     }
 
@@ -286,10 +284,10 @@ impl Desk<'_, '_> {
         self.log.answers.push(answer);
     }
 
-    fn pass(&mut self, ms: u64, waited_ms: u64, what: What) {
+    fn pass(&mut self, ms: u64, waited_ms: u64, what: Occurrence) {
         let user = ix(self.user_ix);
-        let State { session, phase, now_ms, .. } = *self.state;
-        self.log.events.push(Event { user, session, phase, at_ms: now_ms, ms, waited_ms, what });
+        let DeskState { session, phase, now_ms, .. } = *self.state;
+        self.log.events.push(ChatEvent { user, session, phase, at_ms: now_ms, ms, waited_ms, what });
         self.state.now_ms = now_ms.saturating_add(ms);
     }
 }

@@ -3,11 +3,10 @@
 use super::{Desk, SessionRunner};
 use crate::input::policy::memory::ServiceCall;
 
-/// The runner with entries.
 #[derive(Clone, Copy, Debug)]
-pub struct Entries;
+pub struct EntriesRunner;
 
-impl SessionRunner for Entries {
+impl SessionRunner for EntriesRunner {
     fn begin(&self, desk: &mut Desk<'_, '_>) {
         desk.start();
     }

@@ -1,15 +1,15 @@
 //! A user while they are written: sessions with what they say, change, end and refer to again, and questions.
 
-use super::{Question, QuestionKind, Said, Session, StatementKind, User, Versions};
+use super::{ChatSession, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User};
 use crate::quantity::ix;
 use crate::worlds::graph::{FactIx, Says};
 
 /// A user that is being written.
-pub struct Draft {
+pub struct UserDraft {
     user: User,
 }
 
-impl Draft {
+impl UserDraft {
     /// Begins a user with sessions of so many messages, each of so many words.
     pub fn new(name: impl Into<String>) -> Self {
         let mut user = User { name: name.into(), ..User::default() };
@@ -19,7 +19,7 @@ impl Draft {
 
     /// Begins a session.
     pub fn session(&mut self, messages: u32, words: u64) {
-        self.user.sessions.push(Session { messages, words, ..Session::default() });
+        self.user.sessions.push(ChatSession { messages, words, ..ChatSession::default() });
     }
 
     /// Returns how many sessions there are.
@@ -28,7 +28,7 @@ impl Draft {
     }
 
     /// Says something new in a session that has begun.
-    pub fn say(&mut self, session: u32, said: Said) -> FactIx {
+    pub fn say(&mut self, session: u32, said: FactWording) -> FactIx {
         let record = self.user.graph.record(session, 0).unwrap_or_default();
         let fact = self.user.graph.say(record, Says::Subject, true);
         self.note(session, fact, said)
@@ -36,7 +36,7 @@ impl Draft {
 
     /// Says another value of something in a session that has begun, or nothing if it is over or has another
     /// value already.
-    pub fn update(&mut self, old: FactIx, session: u32, said: Said) -> Option<FactIx> {
+    pub fn update(&mut self, old: FactIx, session: u32, said: FactWording) -> Option<FactIx> {
         let record = self.user.graph.record(session, 0).ok()?;
         let fact = self.user.graph.update(old, record, 0).ok()?;
         Some(self.note(session, fact, said))
@@ -73,14 +73,14 @@ impl Draft {
         self.user
     }
 
-    fn note(&mut self, session: u32, fact: FactIx, said: Said) -> FactIx {
+    fn note(&mut self, session: u32, fact: FactIx, said: FactWording) -> FactIx {
         self.user.said.push(said);
         self.user.sessions[session as usize].facts.push(fact);
         fact
     }
 }
 
-impl Said {
+impl FactWording {
     /// Says something of a kind in a message.
     pub fn new(kind: StatementKind, message: u32, words: u32) -> Self {
         Self { message, kind, words, text: None }
@@ -94,7 +94,7 @@ impl Question {
             kind,
             after,
             needs,
-            versions: Versions::Current,
+            versions: NeededVersion::Current,
             needs_dates: kind == QuestionKind::Timeline,
             any: false,
             near: Vec::new(),

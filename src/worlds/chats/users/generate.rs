@@ -1,26 +1,26 @@
 //! Chats that are drawn: statements of every kind, some of them changed, ended or mentioned again, and questions of five types.
 
-use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
+use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::input::scenario::GeneratedChats;
 use crate::quantity::saturated;
 use crate::rng::{Seed, Stream};
-use crate::worlds::chats::Numbers;
+use crate::worlds::chats::ChatNumbers;
 use crate::worlds::graph::FactIx;
 
 /// Writes one user.
-struct Writer<'a> {
+struct UserWriter<'a> {
     made: &'a GeneratedChats,
-    numbers: &'a Numbers,
+    numbers: &'a ChatNumbers,
     seed: Seed,
-    draft: Draft,
+    draft: UserDraft,
 }
 
 /// Draws the users; each from a seed of its own, so that one more changes nobody.
-pub(super) fn users(made: &GeneratedChats, seed: Seed, numbers: &Numbers) -> Vec<User> {
+pub(super) fn users(made: &GeneratedChats, seed: Seed, numbers: &ChatNumbers) -> Vec<User> {
     let one = |nth: u64| {
         let seed = seed.child("runner chats", nth);
-        let draft = Draft::new(format!("user {}", nth + 1));
-        let mut writer = Writer { made, numbers, seed, draft };
+        let draft = UserDraft::new(format!("user {}", nth + 1));
+        let mut writer = UserWriter { made, numbers, seed, draft };
         writer.sessions();
         writer.questions();
         writer.draft.finish()
@@ -28,7 +28,7 @@ pub(super) fn users(made: &GeneratedChats, seed: Seed, numbers: &Numbers) -> Vec
     (0..made.users).map(one).collect()
 }
 
-impl Writer<'_> {
+impl UserWriter<'_> {
     /// Writes all sessions with what nobody plans to ask about.
     fn sessions(&mut self) {
         let messages = short(self.made.messages);
@@ -67,10 +67,10 @@ impl Writer<'_> {
     }
 
     /// Says something in a message of the user's: every other one is the assistant's.
-    fn said(&self, kind: StatementKind, draws: &mut Stream) -> Said {
+    fn said(&self, kind: StatementKind, draws: &mut Stream) -> FactWording {
         let last = self.made.messages.div_ceil(2).saturating_sub(1);
         let message = short(draws.between(0, last).saturating_mul(2));
-        Said::new(kind, message, self.numbers.sizes.statement_words)
+        FactWording::new(kind, message, self.numbers.sizes.statement_words)
     }
 
     /// Changes, ends and mentions what earlier sessions said.

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
+use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::diag::{Code, Diagnostic, Problems};
 use crate::input::text::source::json_problem;
 use crate::quantity::{ix, saturated};
-use crate::worlds::chats::Numbers;
+use crate::worlds::chats::ChatNumbers;
 use crate::worlds::graph::FactIx;
 
 /// A question with its user's sessions.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct LongMemQuestion {
     question_id: String,
     question_type: String,
     #[serde(default)]
@@ -21,12 +21,12 @@ struct Written {
     haystack_session_ids: Vec<String>,
     #[serde(default)]
     haystack_dates: Vec<String>,
-    haystack_sessions: Vec<Vec<Turn>>,
+    haystack_sessions: Vec<Vec<LongMemMessage>>,
 }
 
 /// A message.
 #[derive(Debug, Deserialize)]
-struct Turn {
+struct LongMemMessage {
     role: String,
     content: String,
     #[serde(default)]
@@ -55,8 +55,8 @@ pub fn is_one(front: &str) -> bool {
 ///
 /// # Errors
 /// Every problem of the file, each with the question that it is in.
-pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
-    let all: Vec<Written> = serde_json::from_str(text).map_err(|fault| {
+pub fn read(text: &str, numbers: &ChatNumbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
+    let all: Vec<LongMemQuestion> = serde_json::from_str(text).map_err(|fault| {
         let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
             `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
         vec![Diagnostic { code: Code::ChatsJson, ..json_problem(text, &fault) }.help(help)]
@@ -72,7 +72,7 @@ pub fn read(text: &str, numbers: &Numbers) -> Result<Arc<[User]>, Vec<Diagnostic
     Ok(all.iter().map(|it| user(it, numbers)).collect())
 }
 
-fn check(written: &Written, problems: &mut Problems) {
+fn check(written: &LongMemQuestion, problems: &mut Problems) {
     if !TYPES.iter().any(|it| it.0 == written.question_type) {
         let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
         let message = format!("unknown question type `{}`", written.question_type);
@@ -115,10 +115,10 @@ fn check(written: &Written, problems: &mut Problems) {
 }
 
 /// Returns the user of a question, with the sessions in the order of their dates.
-fn user(written: &Written, numbers: &Numbers) -> User {
+fn user(written: &LongMemQuestion, numbers: &ChatNumbers) -> User {
     let (_, kind, statement) = *TYPES.iter().find(|it| it.0 == written.question_type).unwrap_or(&TYPES[0]);
     let is_abstention = written.question_id.ends_with(ABSTENTION);
-    let mut draft = Draft::new(written.question_id.clone());
+    let mut draft = UserDraft::new(written.question_id.clone());
     let mut evidence: Vec<FactIx> = Vec::new();
     for at in order(&written.haystack_dates, written.haystack_sessions.len()) {
         let turns = &written.haystack_sessions[at];
@@ -154,7 +154,7 @@ fn user(written: &Written, numbers: &Numbers) -> User {
 }
 
 /// Returns whether a message of a session with evidence is the evidence: it is marked, or nothing is and it is the user's first.
-fn holds_answer(turns: &[Turn], turn: &Turn) -> bool {
+fn holds_answer(turns: &[LongMemMessage], turn: &LongMemMessage) -> bool {
     if turns.iter().any(|it| it.has_answer) {
         return turn.has_answer;
     }
@@ -171,10 +171,10 @@ fn order(dates: &[String], n: usize) -> Vec<usize> {
     places
 }
 
-fn said(turn: &Turn, kind: StatementKind, message: u32, numbers: &Numbers) -> Said {
+fn said(turn: &LongMemMessage, kind: StatementKind, message: u32, numbers: &ChatNumbers) -> FactWording {
     let most = u64::from(numbers.sizes.statement_words);
     let words = saturated(count(&turn.content).clamp(1, most.max(1)));
-    Said { message, kind, words, text: Some(turn.content.as_str().into()) }
+    FactWording { message, kind, words, text: Some(turn.content.as_str().into()) }
 }
 
 fn count(text: &str) -> u64 {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::{Draft, Question, QuestionKind, Said, StatementKind, User};
+use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::quantity::ix;
-use crate::timeline::facts::{FactPlane, Form};
+use crate::timeline::facts::{FactForm, FactPlane};
 use crate::timeline::{ItemIx, Kind, Timeline, TurnIx};
-use crate::worlds::chats::Numbers;
+use crate::worlds::chats::ChatNumbers;
 
 /// Returns a timeline's one user, or nothing if it has no facts. What is marked as a fact is one, what is not
 /// is said in passing.
-pub(super) fn user(timeline: &Timeline, numbers: &Numbers) -> Option<User> {
+pub(super) fn user(timeline: &Timeline, numbers: &ChatNumbers) -> Option<User> {
     let plane = timeline.facts.as_ref()?;
-    let mut draft = Draft::new(timeline.name.clone());
+    let mut draft = UserDraft::new(timeline.name.clone());
     let messages = messages(timeline, &mut draft, numbers);
     let facts = said(plane, &messages, &mut draft, numbers);
     for probe in &plane.probes {
@@ -25,7 +25,11 @@ pub(super) fn user(timeline: &Timeline, numbers: &Numbers) -> Option<User> {
 }
 
 /// Begins the sessions; returns each item's session and message.
-fn messages(timeline: &Timeline, draft: &mut Draft, numbers: &Numbers) -> BTreeMap<ItemIx, (u32, u32)> {
+fn messages(
+    timeline: &Timeline,
+    draft: &mut UserDraft,
+    numbers: &ChatNumbers,
+) -> BTreeMap<ItemIx, (u32, u32)> {
     let mut places = BTreeMap::new();
     for session in &timeline.spine.sessions {
         let (mut n, mut tokens) = (0, 0_u64);
@@ -47,16 +51,16 @@ fn messages(timeline: &Timeline, draft: &mut Draft, numbers: &Numbers) -> BTreeM
 fn said(
     plane: &FactPlane,
     messages: &BTreeMap<ItemIx, (u32, u32)>,
-    draft: &mut Draft,
-    numbers: &Numbers,
+    draft: &mut UserDraft,
+    numbers: &ChatNumbers,
 ) -> BTreeMap<u32, u32> {
     let mut first: BTreeMap<u32, u32> = BTreeMap::new();
     let mut last: BTreeMap<u32, u32> = BTreeMap::new();
     for plant in &plane.plants {
         let Some(&(session, message)) = messages.get(&plant.item) else { continue };
-        let kind = if plant.form == Form::Explicit { StatementKind::Fact } else { StatementKind::Detail };
+        let kind = if plant.form == FactForm::Explicit { StatementKind::Fact } else { StatementKind::Detail };
         let n_messages = draft.user().sessions[session as usize].messages;
-        let said = Said::new(kind, message.min(n_messages - 1), numbers.sizes.statement_words);
+        let said = FactWording::new(kind, message.min(n_messages - 1), numbers.sizes.statement_words);
         let fact = match last.get(&plant.fact).copied() {
             Some(old) => draft.update(old, session, said),
             None => Some(draft.say(session, said)),

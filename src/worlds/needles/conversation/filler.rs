@@ -11,7 +11,7 @@ use crate::timeline::Kind;
 const LETTERS: u32 = 28;
 
 /// What the parts of a template are drawn from.
-trait Parts {
+trait FillerParts {
     /// Draws a number below a count.
     fn below(&mut self, count: u32) -> u32;
 
@@ -41,21 +41,21 @@ trait Parts {
     }
 }
 
-impl Parts for Cpython {
+impl FillerParts for Cpython {
     #[inline(always)]
     fn below(&mut self, count: u32) -> u32 {
         self.below_word(count)
     }
 }
 
-impl Parts for Lookahead {
+impl FillerParts for Lookahead {
     #[inline(always)]
     fn below(&mut self, count: u32) -> u32 {
         self.below_word(count)
     }
 }
 
-impl Parts for Draw {
+impl FillerParts for Draw {
     #[inline]
     fn below(&mut self, count: u32) -> u32 {
         u32::try_from(self.next_below(u64::from(count))).unwrap_or(0)
@@ -71,7 +71,7 @@ impl Parts for Draw {
 
 /// Says one of the four things that a user says, and counts the words.
 #[inline(always)]
-fn user(nth: usize, parts: &mut impl Parts) -> u64 {
+fn user(nth: usize, parts: &mut impl FillerParts) -> u64 {
     match nth {
         0 => {
             parts.word(5);
@@ -95,7 +95,7 @@ fn user(nth: usize, parts: &mut impl Parts) -> u64 {
 
 /// Says one of the four things that an assistant says.
 #[inline(always)]
-fn assistant(nth: usize, parts: &mut impl Parts) -> u64 {
+fn assistant(nth: usize, parts: &mut impl FillerParts) -> u64 {
     match nth {
         0 => {
             parts.word(10);
@@ -125,7 +125,7 @@ fn assistant(nth: usize, parts: &mut impl Parts) -> u64 {
 
 /// Says one of the two things that a tool gives back, and how many letters and blanks follow the words.
 #[inline(always)]
-fn tool(nth: usize, parts: &mut impl Parts) -> (u64, u32) {
+fn tool(nth: usize, parts: &mut impl FillerParts) -> (u64, u32) {
     match nth {
         0 => {
             parts.word(10);
@@ -170,7 +170,7 @@ struct Alternatives {
 
 impl Alternatives {
     #[inline(always)]
-    fn draw(parts: &mut impl Parts) -> Self {
+    fn draw(parts: &mut impl FillerParts) -> Self {
         let users = [user(0, parts), user(1, parts), user(2, parts), user(3, parts)];
         let assistants = [assistant(0, parts), assistant(1, parts), assistant(2, parts), assistant(3, parts)];
         let ((log, _), (quote, letters)) = (tool(0, parts), tool(1, parts));

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 
 use super::dice::{Dice, choice};
-use crate::input::scenario::Values;
+use crate::input::scenario::FactValues;
 use crate::quantity::ix;
-use crate::timeline::facts::Form;
+use crate::timeline::facts::FactForm;
 
 /// In how many ways a fact is said in passing.
 pub(super) const TEMPLATES: u64 = 5;
@@ -17,13 +17,13 @@ const EXPLICIT_WORDS: u64 = 2;
 
 /// The keys of one category.
 #[derive(Clone, Debug)]
-pub(super) struct Category(Vec<Key>);
+pub(super) struct Category(Vec<NeedleKey>);
 
 /// A key with its values.
 #[derive(Clone, Debug)]
-struct Key {
+struct NeedleKey {
     name: String,
-    spec: Values,
+    spec: FactValues,
     /// The number of words a value has: by choice, or one number for all.
     words: Vec<u64>,
 }
@@ -33,16 +33,15 @@ struct Key {
 pub(super) struct Needle {
     /// The message that says it.
     pub(super) message: u64,
-    /// Its category.
     pub(super) category: u16,
     /// Its key, in its category.
     pub(super) key: u32,
-    value: Value,
+    value: NeedleValue,
 }
 
 /// A drawn value, not yet written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
+enum NeedleValue {
     Whole(u64),
     Real(f64),
     Choice(usize),
@@ -50,15 +49,15 @@ enum Value {
 
 impl Category {
     /// Takes the keys of a category.
-    pub(super) fn new(keys: &IndexMap<String, Values>) -> Self {
-        let key = |(name, spec): (&String, &Values)| {
+    pub(super) fn new(keys: &IndexMap<String, FactValues>) -> Self {
+        let key = |(name, spec): (&String, &FactValues)| {
             let count = |value| words(&text(spec, value));
             let words = match spec {
-                Values::Between { first, .. } => vec![count(Value::Whole(*first))],
-                Values::Uniform { from, .. } => vec![count(Value::Real(*from))],
-                Values::OneOf(choices) => choices.iter().map(|it| words(it)).collect(),
+                FactValues::Between { first, .. } => vec![count(NeedleValue::Whole(*first))],
+                FactValues::Uniform { from, .. } => vec![count(NeedleValue::Real(*from))],
+                FactValues::OneOf(choices) => choices.iter().map(|it| words(it)).collect(),
             };
-            Key { name: name.clone(), spec: spec.clone(), words }
+            NeedleKey { name: name.clone(), spec: spec.clone(), words }
         };
         Self(keys.iter().map(key).collect())
     }
@@ -85,21 +84,23 @@ impl Needle {
         Self::new(category, key, drawn[before + key], message)
     }
 
-    fn new(category: usize, key: usize, value: Value, message: u64) -> Self {
+    fn new(category: usize, key: usize, value: NeedleValue, message: u64) -> Self {
         let category = ix(category);
         Self { message, category, key: ix(key), value }
     }
 
     /// Returns the number of words it takes to say it.
-    pub(super) fn words(&self, categories: &[Category], form: Form, template: u64) -> u64 {
+    pub(super) fn words(&self, categories: &[Category], form: FactForm, template: u64) -> u64 {
         let words = &self.of(categories).words;
         let value = match self.value {
-            Value::Choice(index) => words.get(index),
-            Value::Whole(_) | Value::Real(_) => words.first(),
+            NeedleValue::Choice(index) => words.get(index),
+            NeedleValue::Whole(_) | NeedleValue::Real(_) => words.first(),
         };
         let rest = match form {
-            Form::Explicit => EXPLICIT_WORDS,
-            Form::Implicit => IMPLICIT_WORDS[usize::try_from(template).unwrap_or(0) % IMPLICIT_WORDS.len()],
+            FactForm::Explicit => EXPLICIT_WORDS,
+            FactForm::Implicit => {
+                IMPLICIT_WORDS[usize::try_from(template).unwrap_or(0) % IMPLICIT_WORDS.len()]
+            }
         };
         value.copied().unwrap_or(0) + rest
     }
@@ -124,7 +125,7 @@ impl Needle {
         [first, second, third]
     }
 
-    fn of<'a>(&self, categories: &'a [Category]) -> &'a Key {
+    fn of<'a>(&self, categories: &'a [Category]) -> &'a NeedleKey {
         &categories[usize::from(self.category)].0[self.key as usize]
     }
 }
@@ -136,22 +137,24 @@ fn words(text: &str) -> u64 {
 
 /// Draws a value.
 #[inline]
-fn value(spec: &Values, dice: &mut impl Dice) -> Value {
+fn value(spec: &FactValues, dice: &mut impl Dice) -> NeedleValue {
     match spec {
-        Values::Between { first, last, .. } => Value::Whole(dice.between(*first, *last)),
-        Values::Uniform { from, to, .. } => Value::Real(dice.uniform(*from, *to)),
-        Values::OneOf(choices) => Value::Choice(choice(choices.len(), dice)),
+        FactValues::Between { first, last, .. } => NeedleValue::Whole(dice.between(*first, *last)),
+        FactValues::Uniform { from, to, .. } => NeedleValue::Real(dice.uniform(*from, *to)),
+        FactValues::OneOf(choices) => NeedleValue::Choice(choice(choices.len(), dice)),
     }
 }
 
 /// Writes a value.
-fn text(spec: &Values, value: Value) -> String {
+fn text(spec: &FactValues, value: NeedleValue) -> String {
     match (spec, value) {
-        (Values::Between { prefix, .. }, Value::Whole(number)) => format!("{prefix}{number}"),
-        (Values::Uniform { decimals, suffix, .. }, Value::Real(number)) => {
+        (FactValues::Between { prefix, .. }, NeedleValue::Whole(number)) => format!("{prefix}{number}"),
+        (FactValues::Uniform { decimals, suffix, .. }, NeedleValue::Real(number)) => {
             format!("{number:.places$}{suffix}", places = usize::from(*decimals))
         }
-        (Values::OneOf(choices), Value::Choice(index)) => choices.get(index).cloned().unwrap_or_default(),
+        (FactValues::OneOf(choices), NeedleValue::Choice(index)) => {
+            choices.get(index).cloned().unwrap_or_default()
+        }
         _ => String::new(),
     }
 }

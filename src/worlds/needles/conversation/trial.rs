@@ -6,25 +6,24 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::needles::Needle;
-use super::{Conversation, Share, message};
+use super::{ConversationLoad, NumberShare, message};
 use crate::quantity::{Tokens, ix};
-use crate::timeline::facts::{DrawSource, Fact, FactIx, FactPlane, Form, Plant, Probe};
+use crate::timeline::facts::{DrawSource, Fact, FactForm, FactIx, FactPlane, Plant, Probe};
 use crate::timeline::{ItemIx, Kind, When};
 
 /// One conversation.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct Dialogue {
     /// The number of messages it has.
     pub length: u64,
     /// Which of that length it is, from 0.
     pub trial: u64,
     /// Its messages; each is an item of its timeline, after the stable prefix.
-    pub messages: Vec<Message>,
+    pub messages: Vec<TrialMessage>,
     /// By message, and at last after them all: the tokens of all messages before.
     before: Vec<Tokens>,
     /// The messages by request.
-    pub steps: Vec<Step>,
-    /// Its facts.
+    pub steps: Vec<MessageStep>,
     pub facts: FactPlane,
     /// Milliseconds from one message to the next.
     pub message_ms: i64,
@@ -40,18 +39,16 @@ pub struct Trial {
     needles: Vec<Needle>,
 }
 
-/// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct TrialMessage {
     /// Who speaks.
     pub kind: Kind,
-    /// The number of tokens.
     pub tokens: u32,
 }
 
 /// Messages that go together: a user's begin a turn, an assistant's is what a request gives, a tool's follow it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct MessageStep {
     /// The first message.
     pub begin: u32,
     /// After the user's messages.
@@ -66,22 +63,22 @@ pub struct Step {
     pub has_request: bool,
 }
 
-impl Step {
+impl MessageStep {
     /// Returns when its request is made: at its last message, in milliseconds since the conversation began.
     #[inline]
-    pub fn at_ms(self, trial: &Trial) -> i64 {
+    pub fn at_ms(self, trial: &Dialogue) -> i64 {
         i64::from(self.end).saturating_sub(1).saturating_mul(trial.message_ms)
     }
 
     /// Returns the user's messages, the assistant's, and the tools'.
-    pub fn messages(self, trial: &Trial) -> [&[Message]; 3] {
+    pub fn messages(self, trial: &Dialogue) -> [&[TrialMessage]; 3] {
         let of =
             |range: Range<u32>| trial.messages.get(range.start as usize..range.end as usize).unwrap_or(&[]);
         [of(self.begin..self.reply), of(self.reply..self.results), of(self.results..self.end)]
     }
 }
 
-impl Trial {
+impl Dialogue {
     /// Returns the tokens of the messages from one on up to another.
     #[inline]
     pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
@@ -110,20 +107,20 @@ impl Trial {
 }
 
 /// Puts a conversation together.
-pub(super) struct Writer {
-    made: Trial,
+pub(super) struct TrialWriter {
+    made: Dialogue,
     /// By category, key and suffix: the fact.
     keys: BTreeMap<(u16, u32, [u8; 3]), usize>,
 }
 
-impl Writer {
-    pub(super) fn new(of: &Conversation, length: u64, n_needles: u64) -> Self {
+impl TrialWriter {
+    pub(super) fn new(of: &ConversationLoad, length: u64, n_needles: u64) -> Self {
         let n_needles = usize::try_from(n_needles).unwrap_or(0);
         let n_messages = usize::try_from(length).unwrap_or(0);
         let mut before = Vec::with_capacity(n_messages + 1);
         before.push(0);
         let stable = &of.scenario.stable;
-        let made = Trial {
+        let made = Dialogue {
             length,
             trial: 0,
             messages: Vec::with_capacity(n_messages),
@@ -154,14 +151,14 @@ impl Writer {
     }
 
     /// Plants a fact of its own in the message that comes next.
-    pub(super) fn plant(&mut self, needle: Needle, form: Form) {
+    pub(super) fn plant(&mut self, needle: Needle, form: FactForm) {
         self.made.facts.facts.push(Fact { category: needle.category });
         self.made.needles.push(needle);
         self.plant_known(self.made.needles.len() - 1, form);
     }
 
     /// Plants a fact in the message that comes next; one whose key was used before is the same fact again.
-    pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: Form) {
+    pub(super) fn plant_again(&mut self, needle: Needle, suffix: [u8; 3], form: FactForm) {
         match self.keys.entry((needle.category, needle.key, suffix)) {
             Entry::Vacant(entry) => {
                 entry.insert(self.made.needles.len());
@@ -174,7 +171,7 @@ impl Writer {
         }
     }
 
-    fn plant_known(&mut self, fact: usize, form: Form) {
+    fn plant_known(&mut self, fact: usize, form: FactForm) {
         let n_messages = self.made.messages.len();
         let plane = &mut self.made.facts;
         let plant = ix(plane.plants.len());
@@ -199,7 +196,7 @@ impl Writer {
             (Kind::User, Some(open)) if !open.has_request => {
                 (open.reply, open.results, open.end) = (end, end, end);
             }
-            (Kind::User, _) => made.steps.push(Step {
+            (Kind::User, _) => made.steps.push(MessageStep {
                 begin,
                 reply: end,
                 results: end,
@@ -212,7 +209,7 @@ impl Writer {
             }
             (Kind::Assistant, before) => {
                 let begins_turn = before.is_none();
-                made.steps.push(Step {
+                made.steps.push(MessageStep {
                     begin,
                     reply: begin,
                     results: end,
@@ -224,7 +221,7 @@ impl Writer {
             (_, Some(open)) => {
                 (open.end, open.has_request) = (end, true);
             }
-            (_, None) => made.steps.push(Step {
+            (_, None) => made.steps.push(MessageStep {
                 begin,
                 reply: begin,
                 results: begin,
@@ -235,7 +232,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn finish(mut self, draws: DrawSource, trial: u64, budget: Share) -> Trial {
+    pub(super) fn finish(mut self, draws: DrawSource, trial: u64, budget: NumberShare) -> Dialogue {
         self.made.facts.draws = draws;
         self.made.trial = trial;
         self.made.budget_tokens = budget.of(self.made.total_tokens);

@@ -1,6 +1,6 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
-use ctxsim::input::policy::{LevelEnd, Place};
+use ctxsim::input::policy::{LevelEnd, PromptPlace};
 use ctxsim::input::profile::cache::ExplicitCache;
 use ctxsim::input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim::input::{Breakpoints, TtlClass};
@@ -72,8 +72,8 @@ fn eligible(prompt: &[Segment]) -> Vec<usize> {
 
 fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
     let prompt = &sent.prompt;
-    let asked: Vec<(Place, Option<TtlClass>)> = if sent.layout.is_silent() && rules.is_implicit {
-        vec![(Place::Automatic, None)]
+    let asked: Vec<(PromptPlace, Option<TtlClass>)> = if sent.layout.is_silent() && rules.is_implicit {
+        vec![(PromptPlace::Automatic, None)]
     } else {
         sent.layout.breakpoints().iter().map(|it| (it.at, it.class())).collect()
     };
@@ -86,31 +86,31 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
     }
     for (place, ttl) in asked {
         let places: Vec<usize> = match place {
-            Place::EndOf(level) => {
+            PromptPlace::EndOf(level) => {
                 let kind = if level == LevelEnd::Tools { Kind::ToolSchema } else { Kind::System };
                 prompt[..lead].iter().rposition(|it| it.kind == kind).into_iter().collect()
             }
-            Place::LastMessages { n, offset } => {
+            PromptPlace::LastMessages { n, offset } => {
                 messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
             }
-            Place::BeforeTurn(back) => {
+            PromptPlace::BeforeTurn(back) => {
                 let said = |at: usize| prompt[at].kind == Kind::User;
                 let turns: Vec<usize> =
                     (0..prompt.len()).filter(|it| said(*it) && (*it == 0 || !said(it - 1))).collect();
                 let turn = turns.len().checked_sub(1 + usize::from(back)).map(|it| turns[it]);
                 turn.and_then(|it| it.checked_sub(1)).into_iter().collect()
             }
-            Place::Automatic if rules.automatic == Automatic::LastBlock => {
+            PromptPlace::Automatic if rules.automatic == Automatic::LastBlock => {
                 prompt.iter().rposition(|it| it.kind != Kind::Reasoning).into_iter().collect()
             }
-            Place::Automatic => {
+            PromptPlace::Automatic => {
                 eligible(prompt).last().copied().or(lead.checked_sub(1)).into_iter().collect()
             }
         };
         let class = ttl.filter(|it| offered(*it)).unwrap_or(usual);
         for at in places {
             if marks.iter().all(|it| it.at != at) {
-                marks.push(Mark { at, class, is_automatic: place == Place::Automatic });
+                marks.push(Mark { at, class, is_automatic: place == PromptPlace::Automatic });
             }
         }
     }

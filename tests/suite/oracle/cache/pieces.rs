@@ -14,14 +14,14 @@ struct Unit {
 }
 
 pub(super) struct Units {
-    rules: cache::Units,
+    rules: cache::UnitRules,
     all: Vec<Unit>,
     /// Every prompt, when it was sent, and from when on what followed it can be read.
     sent: Vec<(Vec<Key>, i64, i64)>,
 }
 
 impl Units {
-    pub(super) fn new(rules: cache::Units) -> Self {
+    pub(super) fn new(rules: cache::UnitRules) -> Self {
         Self { rules, all: Vec::new(), sent: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use crate::diag::{Code, Problems, nearest};
-use crate::input::policy::memory::{Extract, FactMemory, Read, Store, bank};
+use crate::input::policy::memory::{Extract, FactMemory, FactStore, RecallRule, bank};
 
 /// The most banks of a store, so that a fact's places fit into one word.
 const BANKS_MAX: usize = 32;
@@ -32,7 +32,7 @@ pub(super) fn check(spec: &FactMemory, problems: &mut Problems) {
             "write at least one draw",
         );
     }
-    if spec.read == Read::Last(0) {
+    if spec.read == RecallRule::Last(0) {
         problems.push_at(
             Code::ReadNothing,
             "read.last",
@@ -49,12 +49,12 @@ pub(super) fn check(spec: &FactMemory, problems: &mut Problems) {
 }
 
 /// Checks where facts are kept.
-fn store(spec: &Store, problems: &mut Problems) {
+fn store(spec: &FactStore, problems: &mut Problems) {
     let (banks, capacity) = (spec.banks(), spec.capacity());
     let field = match spec {
-        Store::Entries { .. } => "entries",
-        Store::Banks { .. } => "banks",
-        Store::Files { .. } => "files",
+        FactStore::Entries { .. } => "entries",
+        FactStore::Banks { .. } => "banks",
+        FactStore::Files { .. } => "files",
     };
     problems.within(field, |problems| {
         if capacity == Some(0) {
@@ -99,7 +99,7 @@ fn store(spec: &Store, problems: &mut Problems) {
 }
 
 /// Checks the file for a draw's facts, if files are created on demand.
-fn check_file(spec: &Extract, earlier: &[Extract], store: &Store, problems: &mut Problems) {
+fn check_file(spec: &Extract, earlier: &[Extract], store: &FactStore, problems: &mut Problems) {
     if let Some(name) = spec.into.as_ref().filter(|_| store.is_open()) {
         let earlier = earlier.iter().filter_map(|it| it.into.as_deref());
         problems.within("into", |problems| bank::check(name, earlier, problems));
@@ -107,7 +107,7 @@ fn check_file(spec: &Extract, earlier: &[Extract], store: &Store, problems: &mut
 }
 
 /// Checks one draw.
-fn extract(spec: &Extract, store: &Store, problems: &mut Problems) {
+fn extract(spec: &Extract, store: &FactStore, problems: &mut Problems) {
     let passes = spec.passes.unwrap_or(1);
     for (field, value) in [("p", spec.p), ("miss", spec.miss)] {
         value.into_iter().for_each(|it| problems.check_share(field, it));

@@ -1,7 +1,7 @@
 //! The rules of a memory service; a higher floor knows which services exist.
 
 use crate::diag::{Code, Problems};
-use crate::input::policy::memory::{Cap, Section, ServiceCall, ServiceMemory};
+use crate::input::policy::memory::{Cap, DocSection, ServiceCall, ServiceMemory};
 
 /// The largest document: it is rewritten at the end of every session.
 const CAP_MAX: u64 = 1_000_000;
@@ -66,7 +66,7 @@ fn calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &
     }
 }
 
-fn sections(sections: &[Section], problems: &mut Problems) {
+fn sections(sections: &[DocSection], problems: &mut Problems) {
     if sections.is_empty() {
         let help = "name at least one section, as in `[facts, notes]`";
         problems.push_at(Code::SectionsEmpty, "sections", "the document has no sections", help);

@@ -1,7 +1,7 @@
 //! The rules of a memory of sessions; a higher floor knows which prompts exist.
 
 use crate::diag::{Code, Problems};
-use crate::input::policy::memory::{Compaction, SessionMemory, SessionStore};
+use crate::input::policy::memory::{SessionMemory, SessionStore, SummaryLoss};
 
 /// Checks a memory of sessions.
 pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
@@ -62,7 +62,7 @@ fn check_read(spec: &SessionMemory, problems: &mut Problems) {
     }
 }
 
-fn check_compaction(spec: &Compaction, problems: &mut Problems) {
+fn check_compaction(spec: &SummaryLoss, problems: &mut Problems) {
     if spec.words == Some(0) {
         problems.push_at(Code::CapacityZero, "words", "a summary needs at least one word", "write 1 or more");
     }

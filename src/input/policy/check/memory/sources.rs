@@ -1,7 +1,7 @@
 //! The rules of a memory of sources.
 
 use crate::diag::{Code, Problems};
-use crate::input::policy::memory::{Rewrite, SourceMemory, SourceRead, SourceStore};
+use crate::input::policy::memory::{NoteRewrite, SourceMemory, SourceRead, SourceStore};
 
 /// Checks a memory of sources.
 pub(super) fn check(spec: &SourceMemory, problems: &mut Problems) {
@@ -17,8 +17,8 @@ pub(super) fn check(spec: &SourceMemory, problems: &mut Problems) {
         problems.push_at(Code::CapacityZero, field, "the memory has room for nothing", "write 1 or more");
     }
     let (field, n) = match spec.write.every {
-        Rewrite::Sessions(n) => ("write.every.sessions", n),
-        Rewrite::Requests(n) => ("write.every.requests", n),
+        NoteRewrite::Sessions(n) => ("write.every.sessions", n),
+        NoteRewrite::Requests(n) => ("write.every.requests", n),
     };
     if n == 0 {
         problems.push_at(Code::RewriteNever, field, "the notes are never written", "write 1 or more");

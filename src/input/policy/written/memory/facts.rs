@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Part;
+use super::MemoryPart;
 use crate::quantity::Tokens;
 
 /// Facts outside the window: what is written of the history, where, and how it is read back.
@@ -11,11 +11,11 @@ use crate::quantity::Tokens;
 #[serde(deny_unknown_fields)]
 pub struct FactMemory {
     /// What is extracted from the history.
-    pub write: Write,
+    pub write: FactExtraction,
     /// Where it is stored.
-    pub store: Store,
+    pub store: FactStore,
     /// How it is recalled.
-    pub read: Read,
+    pub read: RecallRule,
     /// The states in which a fact answers a probe. Default: `exact`, `summarised` and `recoverable`.
     #[serde(default, rename = "use", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<State>,
@@ -24,17 +24,17 @@ pub struct FactMemory {
     pub service: Option<String>,
     /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub oracle: Vec<Part>,
+    pub oracle: Vec<MemoryPart>,
 }
 
 /// What is extracted from the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Write {
+pub struct FactExtraction {
     /// When an item is searched for facts.
     #[serde(default)]
-    pub from: When,
+    pub from: SearchedWhen,
     /// The draws for each fact, in order; each success writes the fact once.
     pub extract: Vec<Extract>,
 }
@@ -43,7 +43,7 @@ pub struct Write {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub enum SearchedWhen {
     /// When it enters.
     #[default]
     Session,
@@ -87,7 +87,7 @@ pub enum Facts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Store {
+pub enum FactStore {
     /// One list.
     Entries {
         /// Tokens of each fact in the prompt.
@@ -115,7 +115,7 @@ pub enum Store {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Read {
+pub enum RecallRule {
     /// All facts are in the prompt.
     All,
     /// The most recently written facts are in the prompt.
@@ -143,7 +143,7 @@ pub enum State {
 
 /// How a random number from 0 to 1 decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bar {
+pub enum DrawBar {
     /// Kept if below the bar.
     Below(f64),
     /// Kept if above the bar.
@@ -160,13 +160,13 @@ impl FactMemory {
 
 impl Extract {
     /// Returns the bar to which the random number is compared.
-    pub fn bar(&self) -> Bar {
+    pub fn bar(&self) -> DrawBar {
         let passes = i32::from(self.passes.unwrap_or(1));
-        self.p.map_or_else(|| Bar::Above(self.miss.unwrap_or(0.0).powi(passes)), Bar::Below)
+        self.p.map_or_else(|| DrawBar::Above(self.miss.unwrap_or(0.0).powi(passes)), DrawBar::Below)
     }
 }
 
-impl Store {
+impl FactStore {
     /// Returns the banks that exist from the start; files are created on demand.
     pub fn banks(&self) -> Vec<&str> {
         match self {

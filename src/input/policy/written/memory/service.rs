@@ -65,7 +65,7 @@ pub struct ContextDocument {
     /// Its largest size. Default: 5,000 words.
     pub cap: Cap,
     /// Its sections. Default: facts, timeline, entities, preferences and notes.
-    pub sections: Vec<Section>,
+    pub sections: Vec<DocSection>,
     /// Facts stated in this many sessions, including the last one, are protected. Default: 1.
     pub recent_sessions: u64,
     /// Entities mentioned this many times are key entities, and protected. Default: 2.
@@ -87,7 +87,7 @@ pub enum Cap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Section {
+pub enum DocSection {
     /// The subject of the memory.
     Description,
     /// Current facts.
@@ -118,16 +118,16 @@ pub struct ServiceRead {
     /// Whether only the current document is read, without a search. Default: false.
     pub document_alone: bool,
     /// What the first pass finds. Default: 10 entries and 3 versions of the document.
-    pub first: Found,
+    pub first: SearchPass,
     /// What the second pass finds, if the model asks for one. Default: 5 and 2.
-    pub second: Found,
+    pub second: SearchPass,
 }
 
 /// What one pass of a search finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Found {
+pub struct SearchPass {
     /// The number of entries.
     pub entries: u64,
     /// How many versions of the document.
@@ -136,7 +136,7 @@ pub struct Found {
 
 impl Default for ContextDocument {
     fn default() -> Self {
-        use Section::{Entities, Facts, Notes, Preferences, Timeline};
+        use DocSection::{Entities, Facts, Notes, Preferences, Timeline};
         Self {
             cap: Cap::Words(5_000),
             sections: vec![Facts, Timeline, Entities, Preferences, Notes],
@@ -148,7 +148,7 @@ impl Default for ContextDocument {
 
 impl Default for ServiceRead {
     fn default() -> Self {
-        let (first, second) = (Found { entries: 10, shards: 3 }, Found { entries: 5, shards: 2 });
+        let (first, second) = (SearchPass { entries: 10, shards: 3 }, SearchPass { entries: 5, shards: 2 });
         Self { at_start: None, document_alone: false, first, second }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Part;
+use super::MemoryPart;
 
 /// What an agent carries from one session to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct SessionMemory {
     pub controller: Option<Controller>,
     /// Parts that lose nothing, so that a loss can be attributed to the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub oracle: Vec<Part>,
+    pub oracle: Vec<MemoryPart>,
 }
 
 /// How a session is written when it ends.
@@ -32,7 +32,7 @@ pub struct SessionMemory {
 #[serde(default, deny_unknown_fields)]
 pub struct SessionWrite {
     /// How running totals are maintained.
-    pub totals: Totals,
+    pub totals: TotalsSurvive,
 }
 
 /// Where sessions are stored.
@@ -50,11 +50,11 @@ pub enum SessionStore {
         capacity_tokens: Option<u64>,
     },
     /// One summary, rewritten from itself and the session.
-    Summary(Compaction),
+    Summary(SummaryLoss),
     /// One summary, rewritten from the whole history.
-    History(Compaction),
+    History(SummaryLoss),
     /// One summary per session, all of them kept.
-    Episodes(Compaction),
+    Episodes(SummaryLoss),
     /// Files that the agent writes itself, one per domain.
     Files,
 }
@@ -63,7 +63,7 @@ pub enum SessionStore {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Compaction {
+pub struct SummaryLoss {
     /// The prompt, from `assumptions/aging/numbers.toml`: how many exact statements it keeps, in how many
     /// words.
     pub prompt: String,
@@ -119,7 +119,7 @@ impl SessionRead {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Totals {
+pub enum TotalsSurvive {
     /// A change is applied to the balance when its session is written.
     #[default]
     Fold,
@@ -159,7 +159,7 @@ pub struct Controller {
 
 impl SessionStore {
     /// Returns how its summaries are made, if it makes any.
-    pub fn compaction(&self) -> Option<&Compaction> {
+    pub fn compaction(&self) -> Option<&SummaryLoss> {
         match self {
             Self::Summary(it) | Self::History(it) | Self::Episodes(it) => Some(it),
             Self::Nothing | Self::Everything | Self::Entries { .. } | Self::Files => None,

@@ -30,9 +30,9 @@ pub struct SourceWrite {
     /// How much of a source is kept.
     pub keeps: Keeps,
     /// How often the notes are written.
-    pub every: Rewrite,
+    pub every: NoteRewrite,
     /// Who writes them.
-    pub by: Writer,
+    pub by: NoteWriter,
 }
 
 /// What a source is.
@@ -68,7 +68,7 @@ pub enum Keeps {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Writer {
+pub enum NoteWriter {
     /// The agent, by a call at the end of its prompt: it writes what is new.
     #[default]
     Agent,
@@ -82,14 +82,14 @@ pub enum Writer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Rewrite {
+pub enum NoteRewrite {
     /// At the end of every n-th session.
     Sessions(u64),
     /// After every n-th request of a session, and at its end.
     Requests(u64),
 }
 
-impl Default for Rewrite {
+impl Default for NoteRewrite {
     fn default() -> Self {
         Self::Sessions(1)
     }

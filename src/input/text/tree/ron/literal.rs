@@ -1,9 +1,9 @@
 //! Numbers, texts and characters of RON.
 
 use super::mistake::Mistake;
-use super::{Reader, Value};
+use super::{RonReader, Value};
 
-impl Reader<'_> {
+impl RonReader<'_> {
     /// Reads a number, a text or a character, if one is next.
     pub(super) fn literal(&mut self) -> Option<Value> {
         match self.peek()? {
@@ -20,7 +20,6 @@ impl Reader<'_> {
         self.peek().map(|it| is_raw || matches!(it, '"' | '\'' | '0'..='9' | '+' | '-' | '.'))
     }
 
-    /// Returns whether a name is next.
     pub(super) fn name_is_next(&self) -> bool {
         self.literal_is_next() == Some(false) && self.peek().is_some_and(|it| it.is_alphabetic() || it == '_')
     }
@@ -159,7 +158,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a whole number.
     fn whole(&mut self, start: usize, is_negative: bool, digits: &str, radix: u32) -> Value {
         let is_number = !digits.is_empty() && !digits.starts_with('_');
         if !is_number || !digits.bytes().all(|it| it == b'_' || char::from(it).is_digit(radix)) {
