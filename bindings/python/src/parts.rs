@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ctxsim::catalog::{Catalog as Inputs, Streamed};
-use ctxsim::compare::parts::tickets::{self, Given, Held, Job, Ticket};
-use ctxsim::report::part::Part;
+use ctxsim::catalog::{Catalog as Inputs, PipedBytes};
+use ctxsim::compare::parts::tickets::{self, GivenRecording, HeldTicket, Job, Ticket};
+use ctxsim::report::part::RunPart;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -152,10 +152,10 @@ pub(crate) fn job<'py>(
         ..Default::default()
     };
     let given = self::sessions(Some(sessions))?.into_iter().map(|it| match it {
-        Session::Named(path) => Given::Path(path),
-        Session::Bytes(name, data) => Given::Bytes(held(&name, data.as_bytes(py).to_vec())),
+        Session::Named(path) => GivenRecording::Path(path),
+        Session::Bytes(name, data) => GivenRecording::Bytes(held(&name, data.as_bytes(py).to_vec())),
     });
-    let given: Vec<Given> = given.collect();
+    let given: Vec<GivenRecording> = given.collect();
     let stop = Stop::default();
     let min_evidence = min_evidence.unwrap_or(MIN_EVIDENCE);
     let made = watched(py, &stop, || tickets::job(&Inputs::bundled(), &comparison, &given, min_evidence))?;
@@ -181,7 +181,7 @@ pub(crate) fn batch(
     for (ticket, bytes) in sessions {
         let ticket: Ticket = parsed(&ticket)?;
         let bytes = bytes.map(|it| held(&ticket.path, it));
-        all.push(Held { ticket, bytes });
+        all.push(HeldTicket { ticket, bytes });
     }
     let stop = Stop::default();
     let told = |done, all| {
@@ -200,7 +200,7 @@ pub(crate) fn fold(py: Python<'_>, parts: Vec<String>) -> PyResult<Totals> {
 }
 
 /// Returns parts as rows, with what a reader looks for first beside them.
-fn rows(parts: &[Part]) -> PyResult<Table> {
+fn rows(parts: &[RunPart]) -> PyResult<Table> {
     let mut of = Columns::default();
     of.names("job", parts.iter().map(|it| it.job.as_str()));
     of.names("version", parts.iter().map(|it| it.version.as_str()));
@@ -208,10 +208,10 @@ fn rows(parts: &[Part]) -> PyResult<Table> {
     of.texts("scenario", parts.iter().map(|it| Some(it.name.clone())));
     of.tokens("sessions", parts.iter().map(|it| it.loads.len() as u64));
     of.tokens("runs", parts.iter().map(|it| it.loads.iter().map(|it| it.runs.len() as u64).sum()));
-    let requests = |it: &Part| it.loads.iter().filter_map(|it| Some(it.session.as_ref()?.requests)).sum();
+    let requests = |it: &RunPart| it.loads.iter().filter_map(|it| Some(it.session.as_ref()?.requests)).sum();
     of.tokens("requests", parts.iter().map(requests));
     // What the first policy's requests cost, without what is expected.
-    let base = |it: &Part| {
+    let base = |it: &RunPart| {
         it.loads
             .iter()
             .filter_map(|it| it.runs.first())
@@ -219,21 +219,21 @@ fn rows(parts: &[Part]) -> PyResult<Table> {
             .reduce(|sum, it| sum + it)
     };
     of.money("base_usd", parts.iter().map(base));
-    let left_out = |it: &Part| it.loads.iter().flat_map(|it| &it.left_out).map(|it| it.count as u64).sum();
+    let left_out = |it: &RunPart| it.loads.iter().flat_map(|it| &it.left_out).map(|it| it.count as u64).sum();
     of.tokens("records_left_out", parts.iter().map(left_out));
-    let skipped = |it: &Part| {
+    let skipped = |it: &RunPart| {
         let reasons: Vec<&str> = it.skipped.iter().map(|it| it.reason.as_str()).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     };
     of.texts("skipped", parts.iter().map(skipped));
-    let lines: Result<Vec<String>, _> = parts.iter().map(Part::line).collect();
+    let lines: Result<Vec<String>, _> = parts.iter().map(RunPart::line).collect();
     let lines = lines.map_err(|it| PyValueError::new_err(it.to_string()))?;
     of.texts("part", lines.into_iter().map(Some));
     of.table()
 }
 
-fn held(name: &str, bytes: Vec<u8>) -> Arc<Streamed> {
-    Arc::new(Streamed { path: name.into(), bytes, is_file: true })
+fn held(name: &str, bytes: Vec<u8>) -> Arc<PipedBytes> {
+    Arc::new(PipedBytes { path: name.into(), bytes, is_file: true })
 }
 
 fn text<T: serde::Serialize>(it: &T) -> PyResult<String> {
