@@ -96,8 +96,8 @@ fn tiers_of_the_summarisers_model_go_by_the_length_of_its_own_prompts() {
 #[test]
 fn a_summariser_that_is_sent_more_than_it_takes_is_told() {
     let folder = folder();
-    let small = "name = \"small\"\nabout = \"Takes little.\"\nas_of = \"2026-11-22\"\nsources = [\"made up\"]\n[limits]\ncontext_tokens = 10_000\noutput_tokens = 8_000\n\
-        cache = \"none\"\n[[prices]]\ninput = 1.0\noutput = 5.0\n";
+    let small = "name = \"small\"\nabout = \"Takes little.\"\nas_of = \"2026-11-22\"\nsources = [\"made up\"]\ncache = \"none\"\n\
+        [limits]\ncontext_tokens = 10_000\noutput_tokens = 8_000\n[[prices]]\ninput = 1.0\noutput = 5.0\n";
     std::fs::create_dir(folder.path().join("profiles")).unwrap();
     std::fs::write(folder.path().join("profiles/small.toml"), small).unwrap();
     std::fs::write(folder.path().join("policies/tight.ron"), compacts("tight", "separate", Some("small")))
