@@ -251,7 +251,7 @@ impl Sorted {
     fn new(catalog: &Catalog, kind: Kind, option: &str, given: &[String]) -> Result<Self, Error> {
         let (mut kept, mut sessions) = (Vec::new(), Vec::new());
         for word in given {
-            // A revision is no path.
+            // A revision is not a path.
             let is_session = !word.starts_with(git::MARK) && catalog.means_sessions(kind, word)?;
             if is_session { &mut sessions } else { &mut kept }.push(word.clone());
         }

@@ -23,7 +23,7 @@ pub enum Code {
     BankCase,
     /// Two banks of a memory have one name.
     BankDuplicate,
-    /// A bank's name is no file's name.
+    /// The name of a bank cannot be the name of a file.
     BankName,
     /// A fact goes to a bank that the store does not have.
     BankUnknown,
@@ -45,7 +45,7 @@ pub enum Code {
     BlockTraceEmpty,
     /// Cache rules cannot replay a block trace.
     BlockTraceRules,
-    /// A file is no block trace of a known format.
+    /// A file is not a block trace of a known format.
     BlockTraceUnknown,
     /// A habit's value gives no break-even point.
     BreakEvenValue,
@@ -69,7 +69,7 @@ pub enum Code {
     CategoryEmpty,
     /// A token has no characters.
     CharsPerTokenZero,
-    /// There is no such chart of these results.
+    /// These results have no such chart.
     ChartMissing,
     /// A file of chats has no questions.
     ChatsEmpty,
@@ -85,7 +85,7 @@ pub enum Code {
     ChatsType,
     /// A policy has both code and stages.
     CodeWithStages,
-    /// There is no such column of a table.
+    /// No table has such a column.
     ColumnUnknown,
     /// A condition has no comparison, or several.
     ComparisonNotOne,
@@ -123,7 +123,7 @@ pub enum Code {
     ExtractTooMany,
     /// Versions of a fact replace each other.
     FactCircle,
-    /// A fact is changed that is no longer so.
+    /// A fact is changed that no longer holds.
     FactInvalidated,
     /// A fact is changed before it is introduced.
     FactOrder,
@@ -153,7 +153,7 @@ pub enum Code {
     FoldQuotesResults,
     /// A folder has no inputs.
     FolderEmpty,
-    /// A file is no forecast that advice has saved.
+    /// A file is not a forecast that `advise` saved.
     ForecastBroken,
     /// A share of items is above all of them.
     FractionAboveOne,
@@ -230,9 +230,9 @@ pub enum Code {
     NameUnknown,
     /// A need built in code is of no earlier turn.
     NeedBack,
-    /// There is no such rule of inferred needs.
+    /// No rule that infers needs has this name.
     NeedRuleUnknown,
-    /// A need's weight is no share.
+    /// A need's weight is not a share, from 0 to 1.
     NeedWeight,
     /// Two planted facts have one key.
     NeedleDuplicate,
@@ -272,7 +272,7 @@ pub enum Code {
     PartJob,
     /// A part of a result is missing.
     PartMissing,
-    /// A part is no share of the whole.
+    /// A part is not a share of the whole.
     PartShare,
     /// A part of a result is there twice.
     PartTwice,
@@ -302,7 +302,7 @@ pub enum Code {
     PriceInvalid,
     /// No entry of a price list becomes a profile.
     PriceListEmpty,
-    /// A file is no price list of a known format.
+    /// A file is not a price list of a known format.
     PriceListUnknown,
     /// Fewer than two price lists are to be compared.
     PriceLists,
@@ -372,7 +372,7 @@ pub enum Code {
     RecordingRefused,
     /// A file holds several sessions where one is taken.
     RecordingSeveral,
-    /// A file is no recording of a known format.
+    /// A file is not a recording of a known format.
     RecordingUnknown,
     /// A recorded count of tokens is unusable.
     RecordingUsage,
@@ -446,7 +446,7 @@ pub enum Code {
     SessionAt,
     /// Two sessions have one name, or one has none.
     SessionName,
-    /// A session's parent is no other session.
+    /// A session's parent is not another session.
     SessionParent,
     /// A load has no sessions.
     SessionsNone,
@@ -482,7 +482,7 @@ pub enum Code {
     ShareDigits,
     /// A share is not above 0 and at most 1.
     ShareRange,
-    /// A first day is no date.
+    /// A first day is not a date.
     SinceDay,
     /// A list of sizes is empty.
     SizeEmpty,
@@ -540,7 +540,7 @@ pub enum Code {
     SummaryOrder,
     /// A summary reads where no request is made.
     SummaryReadsAll,
-    /// A warning: a summary is no smaller than what it replaces.
+    /// A warning: a summary is not smaller than what it replaces.
     SummaryTooLarge,
     /// A text cannot be read.
     Syntax,
@@ -618,7 +618,7 @@ pub enum Code {
     VolatileFront,
     /// A wait between turns is too long.
     WaitTooLong,
-    /// A weight is no share.
+    /// A weight is not a share, from 0 to 1.
     WeightInvalid,
     /// A price window has neither a factor nor prices.
     WindowForm,
