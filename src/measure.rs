@@ -18,7 +18,7 @@ use crate::input::Limits;
 use crate::input::profile::Assumptions;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
-use crate::quantity::{Tokens, UNLIMITED, packed};
+use crate::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
 use crate::recovery::Assumption;
 
 pub use beside::{Beside, PlayedRecovery};
@@ -49,19 +49,19 @@ pub struct Tally {
     /// Whether the load has needs; without needs, recovery and evidence are unknown.
     pub has_needs: bool,
     /// Expected tokens that recovery calls read.
-    pub recovery_input: f64,
+    pub recovery_input: Expected,
     /// Expected tokens that recovery calls write.
-    pub recovery_output: f64,
+    pub recovery_output: Expected,
     /// Expected tokens that reads and writes of the agent have more, or fewer, because the policy edits fetched results.
-    pub reaction_tokens: f64,
-    /// US dollars of recovery and exploration at the lower and upper ends of the recovery assumptions, if there are any.
-    pub recovery_interval: Option<[f64; 2]>,
-    /// The change in US dollars of both at either end of a single assumption, in the order of
-    /// [`Assumption::ALL`]; `None` without assumptions.
-    pub recovery_by_assumption: Option<[[f64; 2]; Assumption::N]>,
-    /// The change in US dollars at either end of what is assumed of how other models count its tokens; `None` if they are those that
-    /// were recorded.
-    pub counted_ends: Option<[f64; 2]>,
+    pub reaction_tokens: Expected,
+    /// The cost of recovery and exploration at the lower and upper ends of the recovery assumptions, if there are any.
+    pub recovery_interval: Option<[Amount; 2]>,
+    /// The change in the cost of both at either end of a single assumption, in the order of [`Assumption::ALL`]; `None` without
+    /// assumptions.
+    pub recovery_by_assumption: Option<[[Amount; 2]; Assumption::N]>,
+    /// The change in cost at either end of what is assumed of how other models count its tokens; `None` if they are those that were
+    /// recorded.
+    pub counted_ends: Option<[Amount; 2]>,
     /// The number of sampled runs over which recovery is averaged; 0 for the closed form.
     pub n_played: u32,
     /// Expected milliseconds of all requests, one after the other.
@@ -92,9 +92,9 @@ impl Tally {
             limits: Limits::NONE,
             limit_pressure: None,
             has_needs: true,
-            recovery_input: 0.0,
-            recovery_output: 0.0,
-            reaction_tokens: 0.0,
+            recovery_input: Expected::ZERO,
+            recovery_output: Expected::ZERO,
+            reaction_tokens: Expected::ZERO,
             recovery_interval: None,
             recovery_by_assumption: None,
             counted_ends: None,
@@ -138,7 +138,7 @@ impl Tally {
         let latency_ms = || {
             latency(&sums.main, assumed)
                 + latency(&sums.summariser, &models.summariser.assumptions)
-                + (calls + sums.explored.calls - sums.explored.sent_calls) * assumed.recovery_latency_ms
+                + (calls + sums.explored.calls - sums.explored.sent_calls).to_f64() * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms
         };
         let played = beside.played.as_ref();
@@ -157,15 +157,17 @@ impl Tally {
             has_needs: beside.has_needs,
             recovery_input: refetched.prompt(),
             recovery_output: refetched.output,
-            reaction_tokens: played.map_or(0.0, |it| it.tokens),
+            reaction_tokens: played.map_or(Expected::ZERO, |it| it.tokens),
             n_played: played.map_or(0, |it| it.n),
             latency_ms: beside.latency_ms.unwrap_or_else(latency_ms),
             resets: None,
             summariser_limit: models.summariser_limit(),
             bound: beside.bound,
         };
-        let [low, _, high] = tally.cost_ends();
-        let counted_ends = beside.counted.map(|[few, many]| [low * (few - 1.0), high * (many - 1.0)]);
+        let ends = tally.exact_interval().or(tally.costs.exact().map(|it| [it; 2]));
+        let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
+        let counted = beside.counted.zip(ends);
+        let counted_ends = counted.map(|([few, many], [low, high])| [share(low, few), share(high, many)]);
         Self { counted_ends, ..tally }
     }
 
@@ -181,12 +183,12 @@ impl Tally {
         if let Some(more) = &other.recovery_by_assumption {
             let own = self.recovery_by_assumption.get_or_insert_default();
             let ends = own.iter_mut().flatten().zip(more.iter().flatten());
-            ends.for_each(|(own, more)| *own += more);
+            ends.for_each(|(own, more)| *own += *more);
         }
         let counted = [self.counted_ends, other.counted_ends].into_iter().flatten();
         self.counted_ends = counted.reduce(|own, more| [own[0] + more[0], own[1] + more[1]]);
         if self.resets.is_some() || other.resets.is_some() {
-            let resets = |it: &Self| Resets { bills: it.bills(), ..it.resets.unwrap_or_default() };
+            let resets = |it: &Self| Resets { bills: it.exact_bills(), ..it.resets.unwrap_or_default() };
             let mut sum = resets(self);
             sum.add(&resets(other));
             self.resets = Some(sum);
@@ -207,21 +209,29 @@ impl Tally {
     /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where
     /// there were none.
     pub fn bills(&self) -> [Option<f64>; 2] {
-        self.resets.map_or([self.costs.total(); 2], |it| it.bills)
+        self.exact_bills().map(|it| it.map(Amount::usd))
+    }
+
+    fn exact_bills(&self) -> [Option<Amount>; 2] {
+        self.resets.map_or([self.costs.exact(); 2], |it| it.bills)
     }
 
     /// Returns the cost of recovery and exploration at either end of their assumptions.
-    fn interval(&self) -> [f64; 2] {
+    fn interval(&self) -> [Amount; 2] {
         self.recovery_interval.unwrap_or([self.costs.assumed(); 2])
     }
 
     /// Returns the run's cost in US dollars at either end of what is assumed of recovery, of what sessions that nobody recorded had
     /// left in the cache, and of how other models count tokens; `None` without assumptions, or if a price is unknown.
     pub fn cost_interval(&self) -> Option<[f64; 2]> {
-        let rest = self.costs.total()? - self.costs.assumed() - self.costs.left;
+        self.exact_interval().map(|it| it.map(Amount::usd))
+    }
+
+    fn exact_interval(&self) -> Option<[Amount; 2]> {
+        let rest = self.costs.exact()? - self.costs.assumed() - self.costs.left;
         let is_assumed = self.recovery_interval.is_some()
             || self.counted_ends.is_some()
-            || self.costs.left_ends != [0.0; 2];
+            || self.costs.left_ends != [Amount::ZERO; 2];
         let ([low, high], [few, many]) = (self.interval(), self.costs.left_ends);
         let [smaller, larger] = self.counted_ends.unwrap_or_default();
         is_assumed.then(|| [rest + low + few.min(many) + smaller, rest + high + few.max(many) + larger])
@@ -260,16 +270,16 @@ impl Tally {
         if self.outcome.limit_violations > 0 {
             return 0.0;
         }
-        (1.0 - self.sums.needs.failed / f64::from(self.n_runs.max(1))).max(0.0)
+        (1.0 - self.sums.needs.failed.to_f64() / f64::from(self.n_runs.max(1))).max(0.0)
     }
 
     /// Returns the expected tokens of all requests and answers.
-    pub fn expected_total_tokens(&self) -> f64 {
+    pub fn expected_total_tokens(&self) -> Expected {
         let Sums { main, summariser, keep_alive, .. } = &self.sums;
         let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
         let explored = self.sums.explored.tokens;
         let expected = self.recovery_input + self.recovery_output + explored.prompt() + explored.output;
-        asked.into_iter().sum::<u64>() as f64 + expected + self.reaction_tokens
+        Expected::from(asked.into_iter().sum::<u64>()) + expected + self.reaction_tokens
     }
 }
 
@@ -321,6 +331,7 @@ mod tests {
     fn tally(n_requests: u64, prompt_max: u64, failed: f64) -> Tally {
         let tokens = TokenUse { read: 40, uncached: 60, ..TokenUse::default() };
         let main = RequestSums { n: n_requests, tokens, prompt_max, ..Default::default() };
+        let failed = Expected::of(failed);
         let needs = NeedSums { failed, weight: 2.0, met: 1.0, ..NeedSums::default() };
         Tally {
             sums: Sums { main, needs, ..Sums::default() },

@@ -11,13 +11,13 @@ use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
-use crate::quantity::{Cost, Rate, Tokens, packed};
+use crate::quantity::{Amount, Cost, Expected, Rate, Tokens, packed};
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
 
 /// The cost of a run, by part.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// The agent's own requests.
     pub main: Bill,
@@ -31,18 +31,18 @@ pub struct Costs {
     pub memory: Cost,
     /// Requests over a limit.
     pub penalty: Cost,
-    /// Expected US dollars of recovery and of unrecoverable needs, at the standard prices of short prompts.
-    pub recovery: f64,
-    /// Expected US dollars of what is looked up anew because context was removed, at the same prices.
-    pub exploration: f64,
-    /// What the policy's edits of fetched results change, in US dollars, where runs with sampled needs were played: the mean of these
-    /// runs less the closed form.
-    pub reaction: f64,
-    /// The expected change, in US dollars, because sessions that nobody recorded may have left tools and system prompt in the
-    /// cache; never above 0 where reads are cheaper.
-    pub left: f64,
+    /// What recovery and unrecoverable needs are expected to cost, at the standard prices of short prompts.
+    pub recovery: Amount,
+    /// What is expected to be paid for what is looked up anew because context was removed, at the same prices.
+    pub exploration: Amount,
+    /// What the policy's edits of fetched results change, where runs with sampled needs were played: the mean of these runs less the
+    /// closed form.
+    pub reaction: Amount,
+    /// The expected change because sessions that nobody recorded may have left tools and system prompt in the cache; never above 0
+    /// where reads are cheaper.
+    pub left: Amount,
     /// The same at the lower and the upper end of the probability's interval.
-    pub left_ends: [f64; 2],
+    pub left_ends: [Amount; 2],
     /// Whether recovery writes something without a price; the sum leaves that out.
     pub is_recovery_unknown: bool,
     /// Whether some token of the requests has no price; the sum is then unknown.
@@ -108,9 +108,9 @@ impl Costs {
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
         let recovery = recovery(&sums.needs, profile);
-        let exploration = expected(&sums.explored.tokens, profile.prices.usual());
         let usual = profile.prices.usual();
-        let left = [sums.left.expected, sums.left.low, sums.left.high].map(|it| expected(&it, usual));
+        let exploration = charged(&sums.explored.tokens, usual);
+        let left = [sums.left.expected, sums.left.low, sums.left.high].map(|it| charged(&it, usual));
         let [left, low, high] = left.map(Option::unwrap_or_default);
         Self {
             main,
@@ -121,7 +121,7 @@ impl Costs {
             penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
             recovery: recovery.unwrap_or_default(),
             exploration: exploration.unwrap_or_default(),
-            reaction: 0.0,
+            reaction: Amount::ZERO,
             left,
             left_ends: [low, high],
             is_recovery_unknown: recovery.is_none() || exploration.is_none(),
@@ -134,16 +134,21 @@ impl Costs {
         self.main.known()
     }
 
-    /// Returns the total in US dollars, or `None` if a price is unknown; the exact parts are added first.
-    pub fn total(&self) -> Option<f64> {
+    /// Returns the total, or `None` if a price is unknown.
+    pub fn exact(&self) -> Option<Amount> {
         let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
-        let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it).usd();
+        let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it);
         (!self.is_unknown && !self.is_recovery_unknown)
-            .then_some(exact + self.assumed() + self.reaction + self.left)
+            .then(|| Amount::from(exact) + self.assumed() + self.reaction + self.left)
     }
 
-    /// Returns the US dollars of recovery and of exploration, which follow from what is assumed of them.
-    pub fn assumed(&self) -> f64 {
+    /// Returns the total in US dollars, or `None` if a price is unknown.
+    pub fn total(&self) -> Option<f64> {
+        self.exact().map(Amount::usd)
+    }
+
+    /// Returns the cost of recovery and of exploration, which follow from what is assumed of them.
+    pub fn assumed(&self) -> Amount {
         self.recovery + self.exploration
     }
 }
@@ -177,42 +182,48 @@ pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
 }
 
 /// Returns the expected tokens of recovery, apart from sampled calls that have their own requests.
-pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<f64> {
+pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<Expected> {
     if assumptions.recovery == RecoveryPrice::Requests {
         return needs.refetched;
     }
     let (calls, fetched) = needs.unsent();
     TokenUse {
-        uncached: calls * assumptions.recovery_overhead_tokens as f64 + fetched,
-        output: calls * assumptions.recovery_output_tokens as f64,
+        uncached: calls * assumptions.recovery_overhead_tokens + fetched,
+        output: calls * assumptions.recovery_output_tokens,
         ..TokenUse::default()
     }
 }
 
-/// Returns the expected US dollars of recovery calls and failures at the standard rates of short prompts, or
-/// `None` if some tokens have no price.
-pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<f64> {
+/// Returns the expected cost of recovery calls and failures at the standard rates of short prompts, or `None` if some tokens have
+/// no price.
+pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<Amount> {
     let assumptions = &profile.assumptions;
-    let calls = expected(&refetched(needs, assumptions), profile.prices.usual())?;
-    Some(calls + needs.failed * assumptions.failure_penalty.usd())
+    let calls = charged(&refetched(needs, assumptions), profile.prices.usual())?;
+    Some(calls + needs.failed.each(assumptions.failure_penalty))
 }
 
-/// Returns the expected US dollars of recovery and of exploration, or `None` if some tokens have no price.
-pub fn assumed(sums: &Sums, profile: &Profile) -> Option<f64> {
-    Some(recovery(&sums.needs, profile)? + expected(&sums.explored.tokens, profile.prices.usual())?)
+/// Returns the expected cost of recovery and of exploration, or `None` if some tokens have no price.
+pub fn assumed(sums: &Sums, profile: &Profile) -> Option<Amount> {
+    Some(recovery(&sums.needs, profile)? + charged(&sums.explored.tokens, profile.prices.usual())?)
 }
 
 /// Returns the US dollars of expected tokens, or nothing if some of them have no price.
 pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
-    let priced = |tokens: f64, rate: Option<Rate>| match rate {
-        Some(rate) => Some(tokens * rate.usd()),
-        None => (tokens <= 0.0).then_some(0.0),
+    charged(&tokens.map(Expected::of), rates).map(Amount::usd)
+}
+
+/// Returns what expected tokens cost, or nothing if some of them have no price. Each kind of token is rounded for itself, so that two
+/// bills with the same tokens of a kind pay the same for them.
+pub fn charged(tokens: &TokenUse<Expected>, rates: &Rates) -> Option<Amount> {
+    let priced = |tokens: Expected, rate: Option<Rate>| match rate {
+        Some(rate) => Some(tokens.at(rate)),
+        None => (tokens <= Expected::ZERO).then_some(Amount::ZERO),
     };
     Some(
         priced(tokens.read, Some(rates.read()))?
             + priced(tokens.write[0], rates.write(0))?
             + priced(tokens.write[1], rates.write(1))?
-            + tokens.uncached * rates.input.usd()
+            + tokens.uncached.at(rates.input)
             + priced(tokens.output, rates.output)?,
     )
 }
@@ -262,13 +273,13 @@ failure_penalty_usd = 0.02
 
     #[test]
     fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
-        let needs = NeedSums { calls: 0.5, fetched: 200.0, failed: 0.25, ..NeedSums::default() };
+        let [calls, fetched, failed] = [0.5, 200.0, 0.25].map(Expected::of);
+        let needs = NeedSums { calls, fetched, failed, ..NeedSums::default() };
 
         let costs = Costs::new(&Sums { needs, ..Sums::default() }, None, 0, &profile());
 
-        let expected = 700.0 * 2e-6 + 50.0 * 10e-6 + 0.25 * 0.02;
-        assert!((costs.recovery - expected).abs() < 1e-15, "{} is not {expected}", costs.recovery);
-        assert_eq!(costs.total(), Some(costs.recovery));
+        assert_eq!(costs.recovery, Amount(700 * 2_000_000 + 50 * 10_000_000 + 5_000_000_000));
+        assert_eq!(costs.exact(), Some(costs.recovery));
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Quantities of the simulator: exact decimals, rates, costs. Arithmetic is exact and never wraps.
+//! Quantities of the simulator: exact decimals, rates, costs, expected numbers. Arithmetic is exact and never wraps.
 
+mod expected;
 mod narrow;
 mod packed;
 
@@ -8,6 +9,7 @@ use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use expected::{Amount, Expected};
 pub use narrow::{Narrow, ix, or_unlimited, saturated};
 
 /// Has sums added field by field; what stands behind `max` keeps the larger one.
@@ -165,7 +167,7 @@ impl Rate {
         price.scaled(6).map(Self)
     }
 
-    /// Returns the rate as a float of dollars per token, for expected values only.
+    /// Returns the rate as a float of dollars per token, for estimates that no bill has.
     pub fn usd(self) -> f64 {
         self.0 as f64 * 1e-12
     }

@@ -3,6 +3,7 @@
 use crate::grid::numbers::NONE;
 use crate::input::Profile;
 use crate::measure::Tally;
+use crate::quantity::Expected;
 use crate::report::Report;
 use crate::report::part::MissingPrice;
 
@@ -36,7 +37,7 @@ fn parts(sums: &[&Tally], profile: &MissingPrice) -> String {
         sums.iter().any(|it| {
             let sums = &it.sums;
             [&sums.main, &sums.summariser, &sums.keep_alive].iter().any(|it| it.tokens.write[class] > 0)
-                || sums.needs.refetched.write[class] > 0.0
+                || sums.needs.refetched.write[class] > Expected::ZERO
         })
     };
     let missing = [

@@ -4,7 +4,7 @@ use super::{
     ExpectedRow, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
     TokenUse,
 };
-use crate::quantity::{Tokens, packed, sums};
+use crate::quantity::{Expected, Tokens, packed, sums};
 use crate::timeline::Level;
 
 /// Sums of the requests of one role.
@@ -21,23 +21,23 @@ pub struct RequestSums {
     pub items: u64,
 }
 
-/// Sums of the needs: expected values, added in row order, or counts if needs are sampled.
+/// Sums of the needs: expected values, or counts if needs are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeedSums {
     /// Recovery calls.
-    pub calls: f64,
+    pub calls: Expected,
     /// Repeated calls.
-    pub repeats: f64,
+    pub repeats: Expected,
     /// Tokens fetched, without overheads.
-    pub fetched: f64,
+    pub fetched: Expected,
     /// Failures.
-    pub failed: f64,
+    pub failed: Expected,
     /// Calls that were actually sent, and are priced as requests.
-    pub sent_calls: f64,
+    pub sent_calls: Expected,
     /// Tokens fetched by these.
-    pub sent_fetched: f64,
+    pub sent_fetched: Expected,
     /// The expected tokens of recovery, as the requests would be billed.
-    pub refetched: TokenUse<f64>,
+    pub refetched: TokenUse<Expected>,
     /// Weights of the needs above `global_conclusion`.
     pub weight: f64,
     /// The part of that weight that prompts met.
@@ -60,24 +60,24 @@ pub struct ToldWeights {
 /// Sums of what was looked up anew because context was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExploredSums {
-    pub calls: f64,
+    pub calls: Expected,
     /// Tokens that they bring, without overheads.
-    pub fetched: f64,
+    pub fetched: Expected,
     /// Calls that were actually sent, and are priced as requests.
-    pub sent_calls: f64,
+    pub sent_calls: Expected,
     /// The expected tokens of the others, as the requests would be billed.
-    pub tokens: TokenUse<f64>,
+    pub tokens: TokenUse<Expected>,
 }
 
 /// The expected change of the bill because sessions that nobody recorded may have left tools and system prompt in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeftSums {
     /// As declared.
-    pub expected: TokenUse<f64>,
+    pub expected: TokenUse<Expected>,
     /// At the lower end of the probability's interval.
-    pub low: TokenUse<f64>,
+    pub low: TokenUse<Expected>,
     /// At the upper end.
-    pub high: TokenUse<f64>,
+    pub high: TokenUse<Expected>,
 }
 
 /// Sums of the stored contents.
@@ -151,8 +151,25 @@ packed!(Sums: [main, summariser, keep_alive, compactions, needs, stored, memory,
 
 impl NeedSums {
     /// Returns expected calls that were not sent, and the tokens they fetch: they have no requests to price.
-    pub fn unsent(&self) -> (f64, f64) {
+    pub fn unsent(&self) -> (Expected, Expected) {
         (self.calls - self.sent_calls, self.fetched - self.sent_fetched)
+    }
+
+    /// Adds what fetches a need again, rounded once.
+    fn ask(&mut self, row: &NeedRow) {
+        let calls = Expected::of(row.calls);
+        let fetched = calls * row.fetched;
+        self.calls += calls;
+        self.repeats += Expected::of(row.repeats);
+        self.fetched += fetched;
+        self.failed += Expected::of(row.failed);
+        if let Some(refetched) = row.refetched {
+            self.refetched += refetched.map(Expected::of);
+        }
+        if row.is_sent {
+            self.sent_calls += calls;
+            self.sent_fetched += fetched;
+        }
     }
 }
 
@@ -184,13 +201,13 @@ impl Sink for Sums {
     #[inline]
     fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         if beside.recovered.tokens > 0.0 {
-            self.needs.refetched += row.carried_tokens(beside.recovered);
+            self.needs.refetched += row.carried_tokens(beside.recovered).map(Expected::of);
         }
         if beside.explored.tokens > 0.0 {
-            self.explored.tokens += row.carried_tokens(beside.explored);
+            self.explored.tokens += row.carried_tokens(beside.explored).map(Expected::of);
         }
         if beside.left[2] > 0.0 {
-            let [expected, low, high] = beside.left.map(|it| row.left_tokens(it));
+            let [expected, low, high] = beside.left.map(|it| row.left_tokens(it).map(Expected::of));
             self.left += LeftSums { expected, low, high };
         }
     }
@@ -198,27 +215,21 @@ impl Sink for Sums {
     #[inline]
     fn explored(&mut self, row: &ExploredRow) {
         let sums = &mut self.explored;
-        sums.calls += row.calls;
-        sums.fetched += row.fetched;
+        let calls = Expected::of(row.calls);
+        sums.calls += calls;
+        sums.fetched += Expected::of(row.fetched);
         match row.tokens {
-            Some(tokens) => sums.tokens += tokens,
-            None => sums.sent_calls += row.calls,
+            Some(tokens) => sums.tokens += tokens.map(Expected::of),
+            None => sums.sent_calls += calls,
         }
     }
 
     #[inline]
     fn need(&mut self, row: &NeedRow) {
         let needs = &mut self.needs;
-        needs.calls += row.calls;
-        needs.repeats += row.repeats;
-        needs.fetched += row.calls * row.fetched as f64;
-        needs.failed += row.failed;
-        if let Some(refetched) = row.refetched {
-            needs.refetched += refetched;
-        }
-        if row.is_sent {
-            needs.sent_calls += row.calls;
-            needs.sent_fetched += row.calls * row.fetched as f64;
+        // Most needs are met: nothing is fetched.
+        if row.calls > 0.0 || row.failed > 0.0 || row.refetched.is_some() {
+            needs.ask(row);
         }
         if row.level > Level::GlobalConclusion {
             needs.weight += row.weight;

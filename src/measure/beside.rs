@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
 use crate::price::{Bill, Costs};
-use crate::quantity::Cost;
+use crate::quantity::{Amount, Cost, Expected};
 use crate::recovery::Assumption;
 
 /// What is known of a run beside its ledger; nothing by default.
@@ -12,10 +12,10 @@ use crate::recovery::Assumption;
 pub struct Beside {
     /// Whether the load has needs.
     pub has_needs: bool,
-    /// US dollars of recovery at the lower and upper ends of all assumptions.
-    pub interval: Option<[f64; 2]>,
-    /// The change in US dollars at either end of a single assumption.
-    pub by_assumption: Option<[[f64; 2]; Assumption::N]>,
+    /// The cost of recovery at the lower and upper ends of all assumptions.
+    pub interval: Option<[Amount; 2]>,
+    /// The change in cost at either end of a single assumption.
+    pub by_assumption: Option<[[Amount; 2]; Assumption::N]>,
     /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
     pub counted: Option<[f64; 2]>,
     /// Recovery as it was played, where the closed form does not know the prompts.
@@ -39,10 +39,10 @@ pub struct Beside {
 /// Means over runs with sampled needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedRecovery {
-    /// US dollars of the runs, less the closed form's.
-    pub usd: f64,
+    /// The cost of the runs, less the closed form's.
+    pub cost: Amount,
     /// Tokens of their requests, less the closed form's.
-    pub tokens: f64,
+    pub tokens: Expected,
     /// What became of the needs.
     pub needs: NeedSums,
     /// What was looked up anew.
@@ -57,7 +57,7 @@ impl Beside {
         Costs {
             main: self.own_models.unwrap_or(ledger.main),
             memory: self.service.unwrap_or(ledger.memory),
-            reaction: self.played.as_ref().map_or(0.0, |it| it.usd),
+            reaction: self.played.as_ref().map_or(Amount::ZERO, |it| it.cost),
             is_unknown: ledger.is_unknown || self.own_models.is_some_and(|it| it.is_incomplete),
             ..ledger
         }

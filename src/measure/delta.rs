@@ -88,8 +88,8 @@ impl Pairs {
         let mut pairs: Vec<[Tally; 2]> = pairs.to_vec();
         // What stages did is no number that is compared, and takes long to add up.
         pairs.iter_mut().flatten().for_each(|it| it.outcome.firings.clear());
-        let cost = |it: &Tally| it.costs.total().unwrap_or_default();
-        pairs.sort_by(|a, b| cost(&a[0]).total_cmp(&cost(&b[0])).then(cost(&a[1]).total_cmp(&cost(&b[1]))));
+        let cost = |it: &Tally| it.costs.exact().unwrap_or_default();
+        pairs.sort_by_key(|it| it.each_ref().map(cost));
         let sum = |places: &mut dyn Iterator<Item = usize>| {
             let mut sum: Option<[Tally; 2]> = None;
             for place in places {
@@ -129,9 +129,10 @@ mod tests {
     use super::*;
     use crate::measure::Spread;
     use crate::price::Costs;
+    use crate::quantity::Amount;
 
     fn run(cost: f64) -> Tally {
-        Tally { costs: Costs { recovery: cost, ..Costs::default() }, ..Tally::empty() }
+        Tally { costs: Costs { recovery: Amount::of_usd(cost), ..Costs::default() }, ..Tally::empty() }
     }
 
     #[test]
@@ -158,7 +159,7 @@ mod tests {
 
         let spread = Spread::new(&costs).unwrap();
         assert!((delta.relative.unwrap() - spread.change).abs() < 1e-12);
-        let changes = pairs.resampled.iter().map(|[base, it]| it.costs.recovery / base.costs.recovery - 1.0);
+        let changes = pairs.resampled.iter().map(|[base, it]| it.costs.recovery.usd() / base.costs.recovery.usd() - 1.0);
         let [low, high] = middle(changes.collect());
         let expected = spread.interval.unwrap();
         assert!((low - expected[0]).abs() < 1e-12 && (high - expected[1]).abs() < 1e-12);

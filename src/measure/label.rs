@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
+use crate::quantity::Expected;
 
 /// A label of a run relative to its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,12 +38,12 @@ impl Label {
         if !run.has_needs || !baseline.has_needs || !is_same_work {
             return None;
         }
-        let (cost, cost_then) = (run.costs.total()?, baseline.costs.total()?);
+        let (cost, cost_then) = (run.costs.exact()?, baseline.costs.exact()?);
         let (tokens, tokens_then) = (recovery_tokens(run), recovery_tokens(baseline));
         let (calls, calls_then) = (run.sums.needs.calls, baseline.sums.needs.calls);
-        let is_safe = cost <= cost_then * COST_SHARE
-            && tokens <= tokens_then * RECOVERY_SHARE
-            && calls <= calls_then * RECOVERY_SHARE;
+        let is_safe = cost.usd() <= cost_then.usd() * COST_SHARE
+            && tokens.to_f64() <= tokens_then.to_f64() * RECOVERY_SHARE
+            && calls.to_f64() <= calls_then.to_f64() * RECOVERY_SHARE;
         Some(if cost < cost_then && tokens <= tokens_then && calls <= calls_then {
             Self::Dominates
         } else if is_safe {
@@ -58,7 +59,7 @@ impl Label {
 }
 
 /// Returns the expected tokens of recovery, input and output.
-fn recovery_tokens(run: &Tally) -> f64 {
+fn recovery_tokens(run: &Tally) -> Expected {
     run.recovery_input + run.recovery_output
 }
 
@@ -67,12 +68,13 @@ mod tests {
     use super::*;
     use crate::ledger::{NeedSums, Sums};
     use crate::price::Costs;
+    use crate::quantity::Amount;
 
     fn run(cost: f64, tokens: f64, calls: f64) -> Tally {
         Tally {
-            sums: Sums { needs: NeedSums { calls, ..NeedSums::default() }, ..Sums::default() },
-            costs: Costs { recovery: cost, ..Costs::default() },
-            recovery_input: tokens,
+            sums: Sums { needs: NeedSums { calls: Expected::of(calls), ..NeedSums::default() }, ..Sums::default() },
+            costs: Costs { recovery: Amount::of_usd(cost), ..Costs::default() },
+            recovery_input: Expected::of(tokens),
             ..Tally::empty()
         }
     }

@@ -1,6 +1,6 @@
 //! Recorded compactions that a policy would have avoided, and the session's cost with and without them.
 
-use crate::quantity::packed;
+use crate::quantity::{Amount, packed};
 use crate::timeline::{Recorded, StepIx};
 
 /// The harness's own compactions under one policy, of one session or the sum of several.
@@ -12,9 +12,9 @@ pub struct Resets {
     pub avoided: u32,
     /// Requests after such a compaction, up to the next that is not avoided.
     pub requests: u64,
-    /// US dollars with all of them, as recorded, and with none; `None` if a price is unknown or a limit stops
+    /// The cost with all of them, as recorded, and with none; `None` if a price is unknown or a limit stops
     /// the policy. In a sum, sessions without compactions are part of both.
-    pub bills: [Option<f64>; 2],
+    pub bills: [Option<Amount>; 2],
     /// Sessions in which the policy's prompts stay below the trigger, but without the compactions a limit stops
     /// it: they count as recorded.
     pub n_open: u32,
@@ -74,15 +74,15 @@ mod tests {
             recorded: 1,
             avoided: 1,
             requests: 5,
-            bills: [Some(4.0), Some(5.0)],
+            bills: [4, 5].map(|it| Some(Amount(it))),
             ..Resets::default()
         };
-        let other = Resets { recorded: 2, bills: [Some(1.0), None], ..Resets::default() };
+        let other = Resets { recorded: 2, bills: [Some(Amount(1)), None], ..Resets::default() };
         let mut all = one;
 
         all.add(&other);
 
         assert_eq!((all.recorded, all.avoided, all.requests), (3, 1, 5));
-        assert_eq!(all.bills, [Some(5.0), None]);
+        assert_eq!(all.bills, [Some(Amount(5)), None]);
     }
 }

@@ -8,7 +8,7 @@ use crate::input::profile::price::VariedRate;
 use crate::input::suite::Habits;
 use crate::ledger::{Outcome, Sums};
 use crate::price::{Costs, Models, PriceIndex};
-use crate::quantity::{Cost, or_unlimited};
+use crate::quantity::{Amount, Cost, or_unlimited};
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = VariedRate::ALL.len();
@@ -124,8 +124,8 @@ pub struct PriceCell {
     pub rank: Option<usize>,
     /// What it remembers, where there is anything to remember.
     pub remembered: Option<Remembered>,
-    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
-    varied: [[Costs; 2]; N_PARTS],
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
 }
 
 /// Two policies whose order depends on the profile.
@@ -185,27 +185,19 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// A profile with its variations: each rate 10% lower and 10% higher, all amounts tenfold.
+/// A profile, and what it is without each of its rates.
 #[derive(Clone, Debug)]
 pub struct Variations<'a> {
     profile: &'a Profile,
-    varied: [[Profile; 2]; N_PARTS],
+    without: [Profile; N_PARTS],
 }
 
 impl<'a> Variations<'a> {
-    /// Varies every rate of a profile.
+    /// Takes each rate out of a profile.
     pub fn new(profile: &'a Profile) -> Self {
-        let varied = VariedRate::ALL.map(|part| {
-            [9, 11].map(|tenths| {
-                let mut varied = profile.clone();
-                varied.prices = profile.prices.in_tenths(part, tenths);
-                let assumptions = &mut varied.assumptions;
-                assumptions.failure_penalty = assumptions.failure_penalty * 10;
-                assumptions.memory_call = assumptions.memory_call * 10;
-                varied
-            })
-        });
-        Self { profile, varied }
+        let without =
+            VariedRate::ALL.map(|it| Profile { prices: profile.prices.times(it, 0), ..profile.clone() });
+        Self { profile, without }
     }
 }
 
@@ -249,21 +241,18 @@ impl Sensitivity {
 }
 
 impl PriceCell {
-    /// Prices a ledger under a profile and under all its variations.
+    /// Prices a ledger under a profile, and without each of its rates.
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
         let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
-        let costs = |profile: &Profile| {
-            let costs = Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser));
-            Costs { memory: service.map_or(costs.memory, |it| it * 10), ..costs }
-        };
         let models = Models::new(variations.profile, summariser);
         let beside = Beside { has_needs, service, turns, counted, ..Beside::default() };
-        Self {
-            tally: Tally::beside(sums, index, outcome, models, &beside),
-            rank: None,
-            remembered: None,
-            varied: variations.varied.each_ref().map(|it| it.each_ref().map(costs)),
-        }
+        let tally = Tally::beside(sums, index, outcome, models, &beside);
+        let paid = variations.without.each_ref().map(|without| {
+            let models = Models::new(without, summariser);
+            let rest = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+            Some(tally.costs.exact()? - rest.exact()?)
+        });
+        Self { tally, rank: None, remembered: None, paid }
     }
 
     /// Adds what it remembers.
@@ -285,8 +274,8 @@ impl PriceCell {
             (Some(own), Some(more)) => own.and(more),
             (own, more) => own.or_else(|| more.clone()),
         };
-        for (sums, more) in self.varied.as_flattened_mut().iter_mut().zip(other.varied.as_flattened()) {
-            *sums += more;
+        for (sum, more) in self.paid.iter_mut().zip(other.paid) {
+            *sum = sum.zip(more).map(|(own, more)| own + more);
         }
     }
 
@@ -297,19 +286,21 @@ impl PriceCell {
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
-        self.varied[part as usize].each_ref().map(|it| Some(it.total()? / 10.0))
+        let tenfold = |less_or_more: fn(Amount, Amount) -> Amount| {
+            Some(less_or_more(self.tally.costs.exact()? * 10, self.paid(part)?).usd() / 10.0)
+        };
+        [tenfold(|all, paid| all - paid), tenfold(|all, paid| all + paid)]
     }
 
-    /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
-    /// `None` for a cost of 0.
+    /// Returns the change in cost, in percent, per percent of the rate, which is the share of the cost that is paid at it: cost is linear
+    /// in each rate. `None` for a cost of 0.
     pub fn elasticity(&self, part: VariedRate) -> Option<f64> {
-        Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
+        Some(self.paid(part)?.usd() / self.cost()?).filter(|it| it.is_finite())
     }
 
-    /// Returns the US dollars paid at a rate.
-    fn paid(&self, part: VariedRate) -> Option<f64> {
-        let [less, more] = self.varied[part as usize].each_ref().map(Costs::total);
-        Some((more? - less?) / 2.0)
+    /// Returns what is paid at a rate.
+    fn paid(&self, part: VariedRate) -> Option<Amount> {
+        self.paid[part as usize]
     }
 
     /// Returns whether a limit stopped it.
@@ -318,8 +309,8 @@ impl PriceCell {
     }
 
     /// Returns its cost if it counts in a ranking.
-    fn ranked(&self) -> Option<f64> {
-        self.cost().filter(|_| !self.is_stopped())
+    fn ranked(&self) -> Option<Amount> {
+        self.tally.costs.exact().filter(|_| !self.is_stopped())
     }
 }
 
@@ -367,7 +358,7 @@ impl PriceRow {
 }
 
 fn rank(cells: &mut [PriceCell]) {
-    let costs: Vec<Option<f64>> = cells.iter().map(PriceCell::ranked).collect();
+    let costs: Vec<Option<Amount>> = cells.iter().map(PriceCell::ranked).collect();
     for cell in cells {
         cell.rank = cell.ranked().map(|own| 1 + costs.iter().flatten().filter(|it| **it < own).count());
     }
@@ -391,10 +382,14 @@ fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
     found
 }
 
-/// Returns the factor of a rate at which two policies cost the same, if there is one.
+/// Returns the factor of a rate at which two policies cost the same, if there is one: none where both pay the same at that rate, and none
+/// where they differ in nothing else.
 fn crossing(best: &PriceCell, other: &PriceCell, part: VariedRate) -> Option<f64> {
-    let factor = 1.0 + (other.cost()? - best.cost()?) / (best.paid(part)? - other.paid(part)?);
-    Some(factor).filter(|it| *it > 0.0 && it.is_finite())
+    let dearer = other.ranked()? - best.ranked()?;
+    let more = best.paid(part)? - other.paid(part)?;
+    let rest = more + dearer;
+    let has_point = more != Amount::ZERO && (rest > Amount::ZERO) == (more > Amount::ZERO);
+    (has_point && rest != Amount::ZERO).then(|| rest.usd() / more.usd())
 }
 
 /// Collects pairs of policies whose order differs between profiles.

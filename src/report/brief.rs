@@ -1,6 +1,7 @@
 //! What tables and notes look at in each run, beside what they add up.
 
 use crate::input::profile::Counting;
+use crate::quantity::Expected;
 use crate::take::Run;
 
 /// A run in brief.
@@ -72,7 +73,7 @@ impl From<&Run> for Figures {
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),
-            is_drawn: tally.sums.needs.sent_calls > 0.0,
+            is_drawn: tally.sums.needs.sent_calls > Expected::ZERO,
             is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
             looks_ahead: run.looks_ahead,
             has_findings: run.findings.is_some(),

@@ -52,7 +52,7 @@ const METRICS: &[Metric] = &listed![Tally;
     /// Tokens that the agent wrote.
     "output_tokens": Tokens = |it| it.sums.main.tokens.output,
     /// Input and output of the agent, of recovery and of compaction.
-    "expected_total_tokens": Tokens = |it| it.expected_total_tokens(),
+    "expected_total_tokens": Tokens = |it| it.expected_total_tokens().to_f64(),
     /// `cache_read_tokens` over `input_tokens`.
     "cache_hit_ratio": Share = |it| it.cache_hit_ratio(),
     /// The longest prompt.
@@ -126,13 +126,13 @@ const METRICS: &[Metric] = &listed![Tally;
     /// Their output.
     "cost_usd.output": Usd = |it| usd(it, it.costs.main.output),
     /// Recovery, with the needs that nothing could recover.
-    "cost_usd.recovery": Usd = |it| it.costs.recovery,
+    "cost_usd.recovery": Usd = |it| it.costs.recovery.usd(),
     /// What is looked up anew because context was removed.
-    "cost_usd.exploration": Usd = |it| it.costs.exploration,
+    "cost_usd.exploration": Usd = |it| it.costs.exploration.usd(),
     /// What the policy's edits of fetched results change, where recovery was sampled and played: the mean of the runs less the closed form.
-    "cost_usd.reaction": Usd = |it| it.costs.reaction,
+    "cost_usd.reaction": Usd = |it| it.costs.reaction.usd(),
     /// What may have been in the cache because sessions that nobody recorded had left it: expected, 0 or less.
-    "cost_usd.left_by_others": Usd = |it| it.costs.left,
+    "cost_usd.left_by_others": Usd = |it| it.costs.left.usd(),
     /// The summariser's requests.
     "cost_usd.compaction": Usd = |it| usd(it, it.costs.compaction),
     /// Requests that keep the prompt in the cache.

@@ -12,7 +12,7 @@ use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
 use crate::counts::count;
 use crate::ledger::{Outcome, Sums};
 use crate::measure::{Resets, Tally};
-use crate::quantity::Tokens;
+use crate::quantity::{Amount, Tokens};
 use crate::timeline::import::CompactedSession;
 use crate::timeline::{Recorded, StepIx, Timeline};
 
@@ -303,7 +303,7 @@ fn laid_out(own: &Timeline, session: &CompactedSession, undone: &[StepIx]) -> Ti
 }
 
 /// Returns what a run costs, if no limit stopped it and its code did not fail.
-fn bill(tally: &Tally) -> Option<f64> {
+fn bill(tally: &Tally) -> Option<Amount> {
     let has_ended = tally.outcome.failure.is_none() && tally.outcome.fault.is_none();
-    tally.costs.total().filter(|_| has_ended)
+    tally.costs.exact().filter(|_| has_ended)
 }

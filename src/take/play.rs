@@ -17,6 +17,7 @@ use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
+use crate::quantity::Amount;
 use crate::timeline::Timeline;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
@@ -219,7 +220,7 @@ impl Played<'_> {
         let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
-        let moved = |end| end - closed.costs.assumed();
+        let moved = |end: Amount| end - closed.costs.assumed();
         let beside = Beside {
             interval: ends.map(|it| it.all),
             by_assumption: ends.and_then(|it| it.each).map(|it| it.map(|it| it.map(moved))),
@@ -231,11 +232,17 @@ impl Played<'_> {
         tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
     }
 
-    /// Returns US dollars of recovery and exploration at the ends of what is assumed of them.
-    fn ends(&self, cell: Cell) -> Option<AtEnds<f64>> {
+    /// Returns the cost of recovery and exploration at the ends of what is assumed of them; nothing if a price is unknown.
+    fn ends(&self, cell: Cell) -> Option<AtEnds<Amount>> {
         let profile = &self.load.profiles[cell.profile];
-        let usd = |it: &KeptDetail| price::assumed(&it.folded.0, profile).unwrap_or(f64::NAN);
-        self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(usd))
+        let mut is_known = true;
+        let cost = |it: &KeptDetail| {
+            let cost = price::assumed(&it.folded.0, profile);
+            is_known &= cost.is_some();
+            cost.unwrap_or_default()
+        };
+        let ends = self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(cost));
+        ends.filter(|_| is_known)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Cell, Progress};
 use crate::ledger::{ExploredSums, NeedSums, Outcome, Sink, Sums};
 use crate::measure::{Beside, PlayedRecovery, Tally};
 use crate::price::{Models, PriceRows};
-use crate::quantity::ix;
+use crate::quantity::{Amount, Expected, ix};
 
 /// By simulation and ledger: the results of runs with sampled needs; `None` if the closed form applies.
 pub(super) struct DrawnRuns(Vec<Vec<Vec<FoldedLedger>>>);
@@ -70,26 +70,28 @@ impl DrawnRuns {
         let drawn: Vec<Tally> = finished
             .map(|(sums, index, outcome)| Tally::new(sums, index.as_ref(), outcome, true, models))
             .collect();
-        let total = closed.costs.total().filter(|_| !drawn.is_empty());
+        let total = closed.costs.exact().filter(|_| !drawn.is_empty());
         let Some(played) = total.map(|it| mean_of(&drawn, closed, it)) else { return beside };
         Beside { played: Some(played), ..beside }
     }
 }
 
 /// Returns what drawn runs come to on average, beside what the closed form says.
-fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
-    let n = drawn.len() as f64;
-    let mean = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / n;
+fn mean_of(drawn: &[Tally], closed: &Tally, total: Amount) -> PlayedRecovery {
+    let n = ix(drawn.len());
+    let mean = |of: &dyn Fn(&Tally) -> Expected| drawn.iter().map(of).sum::<Expected>().over(n);
+    let share = |of: &dyn Fn(&Tally) -> f64| drawn.iter().map(of).sum::<f64>() / n as f64;
+    let cost: Amount = drawn.iter().filter_map(|it| it.costs.exact()).sum();
     PlayedRecovery {
-        usd: mean(&|it| it.costs.total().unwrap_or_default()) - total,
+        cost: cost.over(n) - total,
         tokens: mean(&Tally::expected_total_tokens) - closed.expected_total_tokens(),
         needs: NeedSums {
             calls: mean(&|it| it.sums.needs.calls),
             repeats: mean(&|it| it.sums.needs.repeats),
             fetched: mean(&|it| it.sums.needs.fetched),
             failed: mean(&|it| it.sums.needs.failed),
-            weight: mean(&|it| it.sums.needs.weight),
-            met: mean(&|it| it.sums.needs.met),
+            weight: share(&|it| it.sums.needs.weight),
+            met: share(&|it| it.sums.needs.met),
             refetched: closed.sums.needs.refetched,
             told: closed.sums.needs.told,
             ..NeedSums::default()

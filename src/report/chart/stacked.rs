@@ -77,7 +77,7 @@ fn parts(costs: &Costs) -> [f64; 7] {
     let (main, other) = (&costs.main, costs.storage + costs.memory + costs.penalty);
     let [read, write, uncached, output] =
         [main.read, main.write, main.uncached, main.output].map(|it| it.usd());
-    let recovery = (costs.assumed() + costs.reaction).max(0.0);
+    let recovery = (costs.assumed() + costs.reaction).usd().max(0.0);
     [read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
 }
 

@@ -83,7 +83,7 @@ impl TornadoLine {
         let others = first.recovery_by_assumption.unwrap_or_default();
         let declared = cost / base - 1.0;
         let bars = Assumption::ALL.into_iter().zip(own.into_iter().zip(others)).map(|(it, (own, other))| {
-            let end = |nth: usize| (cost + own[nth]) / (base + other[nth]) - 1.0;
+            let end = |nth: usize| (cost + own[nth].usd()) / (base + other[nth].usd()) - 1.0;
             TornadoBar { about: it.about(), ends: [end(0), end(1)] }
         });
         Self::of(policy, declared, bars)

@@ -2,7 +2,7 @@
 
 use crate::ledger::{BlockHits, ExplicitCacheSums, FailureKind};
 use crate::measure::{Resets, Tally};
-use crate::quantity::{Cost, Tokens, UNLIMITED};
+use crate::quantity::{Amount, Cost, Expected, Tokens, UNLIMITED};
 use crate::row::{Value, columns};
 
 /// Returns a limit, if there is one.
@@ -11,8 +11,8 @@ pub(super) fn limit(tokens: Tokens) -> Value {
 }
 
 /// Returns a value that is only known if the load has needs.
-pub(super) fn if_needed(tally: &Tally, value: f64) -> Value {
-    tally.has_needs.then_some(value).into()
+pub(super) fn if_needed(tally: &Tally, value: Expected) -> Value {
+    tally.has_needs.then(|| value.to_f64()).into()
 }
 
 /// Returns a part of the costs, if all of them are known.
@@ -58,9 +58,9 @@ columns! { Resets;
     /// The requests that follow these.
     "requests_after": Count = |it| it.requests,
     /// The bills of the sessions of which all are avoided, as recorded.
-    "cost_kept_usd": Usd = |it| it.bills[0],
+    "cost_kept_usd": Usd = |it| it.bills[0].map(Amount::usd),
     /// The same with the compactions undone.
-    "cost_undone_usd": Usd = |it| it.bills[1],
+    "cost_undone_usd": Usd = |it| it.bills[1].map(Amount::usd),
     /// How many of these sessions have no bills to compare.
     "not_compared": Count = |it| it.n_open,
     /// In how many the prompt comes to what the harness compacts at later.

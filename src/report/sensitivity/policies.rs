@@ -36,7 +36,7 @@ pub(super) fn of_limit(cell: &PriceCell) -> Option<f64> {
 
 /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
 pub(super) fn recovery_tokens(cell: &PriceCell) -> Option<f64> {
-    cell.tally.has_needs.then_some(cell.tally.recovery_input + cell.tally.recovery_output)
+    cell.tally.has_needs.then(|| (cell.tally.recovery_input + cell.tally.recovery_output).to_f64())
 }
 
 /// Returns a line for each policy.

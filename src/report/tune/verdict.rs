@@ -179,6 +179,7 @@ mod tests {
     use crate::ledger::{NeedSums, Sums};
     use crate::measure::Tally;
     use crate::price::Costs;
+    use crate::quantity::Amount;
     use crate::report::tune::{SplitBy, Tried, TunedSession};
 
     const MONTH_MS: i64 = 30 * DAY_MS;
@@ -187,7 +188,7 @@ mod tests {
         let needs = NeedSums { weight: 1.0, met, ..NeedSums::default() };
         Tally {
             sums: Sums { needs, ..Sums::default() },
-            costs: Costs { reaction: usd, ..Costs::default() },
+            costs: Costs { reaction: Amount::of_usd(usd), ..Costs::default() },
             ..Tally::empty()
         }
     }

@@ -125,7 +125,7 @@ impl World for Aging {
             let summary = AgingSummary {
                 metric: stream.scoring.metric(&self.load.generator).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
-                tokens_per_session: tally.expected_total_tokens() / n_sessions,
+                tokens_per_session: tally.expected_total_tokens().to_f64() / n_sessions,
                 calls: replay.requests.timeline.spine.steps.len() as u64,
                 compaction_calls: *n_compactions,
                 ..self.summary(load, &observed, cell.policy)

@@ -15,6 +15,7 @@ use crate::input::{Policy, Profile};
 use crate::ledger::Outcome;
 use crate::measure::{Beside, Tally};
 use crate::price::{Models, PriceIndex};
+use crate::quantity::Amount;
 use crate::rng::Seed;
 use crate::row::{Rows, heads};
 use crate::take::{
@@ -149,15 +150,15 @@ impl ProjectHistory {
         spec: &SourceMemory,
         policy: &Policy,
         profile: &Profile,
-    ) -> Option<[f64; 2]> {
-        let mut interval: Option<[f64; 2]> = None;
+    ) -> Option<[Amount; 2]> {
+        let mut interval: Option<[Amount; 2]> = None;
         for end in &played.0 {
             for trusts in self.trust(spec) {
                 for stale_fetches in self.numbers.ends("stale.fetches") {
                     let trust = NoteTrust { trusts, stale_fetches };
-                    let usd = self.tally(end, trust, policy, profile, Beside::default()).costs.total()?;
-                    let [low, high] = interval.unwrap_or([usd; 2]);
-                    interval = Some([low.min(usd), high.max(usd)]);
+                    let cost = self.tally(end, trust, policy, profile, Beside::default()).costs.exact()?;
+                    let [low, high] = interval.unwrap_or([cost; 2]);
+                    interval = Some([low.min(cost), high.max(cost)]);
                 }
             }
         }
@@ -183,7 +184,7 @@ impl ProjectHistory {
         let declared = self.tally(&played.0[1], trust, policy, profile, Beside::default());
         let none = NoteTrust { trusts: 0.0, stale_fetches: 1.0 };
         let bare = self.tally(without, none, policy, profile, Beside::default()).costs.total();
-        let rest = declared.costs.total().map(|it| it - declared.costs.recovery);
+        let rest = declared.costs.exact().map(|it| it - declared.costs.recovery);
         let ends = self.interval(played, spec, policy, profile);
         // The interval of a run is one of recovery: what else differs between the ends is put there.
         let interval = ends.zip(rest).map(|(ends, rest)| ends.map(|it| it - rest));
@@ -191,7 +192,7 @@ impl ProjectHistory {
             self.tally(&played.0[1], trust, policy, profile, Beside { interval, ..Beside::default() });
         let net = |usd: f64| usd - bare.unwrap_or_default();
         let net_usd = net(declared.costs.total().unwrap_or_default());
-        let net_interval = ends.unwrap_or_default().map(net);
+        let net_interval = ends.unwrap_or_default().map(|it| net(it.usd()));
         let told = (trust.trusts, spec.write.notes(SourceKind::Action));
         let memory: MemoryNumbers =
             summary::memory(&played.0[1], &self.stream, &self.numbers, told, (rates, net_usd, net_interval));

@@ -1,4 +1,4 @@
-//! Price lists with one changed rate, to measure its share of a bill. Rates are in tenths, so that ±10% is exact.
+//! Price lists with one changed rate, to measure what is paid at it.
 
 use super::{Period, PriceList, Prices, Rates};
 use crate::quantity::Rate;
@@ -44,14 +44,15 @@ impl VariedRate {
 }
 
 impl Prices {
-    /// Returns ten times these prices, with one rate multiplied by another factor.
+    /// Returns these prices with one rate multiplied.
     ///
     /// A rate missing from the list stays missing: it follows the rate that replaces it.
-    pub fn in_tenths(&self, part: VariedRate, tenths: u64) -> Self {
+    #[must_use]
+    pub fn times(&self, part: VariedRate, factor: u64) -> Self {
         let period = |it: &Period| {
             let mut period = it.clone();
-            times(&mut period.usual, part, tenths);
-            period.windows.iter_mut().for_each(|it| times(&mut it.prices, part, tenths));
+            times(&mut period.usual, part, factor);
+            period.windows.iter_mut().for_each(|it| times(&mut it.prices, part, factor));
             period
         };
         Self {
@@ -62,11 +63,11 @@ impl Prices {
     }
 }
 
-fn times(list: &mut PriceList, part: VariedRate, tenths: u64) {
+fn times(list: &mut PriceList, part: VariedRate, factor: u64) {
     std::iter::once(&mut list.base).chain(list.tiers.iter_mut().map(|it| &mut it.rates)).for_each(|rates| {
         let Rates { input, output, cache_read, cache_write, storage } = rates;
         let product = |rate: &mut Rate, own: VariedRate| {
-            rate.0 = rate.0.saturating_mul(if own == part { tenths } else { 10 });
+            rate.0 = rate.0.saturating_mul(if own == part { factor } else { 1 });
         };
         product(input, VariedRate::Input);
         output.iter_mut().for_each(|it| product(it, VariedRate::Output));
