@@ -15,6 +15,7 @@ use crate::engine::Simulation;
 use crate::hindsight;
 use crate::input::policy::Moment;
 use crate::input::{Policy, Profile};
+use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
 use crate::price::{Bill, Models};
 use crate::projection::chain::Link;
@@ -35,6 +36,8 @@ pub struct Explanation {
     /// The number of rows the run has.
     pub of: usize,
     pub row: RequestRow,
+    /// What it is in every run of its load.
+    pub id: RequestId,
     /// The stage that made the request; `None` for the agent.
     pub asked_by: Option<By>,
     /// Its cost, by part.
@@ -115,6 +118,7 @@ pub fn explain(
     }
     let (rows, explored) = (rows.requests, rows.explored);
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
+    let ids = RequestId::of_all(&rows);
     let mains: Vec<usize> = (0..rows.len()).filter(|it| rows[*it].role == Role::Main).collect();
     let n_before = mains.partition_point(|it| *it < wanted);
     let is_main = rows[wanted].role == Role::Main;
@@ -158,6 +162,7 @@ pub fn explain(
         n,
         of: rows.len(),
         row,
+        id: ids[wanted],
         asked_by,
         bill: Bill::of_request(list, &row.tokens()),
         recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),

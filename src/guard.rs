@@ -118,7 +118,7 @@ impl Judge<'_> {
         let value = covered(own, metric)?;
         let other = self.other(own, over)?;
         let base = covered(other, metric).map_err(|it| format!("{over}: {it}"))?;
-        if own.run.tally.outcome.turns_completed != other.run.tally.outcome.turns_completed {
+        if !own.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
         match base {

@@ -1,5 +1,6 @@
 //! The engine's output: rows of requests and needs, and their sums.
 
+pub mod pairing;
 mod sums;
 mod token_use;
 
@@ -63,6 +64,8 @@ pub struct RequestRow {
     pub change: Change,
     /// The number of turns a summary replaces; 0 for the agent's own requests.
     pub items: u32,
+    /// Whether the agent asks for something that it fetches again, and not for what the step answers.
+    pub fetches: bool,
 }
 
 /// What is expected of a request of the agent beside its row; most requests have nothing beside them.
@@ -336,10 +339,22 @@ packed!(Outcome:
     [touched_slots, blocks, firings]; else fault);
 
 impl Outcome {
+    /// Returns whether a run did as much as another: both completed all turns that they were asked, however many these are, or both
+    /// stopped at the same one.
+    pub fn did_as_much_as(&self, other: &Self) -> bool {
+        is_as_much([self, other].map(|it| [it.turns_requested, it.turns_completed]))
+    }
+
     /// Returns whether the policy's edits hang on what is fetched, so that the closed form of recovery does not hold.
     pub fn hangs_on_fetched(&self) -> bool {
         self.reacts || self.is_swayed
     }
+}
+
+/// Returns whether two runs did as much, by the turns that each was asked and completed: all of them, or the same number of the same.
+pub fn is_as_much([one, other]: [[u32; 2]; 2]) -> bool {
+    let is_done = |[asked, completed]: [u32; 2]| completed >= asked;
+    is_done(one) && is_done(other) || one == other
 }
 
 /// Why a run came to no result.

@@ -1,6 +1,7 @@
 //! Prices of a folded ledger: the cost of each part, exact where possible.
 
 pub mod bill;
+pub mod by_request;
 pub mod index;
 
 use std::ops::AddAssign;

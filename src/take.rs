@@ -10,6 +10,7 @@ mod load;
 mod other_models;
 mod play;
 mod played_recovery;
+mod priced;
 mod rows;
 mod run;
 mod simulations;

@@ -11,8 +11,10 @@ use crate::explain::breaks::Break;
 use crate::grid::shell::quoted;
 use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
-use crate::ledger::{NeedRow, RequestRow, Role, Rows};
-use crate::price;
+use crate::ledger::pairing::paired;
+use crate::ledger::{NeedRow, Rows};
+use crate::price::by_request::RequestCost;
+use crate::quantity::Cost;
 use crate::report::SessionReport;
 use crate::report::contrast::{
     Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
@@ -126,6 +128,7 @@ impl<'l> PlayedPair<'l> {
             Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
         };
         let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
+        let costs = takes.map(|it| load.costs_by_request(it).unwrap_or_default());
         // Needs have no pairs where the two live with different compactions.
         let [base, candidate] = takes.map(|it| it.timeline.as_ref());
         let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
@@ -135,7 +138,7 @@ impl<'l> PlayedPair<'l> {
             pairs,
             arguments: load.arguments.clone(),
             breaks: broken(takes.map(|it| &*it.breaks), policies),
-            requests: rows().map(|it| requests(&load.name, it, prices, command)).unwrap_or_default(),
+            requests: rows().map(|it| requests(&load.name, it, [&costs[0], &costs[1]], command)).unwrap_or_default(),
             needs: rows().zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
             facts: facts(&takes[0].answers, &takes[1].answers),
             stages: stages(policies),
@@ -157,40 +160,33 @@ fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Br
     all
 }
 
-/// Identifies a request within its run, whatever the policy.
-type RequestKey = (u32, u32, u32, bool);
-
 /// Returns the requests whose costs differ most.
 fn requests(
     scenario: &str,
     rows: [&Rows; 2],
-    profile: &Profile,
+    costs: [&[RequestCost]; 2],
     command: impl Fn(usize, usize) -> Option<String>,
 ) -> Vec<RequestChange> {
-    let mut all: IndexMap<RequestKey, [Option<(usize, f64)>; 2]> = IndexMap::new();
-    let key = |it: &RequestRow| (it.turn_ix, it.step, it.n, it.role == Role::Main);
-    for (side, rows) in rows.into_iter().enumerate() {
-        for (nth, row) in rows.requests.iter().enumerate() {
-            let usd = price::request(row, &profile.prices).map_or(0.0, |it| it.usd());
-            all.entry(key(row)).or_default()[side] = Some((nth + 1, usd));
-        }
-    }
-    let difference = |it: &[Option<(usize, f64)>; 2]| {
-        let [base, candidate] = it.map(|it| it.map_or(0.0, |it| it.1));
-        (candidate - base).abs()
+    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request).unwrap_or_default();
+    let one = |places: [Option<usize>; 2]| {
+        let cost = |side: usize| places[side].map_or(Cost::default(), |row| usd(side, row));
+        (places, [cost(0), cost(1)])
     };
-    all.retain(|_, it| difference(it) > 0.0);
-    all.sort_by(|_, a, _, b| difference(b).total_cmp(&difference(a)));
-    let kept = all.into_iter().take(REQUESTS_KEPT);
-    let one = |((turn, step, ..), sides): (RequestKey, [Option<(usize, f64)>; 2])| RequestChange {
-        scenario: scenario.to_owned(),
-        turn,
-        step,
-        rows: sides.map(|it| it.map(|it| it.0)),
-        usd: sides.map(|it| it.map_or(0.0, |it| it.1)),
-        commands: [0, 1].map(|side| command(side, sides[side]?.0)),
+    let mut all: Vec<_> = paired(rows.map(|it| &*it.requests)).into_iter().map(one).collect();
+    all.retain(|(_, [base, candidate])| base != candidate);
+    all.sort_by_key(|(_, [base, candidate])| std::cmp::Reverse(base.apart(*candidate)));
+    let change = |(places, costs): ([Option<usize>; 2], [Cost; 2])| {
+        let row = [0, 1].into_iter().find_map(|side| rows[side].requests.get(places[side]?))?;
+        Some(RequestChange {
+            scenario: scenario.to_owned(),
+            turn: row.turn_ix,
+            step: row.step,
+            rows: places.map(|it| it.map(|it| it + 1)),
+            usd: costs.map(Cost::usd),
+            commands: [0, 1].map(|side| command(side, places[side]? + 1)),
+        })
     };
-    kept.map(one).collect()
+    all.into_iter().take(REQUESTS_KEPT).filter_map(change).collect()
 }
 
 /// Returns the needs that are met otherwise; a run that stopped early has fewer, and drawn needs have none in common.

@@ -63,7 +63,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
     let first = section.lines.first()?;
     let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
     let saved = |line: &TableLine| {
-        let is_same = line.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
+        let is_same = line.tally.outcome.did_as_much_as(&first.tally.outcome);
         let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
         costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
     };

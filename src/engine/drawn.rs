@@ -264,7 +264,9 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
             self.n_asking += 1;
             let now_ms = self.ambient.now_ms;
             let output = Tokens::from(items[0].raw);
-            let reply = ModelReply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks: true };
+            let (asks, fetches) = (true, true);
+            let reply =
+                ModelReply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks, fetches };
             self.send(turn_ix, step, &reply)?;
             self.prompt.begin_step();
             self.prompt.begin_message();

@@ -22,6 +22,8 @@ pub(super) struct ModelReply {
     pub(super) output: Tokens,
     /// Whether it asks for a tool.
     pub(super) asks: bool,
+    /// Whether that fetches something again, beside what is recorded.
+    pub(super) fetches: bool,
 }
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
@@ -35,6 +37,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             tail: self.timeline.tail(step),
             output: row.output_tokens + self.riding_output(),
             asks: !row.results.is_empty(),
+            fetches: false,
         };
         self.send(turn_ix, step, &reply)
     }
@@ -85,6 +88,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             usage,
             output: reply.output,
             change: self.log.change(),
+            fetches: reply.fetches,
             ..RequestRow::default()
         };
         self.record(&row, left);

@@ -34,7 +34,7 @@ impl Label {
     /// Runs without needs do not show lost evidence, a run that stopped early has done less work, and an
     /// unknown cost cannot be compared.
     pub fn new(run: &Tally, baseline: &Tally) -> Option<Self> {
-        let is_same_work = run.outcome.turns_completed == baseline.outcome.turns_completed;
+        let is_same_work = run.outcome.did_as_much_as(&baseline.outcome);
         if !run.has_needs || !baseline.has_needs || !is_same_work {
             return None;
         }
@@ -96,7 +96,7 @@ mod tests {
     fn a_run_that_did_less_or_knows_no_needs_is_not_compared() {
         let baseline = run(100.0, 0.0, 0.0);
         let mut stopped = run(1.0, 0.0, 0.0);
-        stopped.outcome.turns_completed = 7;
+        (stopped.outcome.turns_requested, stopped.outcome.turns_completed) = (8, 7);
         let mut unknown = run(1.0, 0.0, 0.0);
         unknown.has_needs = false;
 

@@ -44,6 +44,11 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
+    /// Returns the turns that it was asked, and those that it completed.
+    pub(crate) fn turns(&self) -> [u32; 2] {
+        [self.turns_requested, self.turns_completed]
+    }
+
     /// Returns the cost, if it is known.
     pub(crate) fn cost(&self) -> Option<f64> {
         let [_, cost, _] = self.cost_ends;

@@ -144,26 +144,23 @@ impl Contrast {
     pub fn new(parts: &[ContrastPart], profile: String) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
-        // The requests of a memory are its own: the same sessions are the same work.
-        let is_same_work = |(part, [base, candidate]): &(&ContrastPart, &[Tally; 2])| {
-            part.runs.iter().all(Run::is_of_memory)
-                || base.outcome.turns_completed == candidate.outcome.turns_completed
-        };
-        let all: Vec<(&ContrastPart, &[Tally; 2])> =
-            parts.iter().flat_map(|part| part.pairs.iter().map(move |it| (part, it))).collect();
+        let is_same_work = |[base, candidate]: &[Tally; 2]| base.outcome.did_as_much_as(&candidate.outcome);
+        let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
         let kept: Vec<[Tally; 2]> =
-            all.iter().filter(|it| is_same_work(it)).map(|(_, pair)| (*pair).clone()).collect();
+            parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().collect();
         let pairs = Pairs::new(&kept);
         let mut notes = notes_on_stops(parts);
-        if kept.len() < all.len() && !kept.is_empty() {
-            let n = all.len() - kept.len();
-            notes.push(format!(
-                "{n} of {} pairs are excluded: one of the policies stopped earlier.",
-                all.len()
-            ));
+        if kept.len() < n_all && !kept.is_empty() {
+            let n = n_all - kept.len();
+            notes.push(format!("{n} of {n_all} pairs are excluded: one of the policies stopped earlier."));
         }
+        // What is left out of the sums explains nothing of them; of several trials, rows are those of the first.
+        let counted: Vec<&ContrastPart> =
+            parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).collect();
+        let with_rows: Vec<&ContrastPart> =
+            counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).collect();
         let mut breaks: IndexMap<String, [Broken; 2]> = IndexMap::new();
-        for (who, both) in parts.iter().flat_map(|it| &it.breaks) {
+        for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
             for (sum, more) in sums.iter_mut().zip(both) {
                 sum.times += more.times;
@@ -171,12 +168,12 @@ impl Contrast {
             }
         }
         breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
-        let mut needs: Vec<NeedChange> = parts.iter().flat_map(|it| it.needs.clone()).collect();
+        let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).collect();
         let n_less = needs.iter().filter(|it| it.difference() < 0.0).count();
         let needs_changed = [n_less, needs.len() - n_less];
         needs.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         needs.truncate(SHOWN);
-        let mut requests: Vec<RequestChange> = parts.iter().flat_map(|it| it.requests.clone()).collect();
+        let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).collect();
         requests.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         requests.truncate(SHOWN);
         let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
@@ -190,17 +187,17 @@ impl Contrast {
             profile,
             as_of: numbers::days(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str())),
             pairs: kept.len(),
-            are_trials: scenarios.len() == 1 && all.len() > 1,
+            are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
-            numbers: numbers_of(&pairs, parts),
+            numbers: numbers_of(&pairs, &counted),
             cost_difference_assumed: pairs.sums().and_then(assumed),
             split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
             needs_changed,
             needs,
-            facts: facts(parts),
-            stages: first.stages.iter().map(|it| stage(it, parts)).collect(),
+            facts: facts(&with_rows),
+            stages: first.stages.iter().map(|it| stage(it, &counted)).collect(),
             loses_unknown: parts.iter().all(loses_unknown),
             trust: trust(parts),
             notes,
@@ -255,7 +252,7 @@ impl ContrastNumber {
 }
 
 /// Returns the numbers that are known of both policies.
-fn numbers_of(pairs: &Pairs, parts: &[ContrastPart]) -> Vec<ContrastNumber> {
+fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart]) -> Vec<ContrastNumber> {
     let mut numbers: Vec<ContrastNumber> =
         metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).collect();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
@@ -302,7 +299,7 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
 }
 
 /// Adds up facts by their states.
-fn facts(parts: &[ContrastPart]) -> Vec<FactsChanged> {
+fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
     let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
     for (states, change) in parts.iter().flat_map(|it| &it.facts) {
         let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
@@ -313,7 +310,7 @@ fn facts(parts: &[ContrastPart]) -> Vec<FactsChanged> {
 }
 
 /// Says how often a changed stage fired over all parts.
-fn stage(it: &ChangedStage, parts: &[ContrastPart]) -> StageChange {
+fn stage(it: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
     let sum = |side: usize, n: fn(&crate::ledger::Firing) -> u64| {
         let place = it.places[side]?;
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())

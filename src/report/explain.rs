@@ -91,7 +91,9 @@ pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Resul
         asked_by: it.asked_by.map(|it| words::by(it, policy)),
         row: fields(&RequestInContext {
             row: &it.row,
+            id: it.id,
             due: None,
+            cost: None,
             explored: it.explored.as_ref().map(ExploredCalls::of),
             context,
         }),

@@ -50,7 +50,7 @@ pub(super) fn is_idle(line: &TableLine, first: &TableLine) -> bool {
 /// if the two did not do the same work, or some cost is not known.
 fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
-    if tally.costs.total().is_none() || tally.outcome.turns_completed != first.outcome.turns_completed {
+    if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;
     }
     let summaries = tally.sums.summariser.n;

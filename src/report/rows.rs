@@ -6,6 +6,7 @@ mod request;
 use super::runs::RunOf;
 use crate::input::{Policy, Profile};
 use crate::ledger::Rows as Ledger;
+use crate::price::by_request::RequestCost;
 use crate::quantity::ix;
 use crate::row::{Fields, Head, Rows, heads};
 use crate::take::{MemoryCall, RunName, drawn_heads};
@@ -74,14 +75,14 @@ impl RowContext<'_> {
     }
 }
 
-/// Returns the requests of a run.
-pub fn requests(rows: &Ledger, context: RowContext<'_>) -> Rows {
-    Rows::new::<RequestInContext<'_>>(context.of(), request::sent(rows, context))
+/// Returns the requests of a run, with what they cost.
+pub fn requests(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -> Rows {
+    Rows::new::<RequestInContext<'_>>(context.of(), request::sent(rows, context, costs))
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
 pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), context: RowContext<'_>) -> Rows {
-    let mut all = requests(rows, context);
+    let mut all = requests(rows, context, &[]);
     all.of.extend([("length".into(), length.into()), ("trial".into(), trial.into())]);
     all
 }

@@ -19,6 +19,7 @@ use super::{Report, Run, distinct, reasons};
 use crate::grid::numbers::{self, NONE};
 use crate::grid::{self, CellKind, Grid, Row};
 use crate::input::policy::Apply;
+use crate::ledger::is_as_much;
 use crate::measure::{Spread, Tally};
 
 /// The level of detail.
@@ -163,7 +164,7 @@ impl Section {
         if let Some(spread) = &line.spread {
             return Some(spread.change);
         }
-        if tally.outcome.turns_completed != first.outcome.turns_completed {
+        if !tally.outcome.did_as_much_as(&first.outcome) {
             return None;
         }
         let (cost, other) = tally.costs.total().zip(first.costs.total())?;
@@ -323,8 +324,8 @@ fn pairs<'r>(
     let mut pairs: IndexMap<&str, Vec<(f64, f64)>> = policies.map(|it| (it, Vec::new())).collect();
     for run in runs {
         let Some((of_it, other)) = pairs.get_mut(run.policy).zip(others.get(run.scenario)) else { continue };
-        let is_same = run.figures.turns_completed == other.turns_completed;
-        of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| is_same));
+        let did_as_much = is_as_much([run.figures.turns(), other.turns()]);
+        of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| did_as_much));
     }
     pairs.into_values().collect()
 }

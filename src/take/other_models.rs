@@ -1,6 +1,7 @@
 //! Requests answered by another model than most of their session: each is billed at its own model's prices.
 
 use super::{Cell, Load};
+use crate::input::Profile;
 use crate::input::profile::cache::Setting;
 use crate::ledger::{Role, Rows};
 use crate::price::Bill;
@@ -12,18 +13,26 @@ pub(super) struct OtherModels(Vec<usize>);
 impl Load {
     /// Finds which models answered; `None` if there is only one, or if needs are sampled several times.
     pub(super) fn other_models(&self) -> Option<OtherModels> {
-        let timeline = self.timeline().filter(|_| self.models.len() > 1 && self.trials == 1)?;
-        Some(OtherModels(models(timeline)))
+        self.other_models_in(self.timeline()?)
+    }
+
+    /// The same of a layout of it.
+    pub(super) fn other_models_in(&self, timeline: &Timeline) -> Option<OtherModels> {
+        (self.models.len() > 1 && self.trials == 1).then(|| OtherModels(models(timeline)))
     }
 }
 
 impl OtherModels {
+    /// Returns the model that answered a step.
+    pub(super) fn of<'l>(&self, load: &'l Load, step: StepIx) -> Option<&'l Profile> {
+        load.models.get(*self.0.get(step as usize)?)
+    }
+
     /// Bills the agent's requests of a run, each at its own model's prices.
     pub(super) fn bill(&self, load: &Load, cell: Cell, rows: &Rows) -> Bill {
         let mut bill = Bill::default();
         for row in rows.requests.iter().filter(|it| it.role == Role::Main) {
-            let model = self.0.get(row.step as usize).and_then(|it| load.models.get(*it));
-            let profile = model.unwrap_or(&load.profiles[cell.profile]);
+            let profile = self.of(load, row.step).unwrap_or(&load.profiles[cell.profile]);
             bill += Bill::of_request(profile.prices.at(row.at_ms), &row.tokens());
         }
         bill

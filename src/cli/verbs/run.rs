@@ -291,7 +291,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let context = |cell: Cell| context(load, cell, names_run);
             let mut all = Vec::new();
-            for (cell, ledger) in load.rows(progress) {
+            for (cell, ledger, costs) in load.priced_rows(progress) {
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
                     anstream::eprintln!(
@@ -303,7 +303,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                 }
                 all.push(match args.rows {
                     RowsArg::Needs => rows::needs(&ledger, context(cell)),
-                    _ => rows::requests(&ledger, context(cell)),
+                    _ => rows::requests(&ledger, context(cell), &costs),
                 });
             }
             for (cell, trials) in load.world.ledgers(load, progress) {

@@ -111,7 +111,7 @@ impl Distribution {
 /// Returns by how much a run changes the cost of another that did the same work.
 fn change(run: &Run, first: &Run) -> Option<f64> {
     let (cost, before) = run.tally.costs.total().zip(first.tally.costs.total())?;
-    let is_same_work = run.tally.outcome.turns_completed == first.tally.outcome.turns_completed;
+    let is_same_work = run.tally.outcome.did_as_much_as(&first.tally.outcome);
     (is_same_work && before > 0.0).then(|| cost / before - 1.0)
 }
 

@@ -74,7 +74,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<Tornado> {
 impl TornadoLine {
     /// Compares a policy with the first one; `None` if no assumption matters, or if it did different work.
     fn new(policy: PolicyLabel, tally: &Tally, first: &Tally) -> Option<Self> {
-        if tally.outcome.turns_completed != first.outcome.turns_completed {
+        if !tally.outcome.did_as_much_as(&first.outcome) {
             return None;
         }
         let (cost, base) = tally.costs.total().zip(first.costs.total()).filter(|it| it.1 > 0.0)?;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use super::RowContext;
 use crate::input::policy::Builtin;
+use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, RequestRow, Role, Rows};
+use crate::price::by_request::{RequestCost, request_of};
 use crate::price::{self, Models};
-use crate::quantity::Cost;
+use crate::quantity::{Amount, Cost};
 use crate::report::metric::ByTtl;
 use crate::row::{columns, fields, heads};
-use crate::timeline::{StepIx, TurnIx, Usage};
+use crate::timeline::{StepIx, Usage};
 
 /// What rows call a policy's own code, which has no stages.
 const OWN_CODE: &str = "code";
@@ -17,10 +19,14 @@ const OWN_CODE: &str = "code";
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct RequestInContext<'a> {
     pub(in crate::report) row: &'a RequestRow,
+    /// What it is in every run of its load.
+    pub(in crate::report) id: RequestId,
     /// What was due with it, if something was.
     pub(in crate::report) due: Option<DueNeeds>,
     /// What is looked up anew before it, if something is.
     pub(in crate::report) explored: Option<ExploredCalls>,
+    /// What it and what is expected beside it costs, where that is known of the whole run.
+    pub(in crate::report) cost: Option<RequestCost>,
     pub(in crate::report) context: RowContext<'a>,
 }
 
@@ -48,10 +54,11 @@ impl ExploredCalls {
 }
 
 /// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
-/// with its last one.
+/// with its last one; and with what it costs, where that is known of all of them.
 pub(super) fn sent<'a>(
     rows: &'a Rows,
     context: RowContext<'a>,
+    costs: &'a [RequestCost],
 ) -> impl Iterator<Item = RequestInContext<'a>> {
     let mut due: BTreeMap<usize, DueNeeds> = BTreeMap::new();
     for need in &rows.needs {
@@ -72,23 +79,17 @@ pub(super) fn sent<'a>(
             sum.fetched += row.fetched;
         }
     }
-    rows.requests.iter().enumerate().map(move |(index, row)| {
+    let ids = RequestId::of_all(&rows.requests);
+    rows.requests.iter().zip(ids).enumerate().map(move |(index, (row, id))| {
         let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
-        RequestInContext { row, due, explored, context }
+        RequestInContext { row, id, due, explored, cost: costs.get(index).copied(), context }
     })
 }
 
-/// Returns the agent's last request of a turn up to a step.
-fn request_of(rows: &Rows, turn_ix: TurnIx, step: StepIx) -> Option<usize> {
-    let all = &rows.requests;
-    let end = all.partition_point(|it| (it.turn_ix, it.step) <= (turn_ix, step));
-    (0..end).rev().take_while(|at| all[*at].turn_ix == turn_ix).find(|before| all[*before].role == Role::Main)
-}
-
 impl RequestInContext<'_> {
-    /// Returns what was recorded for the agent's first request of a step.
+    /// Returns what was recorded for the request that a step answers.
     fn recorded(&self) -> Option<Usage> {
-        let is_of_agent = self.row.role == Role::Main && self.row.n == 0;
+        let is_of_agent = self.row.role == Role::Main && !self.row.fetches;
         let recorded = self.context.recorded.filter(|_| is_of_agent)?;
         *recorded.usage.get(usize::try_from(self.row.step).ok()?)?
     }
@@ -103,9 +104,16 @@ impl RequestInContext<'_> {
         Some(context.policy.stages().get(usize::from(row.change.by?))?.name.clone())
     }
 
+    /// Returns what the request itself costs.
     fn cost(&self) -> Option<f64> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
-        price::request(self.row, &models.of(self.row.role).prices).map(Cost::usd)
+        let alone = || price::request(self.row, &models.of(self.row.role).prices);
+        self.cost.map_or_else(alone, |it| it.request).map(Cost::usd)
+    }
+
+    /// Returns an amount beside it.
+    fn beside(&self, of: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
+        self.cost.as_ref().and_then(of).map(Amount::usd)
     }
 }
 
@@ -118,6 +126,9 @@ columns! { RequestInContext<'_>;
     "step": Count = |it| it.row.step,
     /// The request's place within its step, from 0.
     "n": Count = |it| it.row.n,
+    /// What it is in every run of the scenario, to pair the requests of two policies: the step, `main` (what the step answers), `fetch` (of sampled
+    /// needs), `summariser` or `keep_alive`, and how many of these came before it in the step.
+    "pair": Text = |it| it.id.to_string(),
     /// Who asks: `main` is the agent, `summariser` writes summaries, `keep_alive` keeps the prompt in the cache.
     "role": Text = |it| match it.row.role {
         Role::Main => "main",
@@ -153,8 +164,22 @@ columns! { RequestInContext<'_>;
     "recovery": Group(heads::<DueNeeds>) = |it| it.due.as_ref().map(fields),
     /// What is looked up anew before it because context was removed; null if nothing is.
     "exploration": Group(heads::<ExploredCalls>) = |it| it.explored.as_ref().map(fields),
-    /// The request's cost; null where some token has no price.
+    /// The request's own cost; null where some token has no price, like those that follow. Their sums over a run are `cost_usd.base`, `cost_usd.compaction`
+    /// and `cost_usd.keep_alive` together.
     "cost_usd": Usd = |it| it.cost(),
+    /// Expected cost of fetching again what was due with it, of carrying what was fetched, and of needs that nothing recovers; sums to
+    /// `cost_usd.recovery`.
+    "recovery_usd": Usd = |it| it.beside(|it| it.recovery),
+    /// Expected cost of what is looked up anew before it, and of carrying that; sums to `cost_usd.exploration`.
+    "exploration_usd": Usd = |it| it.beside(|it| it.exploration),
+    /// Expected change because other sessions may have left its front in the cache; sums to `cost_usd.left_by_others`.
+    "left_by_others_usd": Usd = |it| it.beside(|it| Some(it.left)),
+    /// `cost_usd.reaction` of the whole run, in its last row.
+    "reaction_usd": Usd = |it| it.beside(|it| Some(it.reaction)),
+    /// `cost_usd.storage`, calls of memories and `cost_usd.penalty` of the whole run, in its last row.
+    "rest_usd": Usd = |it| it.beside(|it| Some(it.rest)),
+    /// All of these; sums to `cost_usd.total`, to the picodollar (of several trials, rows are those of the first).
+    "total_usd": Usd = |it| it.beside(RequestCost::total),
 }
 
 columns! { Usage;

@@ -91,9 +91,7 @@ fn range(
 
 /// Returns whether two policies did the same work under a price list.
 pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
-    // The requests of a memory are its own: the same sessions are the same work.
-    let is_of_memory = cell.remembered.is_some() && !cell.is_stopped() && !first.is_stopped();
-    is_of_memory || cell.tally.outcome.turns_completed == first.tally.outcome.turns_completed
+    cell.tally.outcome.did_as_much_as(&first.tally.outcome)
 }
 
 /// Writes the median of the changes of cost against the first policy.

@@ -74,8 +74,8 @@ impl<'s> Picked<'s> {
     /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
     fn costs(&self) -> Option<NumberPair> {
         let (own, base) = (self.run(), &self.session.base);
-        let is_same = own.outcome.turns_completed == base.outcome.turns_completed;
-        cost(own).zip(cost(base)).filter(|_| is_same)
+        let did_as_much = own.outcome.did_as_much_as(&base.outcome);
+        cost(own).zip(cost(base)).filter(|_| did_as_much)
     }
 
     /// Returns the evidence that is kept, and that is needed; of memories, what is remembered, and what the base remembers.
