@@ -527,6 +527,21 @@ pub struct Rows {
     pub fault: Option<Arc<RunFault>>,
 }
 
+impl Rows {
+    /// Tells another sink the same.
+    pub fn tell(&self, sink: &mut impl Sink) {
+        self.requests.iter().for_each(|it| sink.request(it));
+        self.expected.iter().for_each(|(at, it)| sink.expected(&self.requests[*at], it));
+        self.explored.iter().for_each(|it| sink.explored(it));
+        self.needs.iter().for_each(|it| sink.need(it));
+        self.stored.iter().for_each(|it| sink.stored(it));
+        for CallRow { turn_ix, kind, service, calls, tokens } in &self.calls {
+            let (turn_ix, kind, calls, tokens) = (*turn_ix, *kind, *calls, *tokens);
+            sink.memory(&MemoryRow { turn_ix, kind, service, calls, tokens });
+        }
+    }
+}
+
 impl Sink for Rows {
     fn request(&mut self, row: &RequestRow) {
         self.requests.push(*row);
@@ -603,5 +618,18 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn kept(&mut self, row: &KeptRow<'_>) {
         self.0.kept(row);
         self.1.kept(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_did_as_much_if_each_completed_what_it_was_asked_or_both_stopped_at_the_same_turn() {
+        assert!(is_as_much([[2_500, 2_500], [300, 300]]), "two memories ask differently often");
+        assert!(is_as_much([[48, 12], [48, 12]]));
+        assert!(!is_as_much([[48, 12], [48, 48]]));
+        assert!(!is_as_much([[48, 12], [12, 12]]), "one of them stopped");
     }
 }

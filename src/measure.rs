@@ -138,7 +138,8 @@ impl Tally {
         let latency_ms = || {
             latency(&sums.main, assumed)
                 + latency(&sums.summariser, &models.summariser.assumptions)
-                + (calls + sums.explored.calls - sums.explored.sent_calls).to_f64() * assumed.recovery_latency_ms
+                + (calls + sums.explored.calls - sums.explored.sent_calls).to_f64()
+                    * assumed.recovery_latency_ms
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms
         };
         let played = beside.played.as_ref();

@@ -138,7 +138,9 @@ impl<'l> PlayedPair<'l> {
             pairs,
             arguments: load.arguments.clone(),
             breaks: broken(takes.map(|it| &*it.breaks), policies),
-            requests: rows().map(|it| requests(&load.name, it, [&costs[0], &costs[1]], command)).unwrap_or_default(),
+            requests: rows()
+                .map(|it| requests(&load.name, it, [&costs[0], &costs[1]], command))
+                .unwrap_or_default(),
             needs: rows().zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
             facts: facts(&takes[0].answers, &takes[1].answers),
             stages: stages(policies),

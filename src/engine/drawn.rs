@@ -265,8 +265,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
             let now_ms = self.ambient.now_ms;
             let output = Tokens::from(items[0].raw);
             let (asks, fetches) = (true, true);
-            let reply =
-                ModelReply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks, fetches };
+            let reply = ModelReply { response_ms: now_ms, end_ms: now_ms, tail: 0, output, asks, fetches };
             self.send(turn_ix, step, &reply)?;
             self.prompt.begin_step();
             self.prompt.begin_message();

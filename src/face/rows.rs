@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::input::Profile;
+use crate::ledger::pairing::RequestId;
 use crate::ledger::{self, Sink as InnerSink};
+use crate::price::by_request::RequestCost;
 use crate::price::{self, Models};
-use crate::quantity::Cost;
+use crate::quantity::{Amount, Cost};
 use crate::take::{Cell, FailedRun, Load, Take};
 
 /// Receives rows as they are produced; every method has a default.
@@ -47,6 +49,9 @@ pub struct RequestRow {
     pub step: u32,
     /// The request's number within the step, counted from 0.
     pub n: u32,
+    /// What it is in every run of the scenario, to pair the requests of two policies. `None` in [`Plan::stream`](crate::Plan::stream), which
+    /// does not look back.
+    pub pair: Option<RequestId>,
     /// Which model is called.
     pub role: Role,
     /// Milliseconds since the start of the scenario.
@@ -67,11 +72,50 @@ pub struct RequestRow {
     pub first_changed: Option<u32>,
     /// The first entry that no earlier prompt shares, as far as the cache's rules know it.
     pub broke_at: Option<u32>,
-    /// What it costs, in US dollars; `None` where some token has no price.
+    /// What the request itself costs, in US dollars; `None` where some token has no price. What is expected beside it is in
+    /// `total_usd`, and by part in `parts`.
     pub usd: Option<f64>,
-    /// The same, exactly: in picodollars, of which a US dollar has 10¹². Sums of these do not depend on their order.
+    /// What it costs with what is expected beside it, in US dollars: the sum over a run is its [`Run::cost`](crate::Run::cost) (of several
+    /// trials, rows are those of the first). `None` where some token has no price, and in [`Plan::stream`](crate::Plan::stream), because this
+    /// is known when the run has ended.
+    pub total_usd: Option<f64>,
+    /// The same by part, exactly.
+    #[serde(skip)]
+    pub parts: Option<CostParts>,
+    /// What the request itself costs, exactly: in picodollars, of which a US dollar has 10¹². Sums of these do not depend on their order.
     #[serde(skip)]
     pub picodollars: Option<u128>,
+}
+
+/// What a request costs with what is expected beside it, in picodollars; sums over a run are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CostParts {
+    /// All of it.
+    pub total: i128,
+    /// Expected: fetching again what was due with it, carrying what was fetched, and needs that nothing recovers.
+    pub recovery: i128,
+    /// Expected: what is looked up anew before it because context was removed, and carrying that.
+    pub exploration: i128,
+    /// Expected: the change because other sessions may have left its front in the cache.
+    pub left_by_others: i128,
+    /// Of the whole run, in its last request: what the policy's edits of fetched results change.
+    pub reaction: i128,
+    /// Likewise: stored caches, calls of memories, and penalties.
+    pub rest: i128,
+}
+
+impl CostParts {
+    fn new(cost: &RequestCost) -> Option<Self> {
+        Some(Self {
+            total: cost.total()?.0,
+            recovery: cost.recovery?.0,
+            exploration: cost.exploration?.0,
+            left_by_others: cost.left.0,
+            reaction: cost.reaction.0,
+            rest: cost.rest.0,
+        })
+    }
 }
 
 /// One need of the scenario: something that later work needs from earlier evidence.
@@ -96,6 +140,9 @@ impl RequestRow {
     fn new(row: &ledger::RequestRow, profile: &Profile) -> Self {
         let cost = price::request(row, &profile.prices);
         Self {
+            pair: None,
+            total_usd: None,
+            parts: None,
             turn: row.turn_ix,
             step: row.step,
             n: row.n,
@@ -115,6 +162,18 @@ impl RequestRow {
             broke_at: row.usage.broke_at,
             usd: cost.map(Cost::usd),
             picodollars: cost.map(|it| it.0),
+        }
+    }
+
+    /// Makes a row of a run that has ended.
+    fn of_run(row: &ledger::RequestRow, pair: RequestId, cost: &RequestCost, profile: &Profile) -> Self {
+        Self {
+            pair: Some(pair),
+            total_usd: cost.total().map(Amount::usd),
+            parts: CostParts::new(cost),
+            usd: cost.request.map(Cost::usd),
+            picodollars: cost.request.map(|it| it.0),
+            ..Self::new(row, profile)
         }
     }
 }
@@ -143,14 +202,17 @@ impl KeptRows {
     /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
     pub(super) fn of_load(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
         let passed = takes.iter().filter(|it| FailedRun::of(&it.run).is_none());
-        passed.map(|it| Some(Arc::new(Self::new(it.rows.as_ref()?, load.models_of(it.cell))))).collect()
+        passed.map(|it| Self::new(it, load).map(Arc::new)).collect()
     }
 
-    fn new(rows: &ledger::Rows, models: Models<'_>) -> Self {
-        Self {
-            requests: rows.requests.iter().map(|it| RequestRow::new(it, models.of(it.role))).collect(),
+    fn new(take: &Take, load: &Load) -> Option<Self> {
+        let (rows, costs) = (take.rows.as_ref()?, load.costs_by_request(take)?);
+        let profile = &load.profiles[take.cell.profile];
+        let all = rows.requests.iter().zip(RequestId::of_all(&rows.requests)).zip(&costs);
+        Some(Self {
+            requests: all.map(|((row, pair), cost)| RequestRow::of_run(row, pair, cost, profile)).collect(),
             needs: rows.needs.iter().map(NeedRow::new).collect(),
-        }
+        })
     }
 }
 

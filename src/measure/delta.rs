@@ -159,7 +159,10 @@ mod tests {
 
         let spread = Spread::new(&costs).unwrap();
         assert!((delta.relative.unwrap() - spread.change).abs() < 1e-12);
-        let changes = pairs.resampled.iter().map(|[base, it]| it.costs.recovery.usd() / base.costs.recovery.usd() - 1.0);
+        let changes = pairs
+            .resampled
+            .iter()
+            .map(|[base, it]| it.costs.recovery.usd() / base.costs.recovery.usd() - 1.0);
         let [low, high] = middle(changes.collect());
         let expected = spread.interval.unwrap();
         assert!((low - expected[0]).abs() < 1e-12 && (high - expected[1]).abs() < 1e-12);

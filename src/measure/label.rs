@@ -72,7 +72,10 @@ mod tests {
 
     fn run(cost: f64, tokens: f64, calls: f64) -> Tally {
         Tally {
-            sums: Sums { needs: NeedSums { calls: Expected::of(calls), ..NeedSums::default() }, ..Sums::default() },
+            sums: Sums {
+                needs: NeedSums { calls: Expected::of(calls), ..NeedSums::default() },
+                ..Sums::default()
+            },
             costs: Costs { recovery: Amount::of_usd(cost), ..Costs::default() },
             recovery_input: Expected::of(tokens),
             ..Tally::empty()

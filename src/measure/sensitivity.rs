@@ -410,3 +410,66 @@ fn flips(rows: &[PriceRow]) -> Vec<Flip> {
     });
     flips.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::ProfileFile;
+    use crate::input::text::decode::{Format, decode};
+    use crate::ledger::{NeedRow, RequestSums, Sink, TokenUse};
+
+    const PROFILE: &str = r#"
+name = "p"
+about = "Uneven numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+cache = "none"
+[[prices]]
+input = 2.000003
+output = 10.000007
+cache_read = 0.500001
+cache_write = { "5m" = 3.000001 }
+"#;
+
+    /// Prices a run whose needs are fetched with these expected calls, which write and read tokens of their own.
+    fn run(main: TokenUse, calls: &[f64], resent: f64) -> PriceCell {
+        let profile = Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap();
+        let mut sums =
+            Sums { main: RequestSums { n: 1, tokens: main, ..RequestSums::default() }, ..Sums::default() };
+        for calls in calls {
+            let asked = TokenUse { output: calls * 77.7, read: calls * resent, ..TokenUse::default() };
+            sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
+        }
+        let outcome = Outcome::default();
+        PriceCell::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile))
+    }
+
+    /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.
+    #[test]
+    fn rates_at_which_two_policies_pay_the_same_have_no_break_even_point() {
+        let main = TokenUse { read: 1_000, uncached: 500, output: 5_360, ..TokenUse::default() };
+        let (one, other) = (run(main, &[0.1, 0.2, 0.3], 40.0), run(main, &[0.3, 0.2, 0.1], 90.0));
+        assert!(one.cost() < other.cost(), "the other reads more");
+
+        let at = |part| crossing(&one, &other, part);
+
+        assert_eq!(at(VariedRate::Output), None, "both write the same");
+        assert_eq!(at(VariedRate::Input), None, "both send the same uncached");
+        assert_eq!(at(VariedRate::CacheRead), None, "they differ in nothing else");
+    }
+
+    #[test]
+    fn a_rate_that_turns_an_order_is_found_to_the_picodollar() {
+        let reads = TokenUse { read: 10_000, output: 100, ..TokenUse::default() };
+        let writes = TokenUse { read: 1_000, output: 600, ..TokenUse::default() };
+        let (one, other) = (run(reads, &[0.25], 40.0), run(writes, &[0.25], 40.0));
+        assert!(other.cost() > one.cost());
+
+        let reads_dearer = crossing(&one, &other, VariedRate::CacheRead).unwrap();
+
+        // 500 tokens written at 10.000007 for 9,000 read at 0.500001.
+        assert!((reads_dearer - 500.0 * 10.000_007 / (9_000.0 * 0.500_001)).abs() < 1e-12, "{reads_dearer}");
+        let elasticities: f64 = VariedRate::ALL.iter().map(|it| one.elasticity(*it).unwrap()).sum();
+        assert!((elasticities - 1.0).abs() < 1e-12, "all of the cost is paid at some rate");
+    }
+}

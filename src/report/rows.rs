@@ -81,8 +81,13 @@ pub fn requests(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
-pub fn requests_of_conversation(rows: &Ledger, (length, trial): (u64, u64), context: RowContext<'_>) -> Rows {
-    let mut all = requests(rows, context, &[]);
+pub fn requests_of_conversation(
+    rows: &Ledger,
+    (length, trial): (u64, u64),
+    context: RowContext<'_>,
+    costs: &[RequestCost],
+) -> Rows {
+    let mut all = requests(rows, context, costs);
     all.of.extend([("length".into(), length.into()), ("trial".into(), trial.into())]);
     all
 }

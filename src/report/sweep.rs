@@ -127,6 +127,21 @@ impl SweepPoint {
         let are_complete = self.numbers.is_complete() && self.base.is_complete();
         are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
     }
+
+    /// Returns whether it is worth what it costs, against a base that does the same work: it costs less, or, where nothing says what is
+    /// needed, it remembers more by at least the share by which it costs more.
+    fn is_worth_it(&self) -> bool {
+        let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
+        let share = |of: Objective| {
+            let [own, base] = [&self.numbers, &self.base].map(|it| of.number(it));
+            own.zip(base).filter(|(_, base)| *base > 0.0).map(|(own, base)| own / base)
+        };
+        let Some(cost) = share(Objective::Cost).filter(|_| self.label.is_none() && self.is_same_work())
+        else {
+            return !is_dear;
+        };
+        cost < 1.0 || share(Objective::Retention).is_some_and(|more| more > 1.0 && more >= cost)
+    }
 }
 
 /// The description of a sweep.
@@ -159,8 +174,8 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The Pareto front by index, cheapest first.
     pub front: Vec<usize>,
-    /// Of these, the point closest to the best value of every objective; `None` if no point that does the
-    /// same work is cheaper than the base.
+    /// Of these, the point closest to the best value of every objective; `None` if no point that does the same work is worth what
+    /// it costs against the base.
     pub knee: Option<usize>,
 }
 
@@ -189,8 +204,7 @@ impl Sweep {
         });
         // Points of equal numbers are one.
         front.dedup_by(|a, b| a.1 == b.1);
-        let is_dear = |it: Option<Label>| matches!(it, Some(Label::Loses | Label::Same));
-        let pays = |it: &&(usize, Vec<f64>)| !is_dear(points[it.0].label);
+        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it();
         let knee = knee(&front.iter().filter(pays).collect::<Vec<_>>());
         Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
     }
@@ -221,8 +235,8 @@ fn beats(one: &[f64], other: &[f64]) -> bool {
         && one.iter().zip(other).any(|(one, other)| one < other)
 }
 
-/// Returns the point closest to the best value of every objective, each scaled from best to worst among these
-/// points.
+/// Returns the point closest to the best value of every objective, each scaled from best to worst among these points, or by that value, if
+/// they all lie close to it: a front that is narrow in one objective does not pay much for it in another.
 fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
     let ends: Vec<[f64; 2]> = (0..n)
@@ -234,11 +248,10 @@ fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
         })
         .collect();
     let distance = |numbers: &[f64]| -> f64 {
-        let parts = numbers.iter().zip(&ends).map(
-            |(it, [low, high])| {
-                if high > low { (it - low) / (high - low) } else { 0.0 }
-            },
-        );
+        let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
+            let scale = (high - low).max(low.abs());
+            if scale > 0.0 { (it - low) / scale } else { 0.0 }
+        });
         parts.map(|it| it * it).sum()
     };
     front.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1))).map(|it| it.0)
@@ -292,5 +305,39 @@ mod tests {
         let losing = |it: &SweepPoint| SweepPoint { label: Some(Label::Loses), ..it.clone() };
         let sweep = Sweep::new(sweep.head, sweep.points.iter().map(losing).collect());
         assert_eq!((sweep.front.len(), sweep.knee), (3, None), "nobody is sent to a point that does not pay");
+    }
+
+    /// Four windows over a memory that finds all but the same facts, as `context_decay/file_backed` does.
+    #[test]
+    fn a_knee_counts_what_it_costs() {
+        let head = |objectives: &[Objective]| SweepHead {
+            base: "file_backed".to_owned(),
+            policy: "file_backed".to_owned(),
+            scenarios: Vec::new(),
+            profiles: Vec::new(),
+            set: Vec::new(),
+            vary: Vec::new(),
+            objectives: objectives.to_vec(),
+            points: 4,
+        };
+        let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
+            let numbers = |[cost, facts]: [f64; 2]| {
+                let all =
+                    [(COST, cost), ("retention.accuracy.mean", facts), (COMPLETED, 3.0), (REQUESTED, 3.0)];
+                PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
+            };
+            let (numbers, base) = (numbers([cost, facts]), numbers(base));
+            SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+        };
+        let knee = |points: &[[f64; 2]], base: [f64; 2]| {
+            let all = points.iter().enumerate();
+            let points = all.map(|(nth, it)| remembering(nth, it[0], it[1], base)).collect();
+            Sweep::new(head(&[Objective::Cost, Objective::Retention]), points).knee
+        };
+        let windows = [[36.85, 0.875], [47.26, 0.876], [78.17, 0.879], [128.38, 0.882]];
+
+        assert_eq!(knee(&windows, windows[1]), Some(0));
+        assert_eq!(knee(&windows[1..], windows[1]), None, "+65% and +172% for less than a point");
+        assert_eq!(knee(&windows[2..], [60.0, 0.5]), Some(0), "+30% for three quarters more");
     }
 }

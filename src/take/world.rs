@@ -168,6 +168,8 @@ pub struct TrialLedger {
     /// Which of that length it is, from 0.
     pub trial: u64,
     pub rows: Arc<Ledger>,
+    /// Limits exceeded by its requests.
+    pub limit_violations: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

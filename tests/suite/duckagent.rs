@@ -254,7 +254,7 @@ fn an_agent_that_rereads_whole_files_repeats_itself_and_one_that_pins_ranges_doe
         ..Comparison::default()
     });
 
-    let repeats: Vec<f64> = report.runs.iter().map(|it| it.tally.sums.needs.repeats).collect();
+    let repeats: Vec<f64> = report.runs.iter().map(|it| it.tally.sums.needs.repeats.to_f64()).collect();
     assert_eq!(repeats[0], 0.0);
     assert!(repeats[1] > 0.0);
 }

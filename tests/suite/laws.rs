@@ -3,11 +3,14 @@
 use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::policy::{Action, RecoverySpec, Size};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, UnitRules};
+use ctxsim::input::profile::written::RecoveryPrice;
 use ctxsim::input::scenario::refetch::{AssumedNumber, Exploration, Refetch};
 use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile};
-use ctxsim::ledger::{Outcome, Role, Rows};
-use ctxsim::quantity::{Decimal, UNLIMITED};
+use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile};
+use ctxsim::ledger::{Outcome, Role, Rows, Sums};
+use ctxsim::price::by_request::by_request;
+use ctxsim::price::{Costs, PriceRows};
+use ctxsim::quantity::{Amount, Decimal, UNLIMITED};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
@@ -199,6 +202,76 @@ fn the_engine_agrees_with_a_naive_simulator_where_things_are_looked_up_anew() {
         let naive = oracle::simulate_sampled(&timeline, &policy, &limits, &rules, Seed(seed));
         assert_agree((rows, outcome), naive, case)
     });
+}
+
+/// A price list with six decimals in each rate, perhaps dearer for long prompts, and either way to price what is fetched again.
+fn priced() -> impl Strategy<Value = Profile> {
+    let rate = || (0_u32..20, 0_u32..1_000_000).prop_map(|(whole, rest)| format!("{whole}.{rest:06}"));
+    let rates = (rate(), rate(), rate(), rate(), rate());
+    (rates, prop::option::of(1_u64..20_000), any::<bool>()).prop_map(|((input, output, read, short, long), tier, is_flat)| {
+        let tier = tier.map_or_else(String::new, |above| {
+            format!("[[prices.tiers]]\nabove_prompt_tokens = {above}\ninput = {long}\noutput = {short}\n")
+        });
+        let recovery = if is_flat { "recovery = \"flat\"\n" } else { "" };
+        let text = format!(
+            "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\ncache = \"none\"\n[[prices]]\ninput = {input}\n\
+             output = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {short}, \"1h\" = {long} }}\nstorage_per_hour = {read}\n{tier}\
+             [assumptions]\n{recovery}failure_penalty_usd = 0.123456789012\n"
+        );
+        Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    })
+}
+
+/// Whether needs are expected or drawn, and whatever is fetched or looked up anew.
+#[test]
+fn the_rows_of_a_run_add_up_to_its_total_to_the_picodollar() {
+    let policy = (policy(), layout(), memory());
+    let policy = policy.prop_map(|(spec, layout, memory)| PolicyFile { layout, memory, ..spec });
+    let assumed = (refetch(), explores(), prop::option::of(0_u64..50), priced());
+    let all = (eventful_trace(), policy, limits(), rules(), assumed);
+    let n_beside = std::cell::Cell::new(0);
+    hold(2, all, |(plan, spec, limits, rules, (refetch, exploration, seed, profile))| {
+        let refetch = Refetch { exploration, ..refetch };
+        let (policy, timeline) = (Policy::new(&spec).unwrap(), Timeline { refetch, ..plan.build() });
+        let ready = CompiledPolicy::new(&timeline, &policy, &limits);
+        let recovery = match profile.assumptions.recovery {
+            RecoveryPrice::Flat => ready.recovery().under(None),
+            RecoveryPrice::Requests => ready.recovery(),
+        };
+        let play =
+            Simulation::compiled(&timeline, &ready, &rules).recovering(std::slice::from_ref(&recovery));
+        let play = if let Some(seed) = seed { play.drawn(Seed(seed)) } else { play };
+        let mut sink: (Rows, (Sums, PriceRows)) = Default::default();
+        let outcome = play.run(&mut sink);
+        let (rows, (sums, prices)) = sink;
+        let costs = Costs::new(&sums, Some(&prices.into()), outcome.limit_violations, &profile);
+        prop_assume!(!rows.requests.is_empty());
+
+        let all = by_request(&rows, &profile, |_| &profile, &costs);
+
+        let case = || format!("{}\n{refetch:?} {seed:?}", told(&spec, &plan, &limits, &rules));
+        prop_assert_eq!(
+            all.iter().map(|it| it.total().unwrap()).sum::<Amount>(),
+            costs.exact().unwrap(),
+            "{}",
+            case()
+        );
+        prop_assert_eq!(
+            all.iter().map(|it| it.recovery.unwrap()).sum::<Amount>(),
+            costs.recovery,
+            "{}",
+            case()
+        );
+        prop_assert_eq!(
+            all.iter().map(|it| it.exploration.unwrap()).sum::<Amount>(),
+            costs.exploration,
+            "{}",
+            case()
+        );
+        n_beside.set(n_beside.get() + usize::from(costs.assumed() > Amount::ZERO));
+        Ok(())
+    });
+    assert!(n_beside.get() > 20, "too few runs with anything beside their requests: {}", n_beside.get());
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn the_report_says_how_many_sessions_shared_a_prefix_and_what_it_was_worth() {
         "{said}"
     );
     let run = &report.runs[0].tally.costs;
-    assert!(run.left < 0.0 && run.left_ends[1] < run.left && run.left < run.left_ends[0]);
+    assert!(run.left.usd() < 0.0 && run.left_ends[1] < run.left && run.left < run.left_ends[0]);
 }
 
 /// A session of ann's with two sub-agents, which the same system prompt begins: one in its file, one in a file beside it.

@@ -134,7 +134,7 @@ fn a_single_assumption_moves_a_cost_no_further_than_all_together() {
         let Some(each) = run.tally.recovery_by_assumption else { continue };
         let [low, declared, high] = run.tally.cost_ends();
         for ends in each {
-            let [at_low, at_high] = ends.map(|it| declared + it);
+            let [at_low, at_high] = ends.map(|it| declared + it.usd());
             assert!(at_low <= declared + 1e-12 && declared <= at_high + 1e-12, "{}: {ends:?}", run.policy);
             assert!(low <= at_low + 1e-12 && at_high <= high + 1e-12, "{}: {ends:?}", run.policy);
         }

@@ -10,6 +10,7 @@ use ctxsim::input::{Policy, Profile};
 use ctxsim::ledger::Sums;
 use ctxsim::measure::Tally;
 use ctxsim::price::PriceRows;
+use ctxsim::quantity::Expected;
 use ctxsim::rng::Seed;
 use ctxsim::take::Cell;
 use ctxsim::timeline::Timeline;
@@ -211,7 +212,7 @@ fn what_is_fetched_is_written_for_as_long_as_the_harness_asks_by_then() {
         let mut sums = Sums::default();
         let (limits, rules) = (&plan.profiles[0].limits, &plan.profiles[0].cache);
         Simulation::new(timeline, &load.policies[0], limits, rules).run(&mut sums);
-        sums.needs.refetched.write
+        sums.needs.refetched.write.map(Expected::to_f64)
     };
 
     let [minutes, none] = written(&timeline);

@@ -7,6 +7,7 @@ use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
 use ctxsim::ledger::{Rows, Sums};
+use ctxsim::quantity::Expected;
 use ctxsim::recovery::Terms;
 use ctxsim::report::runs;
 use ctxsim::rng::Seed;
@@ -149,10 +150,10 @@ fn where_nothing_fetched_changes_what_follows_drawn_needs_average_to_the_expecte
 
     let column = |of: fn(&NeedSums) -> f64| drawn.iter().map(of).collect::<Vec<_>>();
     let expected = expected.needs;
-    assert!(expected.repeats > 0.0);
-    assert_near("calls", &column(|it| it.calls), expected.calls, ERRORS_MAX);
-    assert_near("repeats", &column(|it| it.repeats), expected.repeats, ERRORS_MAX);
-    assert_near("fetched", &column(|it| it.fetched), expected.fetched, ERRORS_MAX);
+    assert!(expected.repeats > Expected::ZERO);
+    assert_near("calls", &column(|it| it.calls.to_f64()), expected.calls.to_f64(), ERRORS_MAX);
+    assert_near("repeats", &column(|it| it.repeats.to_f64()), expected.repeats.to_f64(), ERRORS_MAX);
+    assert_near("fetched", &column(|it| it.fetched.to_f64()), expected.fetched.to_f64(), ERRORS_MAX);
 }
 
 #[test]
@@ -276,12 +277,12 @@ fn a_scenario_chooses_to_draw_and_what_was_sent_is_not_priced_twice() {
     let (expected, drawn) = (plan(&[]), plan(&["scenario.recovery=sampled"]));
 
     let n_sent = drawn.sums.needs.sent_calls;
-    assert!(n_sent > 0.0 && expected.sums.needs.sent_calls == 0.0);
+    assert!(n_sent > Expected::ZERO && expected.sums.needs.sent_calls == Expected::ZERO);
     let further = drawn.sums.main.n - expected.sums.main.n;
     let looked_up = drawn.sums.explored.sent_calls;
-    assert!(further <= (n_sent + looked_up) as u64, "some of the calls ride along");
-    assert_eq!(drawn.recovery_input, 0.0);
-    assert!(expected.recovery_input > 0.0);
+    assert!(Expected::from(further) <= n_sent + looked_up, "some of the calls ride along");
+    assert_eq!(drawn.recovery_input, Expected::ZERO);
+    assert!(expected.recovery_input > Expected::ZERO);
 }
 
 #[test]

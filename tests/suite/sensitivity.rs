@@ -290,24 +290,18 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
                 [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
                 [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
     let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
-    let rates = |part, tenths| {
-        let prices = profile.prices.in_tenths(part, tenths);
+    let rates = |part, factor| {
+        let prices = profile.prices.times(part, factor);
         let list = prices.at(0);
         [list.base, list.tiers[0].rates].map(|it| (it.input.0, it.output.unwrap().0, it.write(1).unwrap().0))
     };
 
+    assert_eq!(rates(VariedRate::Input, 0), [(0, 6_000_000, 12_000_000), (0, 6_000_000, 12_000_000)]);
     assert_eq!(
-        rates(VariedRate::Input, 9),
-        [(84_375, 60_000_000, 120_000_000), (189_000_000, 60_000_000, 120_000_000)]
+        rates(VariedRate::CacheWriteLong, 3),
+        [(9_375, 6_000_000, 36_000_000), (21_000_000, 6_000_000, 36_000_000)]
     );
-    assert_eq!(
-        rates(VariedRate::CacheWriteLong, 11),
-        [(93_750, 60_000_000, 132_000_000), (210_000_000, 60_000_000, 132_000_000)]
-    );
-    assert_eq!(
-        profile.prices.in_tenths(VariedRate::CacheRead, 9),
-        profile.prices.in_tenths(VariedRate::CacheRead, 10)
-    );
+    assert_eq!(profile.prices.times(VariedRate::CacheRead, 9), profile.prices);
 }
 
 /// Locks what a person reads.

@@ -573,9 +573,10 @@ function drawRequests(session: string, had: RunRows, would: RunRows): void {
   byId("one-said").textContent = summary(policy, had.rows, would.rows);
   const explain = (side: 0 | 1, request: number) => explained(session, side, request);
   requests(byId<HTMLTableElement>("requests"), policy, all, explain);
-  const main = (it: RunRows["rows"][number] | null) => (it && it.role === "main" ? it.prompt : null);
-  prompts(byId("trace"), policy, all.map((it) => main(it.had)), all.map((it) => main(it.would)), (index) => {
-    const it = all[index];
+  // Requests that write summaries have no place on a line of prompts.
+  const main = all.filter((it) => (it.had ?? it.would)?.role === "main");
+  prompts(byId("trace"), policy, main.map((it) => it.had?.prompt ?? null), main.map((it) => it.would?.prompt ?? null), (index) => {
+    const it = main[index];
     if (it?.would) explain(1, it.numbers[1]);
     else if (it) explain(0, it.numbers[0]);
   });

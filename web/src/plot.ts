@@ -94,7 +94,7 @@ export function prompts(at: HTMLElement, policy: string, had: (number | null)[],
   const numbers = had.map((_, nth) => nth + 1);
   const most = (all: (number | null)[]) => Math.max(0, ...all.map((it) => it ?? 0));
   const label = `Prompts of ${had.length} requests: at most ${plain(most(had))} tokens as it is, ${plain(most(would))} under ${policy}.`;
-  const line = (label: string, stroke: string, width: number): uPlot.Series => ({ label, stroke, width, spanGaps: true, points: { show: false }, value: (_, it) => (it === null ? "" : plain(it)) });
+  const line = (label: string, stroke: string, width: number): uPlot.Series => ({ label, stroke, width, spanGaps: false, points: { show: false }, value: (_, it) => (it === null ? "" : plain(it)) });
   const listen = (plot: uPlot) => plot.over.addEventListener("click", () => plot.cursor.idx != null && chosen(plot.cursor.idx));
   show(at, "", label, (width) => ({
     width,

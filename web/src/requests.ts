@@ -5,7 +5,7 @@ import { change, count, usd } from "./numbers";
 
 type Row = RunRows["rows"][number];
 
-/** The same request under both policies; one may have requests that the other has not, such as those that write summaries. */
+/** The same request under both policies, by what the engine says it is; one may have requests that the other has not, such as those that write summaries. */
 export interface Pair {
   had: Row | null;
   would: Row | null;
@@ -13,25 +13,19 @@ export interface Pair {
   numbers: [number, number];
 }
 
-const KEYS = ["turn", "step", "role", "n"] as const;
-const keyOf = (it: Row) => KEYS.map((key) => it[key]).join(" ");
-
 export function pairs(had: Row[], would: Row[]): Pair[] {
-  const others = new Map(would.map((it, at) => [keyOf(it), at]));
+  const others = new Map(would.map((it, at) => [it.pair, at]));
+  const isPaired = new Set(had.map((it) => it.pair));
   const all: Pair[] = [];
   let next = 0;
+  // What only the policy asks stands before what comes next in both.
   const alone = (to: number) => {
-    for (; next < to; next++) all.push({ had: null, would: would[next]!, numbers: [0, next + 1] });
+    for (; next < to; next++) if (!isPaired.has(would[next]!.pair)) all.push({ had: null, would: would[next]!, numbers: [0, next + 1] });
   };
   had.forEach((it, at) => {
-    const found = others.get(keyOf(it));
-    if (found === undefined || found < next) {
-      all.push({ had: it, would: null, numbers: [at + 1, 0] });
-      return;
-    }
-    alone(found);
-    all.push({ had: it, would: would[found]!, numbers: [at + 1, found + 1] });
-    next = found + 1;
+    const found = others.get(it.pair);
+    if (found !== undefined) alone(found);
+    all.push({ had: it, would: found === undefined ? null : would[found]!, numbers: [at + 1, found === undefined ? 0 : found + 1] });
   });
   alone(would.length);
   return all;
@@ -61,13 +55,13 @@ export function requests(at: HTMLTableElement, policy: string, all: Pair[], expl
     el("tr", {}, ...["prompt", "read", "written", "cost", "prompt", "read", "written", "cost", "prefix broke"].map((it) => th(it))),
   );
   const body = el("tbody");
-  at.replaceChildren(captioned(at, "Tokens and US dollars of each request. Choose a prompt to have it explained."), head, body);
+  at.replaceChildren(captioned(at, "Tokens and US dollars of each request, with what is expected beside it, such as fetching again. Choose a prompt to have it explained."), head, body);
   const cells = (row: Row | null, side: 0 | 1, number: number) => row
     ? [
         el("td", {}, el("button", { type: "button", "aria-label": `Explain request ${number} ${side ? `under ${policy}` : "as it is"}: ${count(row.prompt)} tokens`, onclick: () => explain(side, number) }, count(row.prompt))),
         el("td", {}, count(row.cache_read)),
         el("td", {}, count(row.cache_write)),
-        el("td", {}, usd(row.usd)),
+        el("td", {}, usd(row.total_usd)),
       ]
     : [el("td", { colspan: 4 }, "–")];
   const line = (it: Pair, nth: number) => {
@@ -88,9 +82,9 @@ export function requests(at: HTMLTableElement, policy: string, all: Pair[], expl
 
 /** Sums up a session. */
 export function summary(policy: string, had: Row[], would: Row[]): string {
-  const sum = (all: Row[]) => all.reduce<number | null>((sum, it) => (sum === null || it.usd === null ? null : sum + it.usd), 0);
+  const sum = (all: Row[]) => all.reduce<number | null>((sum, it) => (sum === null || it.total_usd === null ? null : sum + it.total_usd), 0);
   const [one, other] = [sum(had), sum(would)];
   const breaks = would.filter((it) => it.first_changed !== null).length;
-  const costs = one === null || other === null ? "" : ` Its requests cost ${usd(one)} as it is and ${usd(other)} under ${policy} (${change(other / one - 1)}), before what fetching again costs.`;
+  const costs = one === null || other === null ? "" : ` It costs ${usd(one)} as it is and ${usd(other)} under ${policy} (${change(other / one - 1)}), with what fetching again is expected to cost.`;
   return `${count(had.length)} requests.${costs} ${policy} changed the prefix ${breaks === 1 ? "once" : `${breaks} times`}.`;
 }

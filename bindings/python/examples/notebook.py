@@ -33,11 +33,12 @@ costs = (
 print(costs)
 
 # %% [markdown]
-# The longest prompts, request by request.
+# The longest prompts, request by request. `total_usd` adds to `cost_usd`, the request's own cost, what is expected beside it, such as fetching
+# again: over a run, it adds up to `cost_usd.total`.
 
 # %%
 requests = pl.DataFrame(report.requests)
-longest = requests.group_by("policy", maintain_order=True).agg(pl.col("prompt_tokens").max(), pl.col("cost_usd").sum())
+longest = requests.group_by("policy", maintain_order=True).agg(pl.col("prompt_tokens").max(), pl.col("total_usd").sum())
 print(longest)
 
 # %%

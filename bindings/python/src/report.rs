@@ -1,6 +1,6 @@
 //! A report: its tables, its bytes and what it says.
 
-use ctxsim::{FailedRun, Run};
+use ctxsim::{CostParts, FailedRun, Run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -103,7 +103,15 @@ impl Report {
         of.tokens("uncached_tokens", all().map(|it| it.uncached));
         of.tokens("output_tokens", all().map(|it| it.output));
         of.counts("actions", all().map(|it| it.edits));
+        of.texts("pair", all().map(|it| it.pair.map(|it| it.to_string())));
         of.money("cost_usd", all().map(|it| it.picodollars));
+        let part = |of: fn(&CostParts) -> i128| all().map(move |it| it.parts.as_ref().map(of));
+        of.money("recovery_usd", part(|it| it.recovery));
+        of.money("exploration_usd", part(|it| it.exploration));
+        of.money("left_by_others_usd", part(|it| it.left_by_others));
+        of.money("reaction_usd", part(|it| it.reaction));
+        of.money("rest_usd", part(|it| it.rest));
+        of.money("total_usd", part(|it| it.total));
         of.table()
     }
 

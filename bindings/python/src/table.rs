@@ -122,10 +122,14 @@ impl Columns {
     }
 
     /// Adds exact US dollars, given in picodollars: decimals with 12 places.
-    pub(crate) fn money(&mut self, name: &str, picodollars: impl IntoIterator<Item = Option<u128>>) {
+    pub(crate) fn money<T: TryInto<i128>>(
+        &mut self,
+        name: &str,
+        picodollars: impl IntoIterator<Item = Option<T>>,
+    ) {
         let kind = DataType::Decimal128(38, 12);
         let mut column = Decimal128Builder::new().with_data_type(kind.clone());
-        let exact = |it: Option<u128>| it.and_then(|it| i128::try_from(it).ok());
+        let exact = |it: Option<T>| it.and_then(|it| it.try_into().ok());
         picodollars.into_iter().for_each(|it| column.append_option(exact(it)));
         self.add(name, Arc::new(column.finish()), kind);
     }

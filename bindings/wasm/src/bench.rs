@@ -23,6 +23,8 @@ export interface RequestRow {
   step: number;
   /** The request's number within the step, from 0. */
   n: number;
+  /** What it is under every policy, to pair the requests of two: the step, the purpose, and its place among these in the step. */
+  pair: string;
   role: "main" | "summariser" | "keep_alive";
   /** Milliseconds since the session began. */
   at_ms: number;
@@ -37,8 +39,10 @@ export interface RequestRow {
   first_changed: number | null;
   /** The first entry that no earlier prompt shares, as far as the cache's rules know it. */
   broke_at: number | null;
-  /** US dollars; null where some token has no price. */
+  /** The request itself, in US dollars; null where some token has no price. */
   usd: number | null;
+  /** With what is expected beside it: over a run, these add up to its cost. */
+  total_usd: number | null;
 }
 /** The requests of one policy on one session. */
 export interface RunRows { policy: string; scenario: string; profile: string; rows: RequestRow[] }

@@ -307,8 +307,11 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                 });
             }
             for (cell, trials) in load.world.ledgers(load, progress) {
-                let trials = trials.iter().map(|it| (&it.rows, (it.length, it.trial)));
-                all.extend(trials.map(|(of, at)| rows::requests_of_conversation(of, at, context(cell))));
+                all.extend(trials.iter().map(|it| {
+                    let costs = load.costs_of_trial(cell, &it.rows, it.limit_violations);
+                    let at = (it.length, it.trial);
+                    rows::requests_of_conversation(&it.rows, at, context(cell), &costs)
+                }));
             }
             Ok(all)
         })

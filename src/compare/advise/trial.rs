@@ -193,7 +193,8 @@ impl AgentTrial<'_> {
         ends.sort_by(f64::total_cmp);
         let saved = sum(self.base, &|it| it.costs.total().unwrap_or(f64::NAN))
             - sum(by_lane, &|it| it.costs.total().unwrap_or(f64::NAN));
-        let recovery = sum(by_lane, &|it| it.costs.assumed().usd()) - sum(self.base, &|it| it.costs.assumed().usd());
+        let recovery =
+            sum(by_lane, &|it| it.costs.assumed().usd()) - sum(self.base, &|it| it.costs.assumed().usd());
         Candidate {
             set,
             usd_month: own,

@@ -358,10 +358,11 @@ impl World for ConversationLoad {
 
     fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
-        let keep = |made: &conversation::Dialogue, rows: Ledger, _| TrialLedger {
+        let keep = |made: &conversation::Dialogue, rows: Ledger, outcome: Outcome| TrialLedger {
             length: made.length,
             trial: made.trial,
             rows: Arc::new(rows),
+            limit_violations: outcome.limit_violations,
         };
         let kept = Trials { load, conversation: self, keys, progress, in_full: true }.play(keep);
         let of = |cell: Cell| kept.of(keys.within(cell)).cloned().collect();

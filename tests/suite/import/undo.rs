@@ -3,6 +3,8 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{self, Assume};
+use ctxsim::ledger::Role;
+use ctxsim::ledger::pairing::paired;
 use ctxsim::measure::Resets;
 use ctxsim::report::Report;
 use ctxsim::take::Load;
@@ -166,10 +168,11 @@ fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_withou
     let undone = self::report(&["scenario.load.recorded.assume.resets=\"undo\""]);
 
     let totals = |it: &Report| it.runs.iter().map(|it| it.tally.costs.total().unwrap()).collect::<Vec<f64>>();
+    let exact = |it: &Report| it.runs.iter().map(|it| it.tally.costs.exact()).collect::<Vec<_>>();
     let resets: Vec<Option<Resets>> = report.runs.iter().map(|it| it.tally.resets).collect();
     let met = Resets { recorded: 1, ..Resets::default() };
-    let kept = resets.iter().flatten().map(|it| it.bills[0].unwrap()).collect::<Vec<f64>>();
-    let bills = [0, 1].map(|nth: usize| [Some(kept[nth]), Some(totals(&undone)[nth])]);
+    let kept = resets.iter().flatten().map(|it| it.bills[0]).collect::<Vec<_>>();
+    let bills = [0, 1].map(|nth: usize| [kept[nth], exact(&undone)[nth]]);
     let expected = [
         Some(Resets { bills: bills[0], ..met }),
         Some(Resets { avoided: 1, requests: 3, bills: bills[1], ..met }),
@@ -177,7 +180,7 @@ fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_withou
         None,
     ];
     assert_eq!(resets, expected);
-    assert_eq!(totals(&report)[0], kept[0], "what reaches the trigger is billed as recorded");
+    assert_eq!(exact(&report)[0], kept[0], "what reaches the trigger is billed as recorded");
     assert_eq!(
         totals(&report)[1],
         totals(&undone)[1],
@@ -310,4 +313,35 @@ fn a_session_from_bytes_has_the_numbers_of_its_file_with_both_bills_of_its_compa
 
         assert_eq!(of_bytes, of_file, "{}", path.display());
     }
+}
+
+/// Without the compaction two turns are one: a turn is not what pairs the requests of the two.
+#[test]
+fn a_policy_that_avoids_a_compaction_makes_the_same_requests() {
+    let comparison = Comparison {
+        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
+        scenarios: vec![put("long.jsonl", &compacted(BY_ITSELF))],
+        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+        ..Comparison::default()
+    };
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
+    let rows = load.rows(&|_, _| {});
+    let [kept, avoided] = [0, 1].map(|nth: usize| &*rows[nth].1.requests);
+
+    let pairs = paired([kept, avoided]);
+
+    let turns: Vec<[u32; 2]> =
+        pairs.iter().filter_map(|it| Some([kept[it[0]?].turn_ix, avoided[it[1]?].turn_ix])).collect();
+    assert_eq!(turns.len(), kept.len(), "each has its partner: {pairs:?}");
+    assert!(turns.iter().any(|[one, other]| one != other), "{turns:?}");
+    let alone = pairs.iter().filter(|it| it[0].is_none()).filter_map(|it| it[1]);
+    assert!(alone.into_iter().all(|it| avoided[it].role == Role::Summariser), "{pairs:?}");
+    let contrast = plan.contrasts(&[[0, 1]], Some(1), &|_, _| {}).unwrap().remove(0);
+    let mut listed: Vec<u32> =
+        contrast.requests.iter().filter(|it| it.rows[0].is_some()).map(|it| it.step).collect();
+    let n = listed.len();
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed.len(), n, "no request is listed twice: {:?}", contrast.requests);
 }

@@ -383,6 +383,7 @@ impl Run<'_> {
                 output: request.output,
                 change: Change::default(),
                 items: request.n_turns,
+                fetches: false,
             };
             self.rows.requests.push(row);
         }
@@ -450,6 +451,7 @@ impl Run<'_> {
             output: reply.output_tokens,
             change: self.history.change,
             items: 0,
+            fetches: asks && reply.results.is_empty(),
         };
         self.last_read = row.usage.read;
         let [recovered, explored] = needs::carried_apart(&mut self.expected, &self.history);

@@ -96,7 +96,10 @@ class Report:
     @property
     def requests(self) -> Table:
         """One row per model request of the same runs: `turn`, `step`, `n` (all from 0), `role`, `at_ms` (milliseconds since the start), tokens, `actions`
-        (edits since the last request) and `cost_usd` (decimal with 12 places, exact).
+        (edits since the last request), and money as exact decimals with 12 places. `cost_usd` is the request's own cost; `total_usd` adds what is
+        expected beside it (`recovery_usd`, `exploration_usd`, `left_by_others_usd`) and, in the last row of a run, what is known of the run as a whole
+        (`reaction_usd`; `rest_usd`: stored caches, calls of memories, penalties). The sum of `total_usd` over a run is `cost_usd.total` in `runs`. `pair`
+        names the same request under every policy, to join on; turns and places in a step differ between policies.
 
         Raises `ValueError` if the comparison was made with `rows=False`."""
     @property
