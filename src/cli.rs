@@ -30,6 +30,13 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let code = answered(args);
+    // Whoever reads only the exit code must not take what nobody could be told for a success.
+    if output::is_told() { code } else { ExitCode::from(BAD_INPUT) }
+}
+
+/// Does what was asked and returns the exit code.
+fn answered(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let opened = Catalog::open(Path::new(""));
     let cli = match usage::parse(args.into_iter().collect(), opened.as_ref().ok()) {
         Ok(cli) => cli,

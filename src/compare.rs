@@ -55,7 +55,7 @@ use crate::input::{Limits, Policy, Profile};
 use crate::report::explains::Explains;
 use crate::report::{Report, Skipped, verdict};
 
-use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, with_threads};
+use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 use assembled::{Came, Gathered};
 pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
@@ -236,6 +236,7 @@ impl Plan {
             &PlanWatcher::new(told),
             |entry| self.open(entry),
             |load, _| one(load),
+            |it| it,
         );
         all.map(|it| it.0)
     }
@@ -261,17 +262,19 @@ impl Plan {
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
-        self.each_watched(threads, &PlanWatcher::new(&never_stops(progress)), open, one)
+        self.each_watched(threads, &PlanWatcher::new(&never_stops(progress)), open, one, |it| it)
     }
 
     /// The same, watched by somebody who may stop it.
-    fn each_watched<T: Send>(
+    /// What each load comes to is settled in their order, as soon as those before it are, so that little has to be held.
+    fn each_watched<T: Send, U: Send>(
         &self,
         threads: Option<usize>,
         watch: &PlanWatcher<'_>,
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+        mut settle: impl FnMut(T) -> U + Send,
+    ) -> Result<(Vec<U>, Vec<Skipped>), Error> {
         let n_all = self.scenarios.len();
         let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // What a single scenario does is shown in its own steps.
@@ -279,7 +282,7 @@ impl Plan {
         let within: Progress<'_> = if n_all == 1 { tell } else { &|_, _| {} };
         let parts = with_threads(threads, || {
             let chosen = self.chosen(watch, &open);
-            in_order(n_all, |index| {
+            let played = |index: usize| {
                 if watch.is_stopped() {
                     return Ok(Vec::new());
                 }
@@ -293,6 +296,9 @@ impl Plan {
                     watch.tell(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
                 }
                 part
+            };
+            in_turn(n_all, played, |part: Result<Vec<Result<T, Skipped>>, Error>| {
+                part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).collect::<Vec<_>>())
             })
         });
         watch.check()?;
@@ -414,7 +420,7 @@ impl Plan {
             let made = make(load, &taken.takes);
             (Came::of(load, taken.into_runs(), session), (contrast::explained(load), made))
         };
-        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(told), open, one)?;
+        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(told), open, one, |it| it)?;
         let mut gathered = Gathered::default();
         gathered.skipped = skipped;
         let (mut made, mut explained) = (Vec::with_capacity(loads.len()), Vec::new());

@@ -67,7 +67,10 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A collection of problems, so that one run reports all of them.
+/// The most problems of one input that are kept: whoever mends them checks it again.
+const PROBLEMS_MAX: usize = 1_000;
+
+/// A collection of problems, so that one run reports all of them, up to a thousand.
 #[derive(Debug, Default)]
 pub struct Problems {
     path: Vec<String>,
@@ -75,6 +78,11 @@ pub struct Problems {
 }
 
 impl Problems {
+    /// Returns whether nothing was reported yet.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Runs a check one level deeper in the field path.
     pub fn within<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(field.to_string());
@@ -93,6 +101,9 @@ impl Problems {
 
     /// Reports a problem of the current field, but only once.
     pub fn push(&mut self, code: Code, message: impl Into<String>, help: impl Into<String>) {
+        if self.found.len() >= PROBLEMS_MAX {
+            return;
+        }
         let problem = Diagnostic::at(code, self.path.join("."), message).help(help);
         if !self.found.contains(&problem) {
             self.found.push(problem);

@@ -68,7 +68,7 @@ pub struct Tally {
     pub latency_ms: f64,
     /// The recorded compactions that it would have avoided; `None` if there were none.
     pub resets: Option<Resets>,
-    /// The longest prompt of the model that writes summaries, if it is not the session's.
+    /// The longest prompt of the model that writes summaries, if it is not the session's and has a limit.
     pub summariser_limit: Option<Tokens>,
     /// The lowest cost, in US dollars, of anything that keeps every needed item; known only for schedules in
     /// hindsight.

@@ -12,7 +12,7 @@ use crate::input::profile::Assumptions;
 use crate::input::profile::price::{Prices, Rates};
 use crate::input::profile::written::RecoveryPrice;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
-use crate::quantity::{Amount, Cost, Expected, Rate, Tokens, packed};
+use crate::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -76,9 +76,10 @@ impl<'a> Models<'a> {
         if role == Role::Summariser { self.summariser } else { self.session }
     }
 
-    /// Returns the longest prompt of the model that writes summaries, if it is not the session's.
+    /// Returns the longest prompt of the model that writes summaries, if it is not the session's and has a limit.
     pub fn summariser_limit(&self) -> Option<Tokens> {
-        (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt)
+        let limit = (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt);
+        limit.filter(|it| *it != UNLIMITED)
     }
 }
 

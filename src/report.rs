@@ -63,7 +63,7 @@ use crate::grid::shell::quoted;
 use crate::input::suite::{Figure, Reference};
 use crate::measure::Label;
 use crate::take::{FailedRun, Run};
-use crate::timeline::import::LossReason;
+use crate::timeline::import::{LossReason, may_be_billed};
 use crate::worlds;
 
 pub(crate) use brief::Brief;
@@ -176,6 +176,11 @@ impl RecordingLosses {
             lost.records += loss.count;
             lost.sessions += 1;
         }
+    }
+
+    /// Returns how many records cannot be read, each of which may have been a billed request.
+    pub(crate) fn unread(&self) -> usize {
+        self.0.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum()
     }
 
     /// Returns them by kind.

@@ -29,7 +29,7 @@ pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
 pub use run::{LoadFacts, Run, RunBasis, StageFacts};
 pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
 pub use sinks::{Sinks, Take, Taken};
-pub use threads::{in_order, in_order_telling, with_threads};
+pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};
 pub use world::{
     Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unpriced, Unread, World,
 };

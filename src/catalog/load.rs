@@ -104,7 +104,12 @@ impl PolicyReader<'_> {
                 .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
             catalog.files.note_origin(&found);
             names.push(base);
-            if loaded_from.contains(&found) || loaded_from.len() > BASES_MAX {
+            if loaded_from.len() > BASES_MAX && !loaded_from.contains(&found) {
+                let message = format!("this policy has more than {BASES_MAX} bases, one behind the other");
+                let long = Diagnostic::at(Code::BaseCircle, "base", message);
+                return Err(problem(long.help("write the policy with fewer bases")));
+            }
+            if loaded_from.contains(&found) {
                 let message = format!("circular `base`: {}", names.join(" → "));
                 let circle = Diagnostic::at(Code::BaseCircle, "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));

@@ -232,6 +232,11 @@ impl FolderSearch {
         if path.is_file() {
             self.files.push(path);
         } else if path.is_dir() && depth <= DEPTH_MAX {
+            // What cannot be read is left out, as a file would be; nobody asked for this folder by name.
+            if fs::read_dir(&path).is_err() {
+                self.left_out.push((path, "a folder that cannot be read"));
+                return Ok(());
+            }
             self.folder(&path, depth)?;
         } else if !path.is_dir() {
             self.left_out.push((path, "a pipe, a socket or a device"));

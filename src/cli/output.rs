@@ -3,9 +3,11 @@
 mod file;
 mod kept;
 
+use std::fmt;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::{Catalog, Files, Kind};
 use crate::error::Error;
@@ -148,6 +150,27 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether something that was to be told on standard error could not be written.
+static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
+
+/// Tells a line on standard error.
+pub(crate) fn tell(line: fmt::Arguments<'_>) {
+    tell_part(format_args!("{line}\n"));
+}
+
+/// Tells something on standard error, with no end of a line. What cannot be written is noted: nobody is left to tell it to.
+pub(crate) fn tell_part(text: fmt::Arguments<'_>) {
+    let mut to = anstream::stderr().lock();
+    if to.write_fmt(text).and_then(|()| to.flush()).is_err() {
+        IS_UNTOLD.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether all that was to be told on standard error was written.
+pub(crate) fn is_told() -> bool {
+    !IS_UNTOLD.load(Ordering::Relaxed)
 }
 
 /// Returns a result as JSON.

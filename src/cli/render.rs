@@ -3,16 +3,30 @@
 use std::ops::Range;
 
 use crate::catalog::Catalog;
+use crate::cli::output;
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::grid::numbers::thousands;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+/// The most problems that are drawn; the others are counted.
+const DRAWN_MAX: usize = 100;
+
+/// The longest line that is shown whole, in bytes.
+const LINE_BYTES_MAX: usize = 2_000;
+
+/// How much of a longer line is shown around what is wrong, in bytes.
+const AROUND: usize = 60;
 
 /// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
     self::problems(catalog, &problems);
     if problems.len() > 1 {
-        anstream::eprintln!("\n{} problems; nothing was run or written", problems.len());
+        output::tell(format_args!(
+            "\n{} problems; nothing was run or written",
+            thousands(problems.len() as u64)
+        ));
     }
 }
 
@@ -27,8 +41,12 @@ pub(crate) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 }
 
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
-    let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it, level)).collect();
-    anstream::eprintln!("{}", drawn.join("\n\n"));
+    let shown = problems.iter().take(DRAWN_MAX);
+    let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).collect();
+    if problems.len() > DRAWN_MAX {
+        drawn.push(format!("… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
+    }
+    output::tell(format_args!("{}", drawn.join("\n\n")));
 }
 
 /// Returns one problem as text.
@@ -42,8 +60,17 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Str
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
-            let mark = AnnotationKind::Primary.span(first_line(text, span)).label(place.field.as_str());
-            group = group.element(Snippet::source(text.as_ref()).path(place.file.as_str()).annotation(mark));
+            let line = ShownLine::of(text, span);
+            let mark = AnnotationKind::Primary.span(line.span.clone()).label(place.field.as_str());
+            let snippet = Snippet::source(line.text.clone()).line_start(line.number).annotation(mark);
+            group = match place.line_column.filter(|_| line.is_cut) {
+                // The column is that of the whole line.
+                Some((number, column)) => {
+                    let origin = Origin::path(place.file.as_str()).line(number).char_column(column);
+                    group.element(origin).element(snippet)
+                }
+                None => group.element(snippet.path(place.file.as_str())),
+            };
         }
         _ if place.file.is_empty() => {}
         _ => {
@@ -59,8 +86,33 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Str
     Renderer::styled().render(&groups)
 }
 
-/// Returns the part of a span on its first line.
-fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
-    let end = text[span.clone()].find('\n').map_or(span.end, |it| span.start + it);
-    span.start..end
+/// The line on which a span begins, alone: what draws it goes through all of a text.
+struct ShownLine {
+    /// Its number, from 1.
+    number: usize,
+    /// Its text, or of a long one what is around the span.
+    text: String,
+    /// The part of the span on it.
+    span: Range<usize>,
+    is_cut: bool,
+}
+
+impl ShownLine {
+    fn of(text: &str, span: &Range<usize>) -> Self {
+        let begin = text[..span.start].rfind('\n').map_or(0, |it| it + 1);
+        let end = text[span.start..].find('\n').map_or(text.len(), |it| span.start + it);
+        let number = text[..begin].matches('\n').count() + 1;
+        let marked = span.start..span.end.min(end);
+        if end - begin <= LINE_BYTES_MAX {
+            let span = marked.start - begin..marked.end - begin;
+            return Self { number, text: text[begin..end].to_owned(), span, is_cut: false };
+        }
+        let from = text.floor_char_boundary(marked.start.saturating_sub(AROUND)).max(begin);
+        let marked = marked.start..text.floor_char_boundary(marked.end.min(marked.start + AROUND));
+        let to = text.floor_char_boundary(marked.end + AROUND).min(end);
+        let front = if from > begin { "…" } else { "" };
+        let span = marked.start - from + front.len()..marked.end - from + front.len();
+        let rest = if to < end { "…" } else { "" };
+        Self { number, text: format!("{front}{}{rest}", &text[from..to]), span, is_cut: true }
+    }
 }

@@ -124,6 +124,7 @@ impl PartHead {
             min_evidence: self.min_evidence,
             ..report
         };
+        report.notes.extend(report.note_on_unread());
         report.notes.extend(report.notes_on_versions());
         report.notes.extend(super::notes::on_recovery(&report));
         report.notes.extend(report.notes_on_resets());

@@ -7,9 +7,7 @@ use crate::diag::{Code, Diagnostic, Problems};
 use crate::grid::numbers::thousands;
 use crate::input::text::set::{self, Override, SetTarget};
 use crate::quantity::Decimal;
-
-/// The most points of a grid.
-const POINTS_MAX: usize = 1_000_000;
+use crate::report::sweep::json::POINTS_MAX;
 
 /// A path that is varied, and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
+use crate::report::part::SumRoom;
 use crate::report::realised::{Later, Realised};
 
 /// With so many sessions of an earlier version, others take no part.
@@ -28,6 +29,7 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     if saved.schema != SCHEMA {
         return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
+    SumRoom::default().take(&saved).map_err(|it| broken(it.to_string(), None))?;
     match saved.kinds.iter().find(|it| !is_possible(it)) {
         Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
         None if saved.interval[0] > saved.interval[1] => {

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::{Plan, in_order};
+use super::watch::PlanWatcher;
+use super::{Plan, in_order, never_stops};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::input::profile::Counting;
@@ -30,12 +31,45 @@ struct LedgersOfLoad<'a> {
 struct PricedLoad {
     name: String,
     /// By profile, then by policy.
-    cells: Vec<Vec<sensitivity::PriceCell>>,
+    cells: Vec<Vec<sensitivity::CellSum>>,
     n_distinct: usize,
     n_played: usize,
     failed: Vec<FailedRun>,
     /// By profile.
     counting: Vec<Option<Counting>>,
+}
+
+/// The sum of loads, which are added in their order; of each, only its table is kept.
+#[derive(Default)]
+struct PricedSum {
+    /// By profile, then by policy.
+    cells: Vec<Vec<sensitivity::CellSum>>,
+    n_distinct: usize,
+    n_played: usize,
+    failed: Vec<FailedRun>,
+    /// By profile: how its models count the loads, each way once.
+    counting: Vec<Vec<Counting>>,
+}
+
+impl PricedSum {
+    /// Adds a load, and returns its table.
+    fn add(&mut self, load: PricedLoad) -> SensitivityGrid {
+        let PricedLoad { name, cells, n_distinct, n_played, failed, counting } = load;
+        self.cells.resize_with(self.cells.len().max(cells.len()), Vec::new);
+        for (own, more) in self.cells.iter_mut().zip(&cells) {
+            let n_known = own.len();
+            own.iter_mut().zip(more).for_each(|(own, more)| own.add(more));
+            own.extend(more.iter().skip(n_known).cloned());
+        }
+        self.n_distinct = self.n_distinct.max(n_distinct);
+        self.n_played += n_played;
+        self.failed.extend(failed);
+        self.counting.resize_with(self.counting.len().max(counting.len()), Vec::new);
+        for (known, one) in self.counting.iter_mut().zip(counting) {
+            known.extend(one.filter(|it| !known.contains(it)));
+        }
+        SensitivityGrid::new(name, &cells)
+    }
 }
 
 impl Plan {
@@ -49,50 +83,30 @@ impl Plan {
             let entry = super::ReadyLoad { under_own_model: false, ..entry.clone() };
             self.open(&entry)
         };
-        let loads = self.each_of(threads, progress, open, |load, it| load.priced(self.policies.len(), it))?.0;
-        let loads = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
-        let failed: Vec<FailedRun> = loads.iter().flat_map(|it| it.failed.iter().cloned()).collect();
-        if !failed.is_empty() {
-            return Err(Error::Run(Box::new(FailedRuns(failed))));
+        let one = |load: &Load, it: Progress<'_>| load.priced(self.policies.len(), it);
+        let mut sum = PricedSum::default();
+        let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add(it));
+        let watch = never_stops(progress);
+        let loads = self.each_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?.0;
+        let each = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        if !sum.failed.is_empty() {
+            return Err(Error::Run(Box::new(FailedRuns(sum.failed))));
         }
-        let all: Vec<&PricedLoad> = loads.iter().collect();
-        let mut groups: Vec<(&str, &[&PricedLoad])> = Vec::new();
-        if loads.len() > 1 {
-            groups.push((ALL, &all));
-        }
-        groups.extend(loads.iter().map(|it| it.name.as_str()).zip(all.chunks(1)));
-        let grids = groups.into_iter().map(|(load, members)| {
-            let rows = (0..self.profiles.len()).map(|profile| {
-                (0..self.policies.len()).filter_map(move |policy| {
-                    let mut cells = members.iter().filter_map(|it| it.cells.get(profile)?.get(policy));
-                    let first = cells.next()?.clone();
-                    Some(cells.fold(first, |mut sum, it| {
-                        sum.add(it);
-                        sum
-                    }))
-                })
-            });
-            SensitivityGrid::new(load.to_owned(), rows.map(Iterator::collect).collect())
-        });
+        let all = (each.len() > 1).then(|| SensitivityGrid::new(ALL.to_owned(), &sum.cells));
+        let counting = |nth: usize| sum.counting.get(nth).cloned().unwrap_or_default();
         Ok(Sensitivity {
             policies: self.policies.clone(),
-            profiles: (0..self.profiles.len()).map(|it| self.facts(it, &loads)).collect(),
-            grids: grids.collect(),
-            n_distinct: loads.iter().map(|it| it.n_distinct).max().unwrap_or_default(),
-            n_simulations: loads.iter().map(|it| it.n_played).sum(),
+            profiles: (0..self.profiles.len()).map(|it| self.facts(it, counting(it))).collect(),
+            grids: all.into_iter().chain(each).collect(),
+            n_distinct: sum.n_distinct,
+            n_simulations: sum.n_played,
             asked: self.break_even,
             n_left_out: 0,
         })
     }
 
-    fn facts(&self, nth: usize, loads: &[PricedLoad]) -> ProfileShare {
+    fn facts(&self, nth: usize, counting: Vec<Counting>) -> ProfileShare {
         let profile = &self.profiles[nth];
-        let mut counting: Vec<Counting> = Vec::new();
-        for one in loads.iter().filter_map(|it| it.counting.get(nth).copied().flatten()) {
-            if !counting.contains(&one) {
-                counting.push(one);
-            }
-        }
         ProfileShare {
             counting,
             name: profile.name.clone(),
@@ -115,8 +129,8 @@ impl Load {
         let sum = PricedLoad { name: self.name.clone(), counting, ..PricedLoad::default() };
         let sum = RefCell::new(sum);
         let play = |load: &Self, _: &[usize]| load.priced_as_laid_out(&mut sum.borrow_mut(), progress);
-        let cells = self.lived(&play, &|it: &sensitivity::PriceCell| &it.tally.outcome);
-        let mut all: Vec<Vec<sensitivity::PriceCell>> = vec![Vec::new(); self.profiles.len()];
+        let cells = self.lived(&play, &|it: &sensitivity::CellSum| it.outcome());
+        let mut all: Vec<Vec<sensitivity::CellSum>> = vec![Vec::new(); self.profiles.len()];
         cells.into_iter().for_each(|(cell, it)| all[cell.profile].push(it));
         Ok(PricedLoad { cells: all, ..sum.into_inner() })
     }
@@ -126,7 +140,7 @@ impl Load {
         &self,
         sum: &mut PricedLoad,
         progress: Progress<'_>,
-    ) -> Vec<(Cell, sensitivity::PriceCell)> {
+    ) -> Vec<(Cell, sensitivity::CellSum)> {
         let simulations = self.simulations();
         let world = self.service().unwrap_or_else(|| Arc::clone(&self.world));
         let own = world.folded(self, &simulations.keys, progress);
@@ -166,7 +180,7 @@ impl<'a> LedgersOfLoad<'a> {
     }
 
     /// Prices the ledgers of one run.
-    fn priced(&'a self, cell: Cell, variations: &Variations<'_>) -> sensitivity::PriceCell {
+    fn priced(&'a self, cell: Cell, variations: &Variations<'_>) -> sensitivity::CellSum {
         let summariser = self.load.policies[cell.policy].summariser();
         let of = |sums, index: &'a Option<PriceIndex>, outcome| Ledger {
             summariser,
@@ -189,16 +203,13 @@ impl<'a> LedgersOfLoad<'a> {
 }
 
 /// Prices the trials of a run and adds them up.
-fn summed<'a>(
-    trials: impl Iterator<Item = Ledger<'a>>,
-    variations: &Variations<'_>,
-) -> sensitivity::PriceCell {
-    let both = |mut sum: sensitivity::PriceCell, more: sensitivity::PriceCell| {
+fn summed<'a>(trials: impl Iterator<Item = Ledger<'a>>, variations: &Variations<'_>) -> sensitivity::CellSum {
+    let both = |mut sum: sensitivity::CellSum, more: sensitivity::CellSum| {
         sum.add(&more);
         sum
     };
     let (sums, outcome) = Default::default();
     let nothing = Ledger::new(&sums, None, &outcome);
-    let priced = trials.map(|it| sensitivity::PriceCell::new(&it, variations));
-    priced.reduce(both).unwrap_or_else(|| sensitivity::PriceCell::new(&nothing, variations))
+    let priced = trials.map(|it| sensitivity::CellSum::new(&it, variations));
+    priced.reduce(both).unwrap_or_else(|| sensitivity::CellSum::new(&nothing, variations))
 }

@@ -31,7 +31,7 @@ pub enum Code {
     BanksEmpty,
     /// A memory has more banks than can be told apart.
     BanksTooMany,
-    /// A policy is, over several steps, its own base.
+    /// A policy is, over several steps, its own base, or has too many of them.
     BaseCircle,
     /// A bend of refetching is not from -1 to 1.
     BendOutOfRange,

@@ -16,6 +16,7 @@ use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, R
 use crate::input::Format;
 use crate::input::policy::OwnCode;
 use crate::report::verdict::MIN_EVIDENCE;
+use crate::take::THREADS_MAX;
 use crate::timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
@@ -104,10 +105,10 @@ impl Comparison {
         Self { rest: compare::Comparison { trials: Some(trials), ..self.rest }, ..self }
     }
 
-    /// Sets the number of threads; one per core by default. Results never depend on it.
+    /// Sets the number of threads, from 1 to 1,024; one per core by default. Results never depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.asked.threads = Some(threads.max(1));
+        self.asked.threads = Some(threads.clamp(1, THREADS_MAX));
         self
     }
 

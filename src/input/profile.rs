@@ -8,6 +8,8 @@ pub mod price;
 pub mod written;
 
 use self::price::Prices;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::diag::{Diagnostic, Problems};
 use crate::input::policy::wildcard;
 use crate::quantity::{Cost, Tokens, UNLIMITED};
@@ -50,9 +52,23 @@ pub struct Limits {
     pub output: Tokens,
 }
 
-crate::quantity::packed!(Limits: [prompt, window, output]);
+// As a list of three, under a name that tells them from numbers that are added up.
+impl Serialize for Limits {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_newtype_struct(Self::NAME, &(self.prompt, self.window, self.output))
+    }
+}
+
+impl<'de> Deserialize<'de> for Limits {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (prompt, window, output) = Deserialize::deserialize(from)?;
+        Ok(Self { prompt, window, output })
+    }
+}
 
 impl Limits {
+    /// The name under which they are written in parts.
+    pub(crate) const NAME: &str = "Limits";
     /// No limits.
     pub const NONE: Self = Self { prompt: UNLIMITED, window: UNLIMITED, output: UNLIMITED };
 }

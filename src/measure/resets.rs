@@ -42,11 +42,11 @@ impl Resets {
 
     /// Adds those of another session.
     pub fn add(&mut self, more: &Self) {
-        self.recorded += more.recorded;
-        self.avoided += more.avoided;
-        self.requests += more.requests;
-        self.n_open += more.n_open;
-        self.n_reached += more.n_reached;
+        self.recorded = self.recorded.saturating_add(more.recorded);
+        self.avoided = self.avoided.saturating_add(more.avoided);
+        self.requests = self.requests.saturating_add(more.requests);
+        self.n_open = self.n_open.saturating_add(more.n_open);
+        self.n_reached = self.n_reached.saturating_add(more.n_reached);
         self.bills = [0, 1].map(|nth| Some(self.bills[nth]? + more.bills[nth]?));
     }
 }

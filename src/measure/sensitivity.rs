@@ -6,9 +6,9 @@ use crate::input::Profile;
 use crate::input::profile::Counting;
 use crate::input::profile::price::VariedRate;
 use crate::input::suite::Habits;
-use crate::ledger::{Outcome, Sums};
+use crate::ledger::{Outcome, Sums, is_as_much};
 use crate::price::{Costs, Models, PriceIndex};
-use crate::quantity::{Amount, Cost, or_unlimited};
+use crate::quantity::{Amount, Cost, UNLIMITED, or_unlimited};
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = VariedRate::ALL.len();
@@ -114,16 +114,39 @@ pub struct PriceRow {
     pub nearest: Option<Nearest>,
 }
 
-/// One policy under one profile.
+/// What one policy comes to under one profile, as it is added up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellSum {
+    /// Its numbers.
+    tally: Tally,
+    /// What it remembers, where there is anything to remember.
+    remembered: Option<Remembered>,
+    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
+    varied: [[Costs; 2]; N_PARTS],
+}
+
+/// One policy under one profile: what tables show of it. A number that is unknown is not a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceCell {
-    /// Its numbers.
-    pub tally: Tally,
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
     /// stopped at a limit and so did less work.
     pub rank: Option<usize>,
     /// What it remembers, where there is anything to remember.
-    pub remembered: Option<Remembered>,
+    pub remembered: Option<Box<Remembered>>,
+    /// How it compares with the first policy.
+    pub label: Option<Label>,
+    /// The share of the prompts that was read from the cache.
+    pub cache_hit_ratio: f64,
+    /// User turns that were asked for, and those that were answered.
+    turns: [u32; 2],
+    /// Whether a limit stopped it.
+    is_stopped: bool,
+    has_requests: bool,
+    cost: Option<Amount>,
+    evidence_kept: f64,
+    recovery_tokens: f64,
+    results_shown: f64,
+    of_limit: f64,
     /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
     paid: [Option<Amount>; N_PARTS],
 }
@@ -240,7 +263,7 @@ impl Sensitivity {
     }
 }
 
-impl PriceCell {
+impl CellSum {
     /// Prices a ledger under a profile, and without each of its rates.
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
         let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
@@ -252,7 +275,7 @@ impl PriceCell {
             let rest = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
             Some(tally.costs.exact()? - rest.exact()?)
         });
-        Self { tally, rank: None, remembered: None, paid }
+        Self { tally, remembered: None, paid }
     }
 
     /// Adds what it remembers.
@@ -261,10 +284,9 @@ impl PriceCell {
         Self { remembered, ..self }
     }
 
-    /// Returns the share of what is needed that it still has: evidence, or what memories hold.
-    pub fn kept(&self) -> Option<f64> {
-        let remembered = self.remembered.as_ref().filter(|it| it.is_share);
-        self.tally.evidence_kept().or_else(|| remembered.map(|it| it.number.mean))
+    /// Returns what the runs came to beside their rows.
+    pub fn outcome(&self) -> &Outcome {
+        &self.tally.outcome
     }
 
     /// Adds another load of the same policy under the same profile.
@@ -278,16 +300,77 @@ impl PriceCell {
             *sum = sum.zip(more).map(|(own, more)| own + more);
         }
     }
+}
+
+/// Returns a number, or what stands for an unknown one.
+fn or_nan(number: Option<f64>) -> f64 {
+    number.unwrap_or(f64::NAN)
+}
+
+/// Returns a number if it is known.
+fn known(number: f64) -> Option<f64> {
+    (!number.is_nan()).then_some(number)
+}
+
+impl PriceCell {
+    /// Takes what tables show; the first policy is what it is compared with, or `None` if it is the first itself.
+    fn new(sum: &CellSum, first: Option<&CellSum>) -> Self {
+        let tally = &sum.tally;
+        let results = &tally.outcome.tool_results;
+        let shown = results.visible_tokens as f64 / results.raw_tokens as f64;
+        let limit = Some(tally.limits.prompt).filter(|it| *it != UNLIMITED && *it > 0);
+        Self {
+            rank: None,
+            remembered: sum.remembered.clone().map(Box::new),
+            label: first.map_or(Some(Label::Baseline), |first| Label::new(tally, &first.tally)),
+            cache_hit_ratio: tally.cache_hit_ratio(),
+            turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
+            is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
+            has_requests: tally.sums.main.n > 0,
+            cost: tally.costs.exact(),
+            evidence_kept: or_nan(tally.evidence_kept()),
+            recovery_tokens: or_nan(tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64())),
+            results_shown: or_nan((results.raw_tokens > 0).then_some(shown)),
+            of_limit: or_nan(limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64)),
+            paid: sum.paid,
+        }
+    }
+
+    /// Returns the share of what is needed that it still has: evidence, or what memories hold.
+    pub fn kept(&self) -> Option<f64> {
+        let remembered = self.remembered.as_ref().filter(|it| it.is_share);
+        self.evidence_kept().or_else(|| remembered.map(|it| it.number.mean))
+    }
+
+    /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
+    pub fn evidence_kept(&self) -> Option<f64> {
+        known(self.evidence_kept)
+    }
+
+    /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
+    pub fn recovery_tokens(&self) -> Option<f64> {
+        known(self.recovery_tokens)
+    }
+
+    /// Returns the share of tool output that prompts last showed; `None` if there is none.
+    pub fn results_shown(&self) -> Option<f64> {
+        known(self.results_shown)
+    }
+
+    /// Returns the longest prompt as a share of the limit; nothing without a limit.
+    pub fn of_limit(&self) -> Option<f64> {
+        known(self.of_limit)
+    }
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
-        self.tally.costs.total()
+        self.cost.map(Amount::usd)
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
         let tenfold = |less_or_more: fn(Amount, Amount) -> Amount| {
-            Some(less_or_more(self.tally.costs.exact()? * 10, self.paid(part)?).usd() / 10.0)
+            Some(less_or_more(self.cost? * 10, self.paid(part)?).usd() / 10.0)
         };
         [tenfold(|all, paid| all - paid), tenfold(|all, paid| all + paid)]
     }
@@ -303,23 +386,33 @@ impl PriceCell {
         self.paid[part as usize]
     }
 
+    /// Returns whether it did as much as another.
+    pub fn did_as_much_as(&self, other: &Self) -> bool {
+        is_as_much([self.turns, other.turns])
+    }
+
     /// Returns whether a limit stopped it.
     pub fn is_stopped(&self) -> bool {
-        self.tally.outcome.failure.is_some() || self.tally.outcome.limit_violations > 0
+        self.is_stopped
     }
 
     /// Returns its cost if it counts in a ranking.
     fn ranked(&self) -> Option<Amount> {
-        self.tally.costs.exact().filter(|_| !self.is_stopped())
+        self.cost.filter(|_| !self.is_stopped)
     }
 }
 
 impl SensitivityGrid {
     /// Ranks the policies under every profile.
-    pub fn new(load: String, mut cells: Vec<Vec<PriceCell>>) -> Self {
-        cells.iter_mut().for_each(|it| rank(it));
-        let rows: Vec<PriceRow> =
-            cells.into_iter().map(|cells| PriceRow { nearest: nearest(&cells), cells }).collect();
+    pub fn new(load: String, sums: &[Vec<CellSum>]) -> Self {
+        let row = |sums: &Vec<CellSum>| {
+            let first = |nth: usize| sums.first().filter(|_| nth > 0);
+            let cells = sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth)));
+            let mut cells: Vec<PriceCell> = cells.collect();
+            rank(&mut cells);
+            PriceRow { nearest: nearest(&cells), cells }
+        };
+        let rows: Vec<PriceRow> = sums.iter().map(row).collect();
         let flips = flips(&rows);
         Self { load, rows, flips }
     }
@@ -336,8 +429,7 @@ impl PriceRow {
 
     /// Returns whether requests are made but none is charged.
     pub fn is_free(&self) -> bool {
-        self.cells.iter().any(|it| it.tally.sums.main.n > 0)
-            && self.cells.iter().all(|it| it.cost() == Some(0.0))
+        self.cells.iter().any(|it| it.has_requests) && self.cells.iter().all(|it| it.cost() == Some(0.0))
     }
 
     /// Returns the cheapest policy, or `None` if everything costs nothing.
@@ -352,8 +444,7 @@ impl PriceRow {
 
     /// Returns how a policy compares with the first.
     pub fn label(&self, policy: usize) -> Option<Label> {
-        let (cell, first) = (self.cells.get(policy)?, self.cells.first()?);
-        if policy == 0 { Some(Label::Baseline) } else { Label::new(&cell.tally, &first.tally) }
+        self.cells.get(policy)?.label
     }
 }
 

@@ -62,6 +62,14 @@ impl Process {
     }
 }
 
+/// Reads a line that a program wrote, as a run does.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn heard(line: &[u8]) -> Result<(), String> {
+    OutputLine::read(line).map(drop)
+}
+
 impl Own {
     /// Creates a policy of a name whose views come from a program.
     pub fn process(name: &str, process: Process) -> Self {

@@ -1,6 +1,7 @@
 //! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
 
 mod checked;
+mod room;
 #[cfg(feature = "worlds")]
 mod history;
 
@@ -21,6 +22,7 @@ use crate::timeline::import::LossReason;
 pub use checked::PartSet;
 #[cfg(feature = "worlds")]
 pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
+pub use room::SumRoom;
 
 /// What all parts of a job have in common, by the kind of job.
 pub trait Common: Clone + Serialize + DeserializeOwned {

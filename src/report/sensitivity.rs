@@ -39,17 +39,17 @@ columns! { One<'_>;
     /// Whether a limit stopped it.
     "stopped": Flag = |it| it.cell.is_stopped(),
     /// The share of the prompts that was read from the cache.
-    "cache_hit_ratio": Share = |it| it.cell.tally.cache_hit_ratio(),
+    "cache_hit_ratio": Share = |it| it.cell.cache_hit_ratio,
     /// The share of needed evidence that prompts still held; null without needs.
-    "evidence_kept": Share = |it| it.cell.tally.evidence_kept(),
+    "evidence_kept": Share = |it| it.cell.evidence_kept(),
     /// What is remembered, for loads in which something is.
-    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_ref().map(Value::of),
+    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::of),
     /// Tokens of recovery.
-    "recovery_tokens": Tokens = |it| policies::recovery_tokens(it.cell),
+    "recovery_tokens": Tokens = |it| it.cell.recovery_tokens(),
     /// The share of tool results' tokens that prompts show.
-    "results_shown": Share = |it| policies::results_shown(it.cell),
+    "results_shown": Share = |it| it.cell.results_shown(),
     /// The longest prompt as a share of the limit.
-    "of_limit": Share = |it| policies::of_limit(it.cell),
+    "of_limit": Share = |it| it.cell.of_limit(),
     /// How it compares with the first policy.
     "label": Text = |it| it.label.map(|label| Value::of(&label)),
     /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.

@@ -165,6 +165,24 @@ impl BillCheck {
 sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
 
 impl Report {
+    /// Says that records of logs cannot be read: where they were requests, all totals lack them.
+    pub fn note_on_unread(&self) -> Option<String> {
+        let (n, logs) =
+            (self.losses.unread(), if self.sessions.len() == 1 { "this log" } else { "these logs" });
+        let (records, is, were) = if n == 1 {
+            ("record", "is", "it was a request")
+        } else {
+            ("records", "are", "they were requests")
+        };
+        (n > 0).then(|| {
+            format!(
+                "{} {records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
+                 which.",
+                thousands(n as u64)
+            )
+        })
+    }
+
     /// Says which logs are of versions of their harness that are not described yet, harness by harness.
     pub fn notes_on_versions(&self) -> Vec<String> {
         let mut by_harness: IndexMap<&str, Vec<&NewerVersion>> = IndexMap::new();

@@ -2,17 +2,23 @@
 //!
 //! What hands the work out is compiled once, not once for each kind of work.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::Progress;
 
-/// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores.
+/// The most threads that may be asked for.
+pub const THREADS_MAX: usize = 1_024;
+
+/// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores. Where no thread can be started, the caller's does
+/// all.
 pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let Some(n_threads) = threads else { return work() };
-    match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
+    match rayon::ThreadPoolBuilder::new().num_threads(n_threads.min(THREADS_MAX)).build() {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
     }
@@ -47,7 +53,67 @@ pub fn in_order_telling<T: Send>(
     })
 }
 
+/// Does pieces of work that are begun in order, and settles what they come to in order, so that few of them wait for their turn.
+pub fn in_turn<T: Send, U: Send>(
+    n: usize,
+    one: impl Fn(usize) -> T + Sync + Send,
+    settle: impl FnMut(T) -> U + Send,
+) -> Vec<U> {
+    let turn = Mutex::new(Turn { waiting: BTreeMap::new(), settled: Vec::with_capacity(n), settle });
+    let n_begun = AtomicUsize::new(0);
+    on_each_thread(&|| {
+        loop {
+            let nth = n_begun.fetch_add(1, Relaxed);
+            if nth >= n {
+                break;
+            }
+            let done = one(nth);
+            if let Ok(mut turn) = turn.lock() {
+                turn.put(nth, done);
+            }
+        }
+    });
+    turn.into_inner().map_or_else(|_| Vec::new(), |it| it.settled)
+}
+
+/// What is done, in the order of its numbers.
+struct Turn<T, U, F> {
+    waiting: BTreeMap<usize, T>,
+    settled: Vec<U>,
+    settle: F,
+}
+
+impl<T, U, F: FnMut(T) -> U> Turn<T, U, F> {
+    fn put(&mut self, nth: usize, done: T) {
+        self.waiting.insert(nth, done);
+        while let Some(next) = self.waiting.remove(&self.settled.len()) {
+            let settled = (self.settle)(next);
+            self.settled.push(settled);
+        }
+    }
+}
+
 /// Calls something with each number below `n`, on whatever threads are free.
 fn side_by_side(n: usize, one: &(dyn Fn(usize) + Sync)) {
-    (0..n).into_par_iter().for_each(one);
+    let all = || (0..n).into_par_iter().for_each(one);
+    match all_cores() {
+        _ if rayon::current_thread_index().is_some() => all(),
+        Some(pool) => pool.install(all),
+        None => (0..n).for_each(one),
+    }
+}
+
+/// Calls something once on each thread.
+fn on_each_thread(one: &(dyn Fn() + Sync)) {
+    match all_cores() {
+        _ if rayon::current_thread_index().is_some() => drop(rayon::broadcast(|_| one())),
+        Some(pool) => drop(pool.broadcast(|_| one())),
+        None => one(),
+    }
+}
+
+/// Returns the threads of a process that asks for no number of them; none where no thread can be started.
+fn all_cores() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()).as_ref()
 }

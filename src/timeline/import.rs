@@ -37,6 +37,7 @@ mod refused;
 mod side_requests;
 mod sizes;
 mod spread;
+mod surrogates;
 mod times;
 mod transcript;
 mod tree;
@@ -63,8 +64,9 @@ pub use format::{Checked, LogFormat};
 pub use glance::{Glance, glances};
 pub use index::{Indexed, hear, index, neighbours};
 use lines::LogLines;
-pub use losses::LossReason;
+pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
+pub use losses::{LossReason, may_be_billed};
 use transcript::Transcript;
 pub use undo::CompactedSession;
 
@@ -368,7 +370,7 @@ fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
 
 /// Reports a line that is too long to be read.
 fn too_long(line: usize) -> Diagnostic {
-    let message = format!("line {line} is longer than {} MiB", lines::LINE_BYTES_MAX >> 20);
+    let message = format!("line {line} is longer than {} MiB", LINE_BYTES_MAX >> 20);
     let mut problem = Diagnostic::at(Code::RecordingLine, "", message);
     problem.place.line_column = Some((line, 1));
     problem.help("write one record per line; a line holds at most one request")

@@ -1,5 +1,6 @@
 //! Inputs that once broke a reader, and a short run of damaged ones; `fuzz/` is for long runs.
 
+mod made;
 #[allow(dead_code, reason = "the fuzzer takes targets by their names")]
 pub(crate) mod targets;
 
@@ -117,14 +118,25 @@ impl Damage {
     }
 }
 
+/// Returns the good inputs of a target.
+fn seeds(name: &str) -> Vec<Vec<u8>> {
+    match SEEDS.iter().find(|it| it.0 == name) {
+        Some((_, folders)) => files(folders).iter().map(|it| fs::read(it).unwrap()).collect(),
+        None => made::of(name),
+    }
+}
+
 /// Damages inputs of a target until enough were tried or the time is over; returns how many were.
-fn run(name: &str, read: fn(&[u8]), folders: &[&str], time: Option<Duration>) -> u64 {
-    let seeds: Vec<Vec<u8>> = files(folders).iter().map(|it| fs::read(it).unwrap()).collect();
+fn run(name: &str, read: fn(&[u8]), patience: Patience) -> u64 {
+    let seeds = seeds(name);
     assert!(!seeds.is_empty(), "{name} has no inputs to damage");
+    if made::MADE.contains(&name) {
+        seeds.iter().for_each(|it| read(it));
+    }
     let began = Instant::now();
     let mut damage = Damage { draws: Xoshiro256PlusPlus::seed_from_u64(1), seeds };
     let mut n = 0;
-    while time.map_or(n < TRIES, |it| began.elapsed() < it) {
+    while patience.lasts(n, began) {
         let bytes = damage.next();
         let outcome = std::panic::catch_unwind(|| read(&bytes));
         if outcome.is_err() {
@@ -137,24 +149,53 @@ fn run(name: &str, read: fn(&[u8]), folders: &[&str], time: Option<Duration>) ->
     n
 }
 
-/// How long each kind is damaged, where someone has the time: `CTXSIM_FUZZ_SECONDS=600`.
-fn patience() -> Option<Duration> {
+/// How long inputs of a kind are damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    Tries(u64),
+    Time(Duration),
+}
+
+impl Patience {
+    /// That of the suite, or as much as someone has: `CTXSIM_FUZZ_SECONDS=600`, or `CTXSIM_FUZZ_INPUTS=100000`.
     #[expect(clippy::disallowed_methods, reason = "how long to search is no input of a simulation")]
-    let seconds = std::env::var("CTXSIM_FUZZ_SECONDS").ok()?;
-    seconds.parse().ok().map(Duration::from_secs)
+    fn asked() -> Self {
+        let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+        let time = number("CTXSIM_FUZZ_SECONDS").map(|it| Self::Time(Duration::from_secs(it)));
+        time.or_else(|| number("CTXSIM_FUZZ_INPUTS").map(Self::Tries)).unwrap_or(Self::Tries(TRIES))
+    }
+
+    fn lasts(self, n: u64, began: Instant) -> bool {
+        match self {
+            Self::Tries(tries) => n < tries,
+            Self::Time(time) => began.elapsed() < time,
+        }
+    }
+}
+
+/// Returns whether a target is asked for: all are, unless `CTXSIM_FUZZ_TARGET` names some.
+#[expect(clippy::disallowed_methods, reason = "what to search is no input of a simulation")]
+fn is_asked(name: &str) -> bool {
+    std::env::var("CTXSIM_FUZZ_TARGET").map_or(true, |it| it.split(',').any(|it| it == name))
 }
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a long search says how much it tried")]
 fn damaged_inputs_of_every_kind_are_refused_or_read_and_never_panic() {
-    let patience = patience();
-    for (name, read) in TARGETS {
-        let folders = SEEDS.iter().find(|it| it.0 == name).unwrap().1;
-        let n = run(name, read, folders, patience);
-        assert!(n >= TRIES || patience.is_some());
-        if patience.is_some() {
+    let patience = Patience::asked();
+    for (name, read) in TARGETS.into_iter().filter(|it| is_asked(it.0)) {
+        let n = run(name, read, patience);
+        assert!(n >= TRIES || matches!(patience, Patience::Time(_)));
+        if patience != Patience::Tries(TRIES) {
             eprintln!("{name}: {n} damaged inputs");
         }
+    }
+}
+
+#[test]
+fn every_target_has_inputs_that_it_reads() {
+    for (name, _) in TARGETS {
+        assert_ne!(SEEDS.iter().any(|it| it.0 == name), made::MADE.contains(&name), "{name}");
     }
 }
 

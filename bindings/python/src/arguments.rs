@@ -179,6 +179,7 @@ pub(crate) struct Arguments<'py> {
 impl Arguments<'_> {
     /// Makes a comparison of everything but the sessions.
     pub(crate) fn comparison(&self, py: Python<'_>, stop: &Stop) -> PyResult<Comparison> {
+        bounded(self.threads)?;
         let mut it = Comparison::new();
         let mut catalog = Catalog::bundled();
         for folder in words(self.folders.as_ref())? {
@@ -225,6 +226,17 @@ impl Arguments<'_> {
         let told = |it| -> ControlFlow<()> { stop.told(progress, it) };
         let run = || comparison()?.plan()?.run_with(told);
         watched(py, stop, run)?.map_err(|it| raised(py, &it))
+    }
+}
+
+/// The most threads, as on the command line.
+const THREADS_MAX: usize = 1_024;
+
+/// Refuses numbers of threads that no machine has.
+pub(crate) fn bounded(threads: Option<usize>) -> PyResult<()> {
+    match threads.filter(|it| !(1..=THREADS_MAX).contains(it)) {
+        Some(n) => Err(PyValueError::new_err(format!("threads is {n}: write a number from 1 to {THREADS_MAX}"))),
+        None => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::{Arguments, Session, sessions, words};
+use crate::arguments::{Arguments, Session, bounded, sessions, words};
 use crate::error::raised;
 use crate::report::{Failure, Verdict};
 use crate::stop::{Stop, watched};
@@ -176,6 +176,7 @@ pub(crate) fn batch(
     sessions: Vec<(String, Option<Vec<u8>>)>,
     threads: Option<usize>,
 ) -> PyResult<Table> {
+    bounded(threads)?;
     let job: Job = parsed(job)?;
     let mut all = Vec::with_capacity(sessions.len());
     for (ticket, bytes) in sessions {

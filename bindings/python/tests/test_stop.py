@@ -135,3 +135,10 @@ def test_a_small_call_is_quick():
         times.append(time.perf_counter() - begun)
     print(f"a small call takes {sorted(times)[25] * 1e3:.2f} ms")
     assert SESSION in ctxsim.names("scenarios")
+
+
+def test_threads_are_bounded_as_on_the_command_line():
+    for threads in (0, 1025, 10_000):
+        with pytest.raises(ValueError, match="write a number from 1 to 1024"):
+            ctxsim.compare(copies(1), policies="identity", profiles=PROFILE, threads=threads)
+    assert ctxsim.compare(copies(1), policies="identity", profiles=PROFILE, threads=8).json()

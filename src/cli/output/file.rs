@@ -102,6 +102,8 @@ fn replace(path: &Path, permissions: Option<Permissions>, text: &[u8]) -> io::Re
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
     });
+    // After a crash of the system a name must not lead to a file whose bytes were never stored.
+    let written = written.and_then(|()| file.as_file().sync_all());
     // The temporary file's own name would only confuse.
     let result = written.and_then(|()| file.persist(path).map(|_| ()).map_err(|it| it.error));
     *PENDING.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -89,9 +89,9 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             let text = output::json(saved)?;
             output::write(path, Remark::None.on(&text), kept)?;
         }
-        (Some(_), None) => anstream::eprintln!(
+        (Some(_), None) => output::tell(format_args!(
             "no forecast is saved: it takes advice to change something, on the sessions of one agent"
-        ),
+        )),
         (None, _) => {}
     }
     let text = match format {

@@ -11,6 +11,7 @@ use indexmap::IndexSet;
 use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
+use crate::cli::output;
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
 use crate::cli::what::{SelectArgs, SuiteArgs, What};
@@ -80,7 +81,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         return args.shown.shown.output.put(catalog.files(), format, &text);
     }
     if !new.is_empty() {
-        anstream::eprintln!("not compared: {}", newness(&new, &args.base));
+        output::tell(format_args!("not compared: {}", newness(&new, &args.base)));
     }
     let mut contrasts = Vec::new();
     for (suite, pairs) in by_suite(&found, &comparison, pairs)? {

@@ -1,7 +1,7 @@
 //! `--parts` and `ctxsim merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,9 @@ use crate::compare::parts::{Making, PlanShard};
 use crate::compare::{PlanWatch, never_stops};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
+use crate::grid::numbers;
 use crate::report::part::{Common, PartHead, PartOf, PartSet};
+use crate::timeline::import::{LINE_BYTES_MAX, read_line};
 use clap::Args;
 
 use crate::cli::output;
@@ -122,7 +124,7 @@ impl PartFolder {
     fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
         let line = part.line().map_err(unwritable)?;
         let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = to.0.write_all(line.as_bytes());
+        let written = to.0.write_all(line.as_bytes()).and_then(|()| to.0.sync_data());
         written.map_err(|source| Error::Write { path: self.own.clone(), source })?;
         to.1 += 1;
         Ok(())
@@ -164,6 +166,12 @@ pub(crate) fn schema(paths: &[PathBuf]) -> Result<Option<String>, Error> {
 /// The first bytes of a file of parts, which tell its schema.
 const HEAD: u64 = 48;
 
+/// The most lines of one file of parts: thousands of times what a folder of sessions comes to.
+const LINES_MAX: usize = 10_000_000;
+
+/// Broken parts are told up to this number.
+const PROBLEMS_MAX: usize = 64;
+
 /// What reads a part by its number.
 pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
 
@@ -182,6 +190,9 @@ pub(crate) fn merged<H: Common, R>(
     let mut places: Vec<(usize, LinePlace)> = Vec::new();
     for (nth, lines) in all.iter().enumerate() {
         for at in lines.places.iter().chain(&lines.cut) {
+            if problems.len() >= PROBLEMS_MAX {
+                break;
+            }
             let noted = lines.text(*at).and_then(|text| {
                 let part = PartOf::<H>::read(&text).map_err(|it| lines.blame(*at, *it))?;
                 let digest = xxh3_128(text.as_bytes());
@@ -244,13 +255,30 @@ impl PartLines {
         let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
         loop {
             line.clear();
-            let bytes = reader.read_until(b'\n', &mut line).map_err(unread)?;
+            let bytes = read_line(&mut reader, &mut line).map_err(unread)?;
             if bytes == 0 {
                 break;
             }
             let place = LinePlace { line: places.len() + 1, at, bytes };
+            if bytes > LINE_BYTES_MAX {
+                let message = format!("this line is longer than {} MiB", LINE_BYTES_MAX >> 20);
+                let mut problem = Diagnostic::at(Code::PartBroken, "", message)
+                    .help("a part is one line: remove this file, and run its shard again");
+                problem.place.line_column = Some((place.line, 1));
+                return Err(in_file(path, problem));
+            }
             at += bytes as u64;
-            if line.last() == Some(&b'\n') { places.push(place) } else { cut = Some(place) }
+            if line.last() == Some(&b'\n') {
+                places.push(place)
+            } else {
+                cut = Some(place)
+            }
+            if places.len() > LINES_MAX {
+                let message =
+                    format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
+                let problem = Diagnostic::at(Code::PartBroken, "", message);
+                return Err(in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
+            }
         }
         Ok(Self { path: path.to_owned(), file: Mutex::new(reader.into_inner()), places, cut })
     }

@@ -75,7 +75,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             holds &= passed(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
-                anstream::eprintln!("guard failed: {verdict}");
+                output::tell(format_args!("guard failed: {verdict}"));
             }
             if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
@@ -146,7 +146,7 @@ fn in_parts(
 /// Tells which runs failed; returns whether none did.
 pub(crate) fn passed(report: &Report) -> bool {
     for failed in &report.failures {
-        anstream::eprintln!("run failed: {failed}");
+        output::tell(format_args!("run failed: {failed}"));
     }
     report.failures.is_empty()
 }
@@ -294,11 +294,11 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
             for (cell, ledger, costs) in load.priced_rows(progress) {
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
-                    anstream::eprintln!(
+                    output::tell(format_args!(
                         "run failed: {} on {}: {fault}",
                         load.run_name(cell).profile,
                         load.name
-                    );
+                    ));
                     continue;
                 }
                 all.push(match args.rows {
@@ -407,16 +407,16 @@ pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync))
         if let Ok(mut last) = shown.try_lock()
             && last.is_none_or(|it| it.elapsed() >= BEAT)
         {
-            anstream::eprint!(
+            output::tell_part(format_args!(
                 "\r{} {done} of {all}{}",
                 bar(done, all),
                 time_left(start.elapsed(), done, all)
-            );
+            ));
             *last = Some(Instant::now());
         }
     });
     if shown.into_inner().is_ok_and(|it| it.is_some()) {
-        anstream::eprint!("\r{:80}\r", "");
+        output::tell_part(format_args!("\r{:80}\r", ""));
     }
     result
 }

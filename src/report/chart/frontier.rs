@@ -130,6 +130,13 @@ impl Point {
         Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
     }
 
+    /// Returns whether its numbers have places on axes.
+    fn is_known(&self) -> bool {
+        self.usd.is_finite()
+            && self.kept.is_finite()
+            && self.ends().as_flattened().iter().all(|it| it.is_finite())
+    }
+
     /// Returns its name, with what it is to the reader.
     fn name(&self) -> String {
         self.mark.map_or_else(|| self.policy.label.clone(), |it| format!("{} ({it})", self.policy.label))
@@ -185,7 +192,9 @@ impl Frontier {
     }
 
     /// Finds the points that no other beats.
-    pub fn new(subject: String, kept: &'static str, mut points: Vec<Point>, left_out: Vec<String>) -> Self {
+    pub fn new(subject: String, kept: &'static str, points: Vec<Point>, mut left_out: Vec<String>) -> Self {
+        let (mut points, unknown): (Vec<Point>, Vec<Point>) = points.into_iter().partition(Point::is_known);
+        left_out.extend(unknown.into_iter().map(|it| it.policy.label));
         mark_efficient(&mut points);
         Self { subject, kept, points, left_out }
     }
@@ -242,7 +251,8 @@ impl Frontier {
                 unnamed.push(it.point);
                 continue;
             }
-            let more = placed.iter().filter(|other| is_near(other.at, it.at)).count() - 1;
+            let near = placed.iter().filter(|other| is_near(other.at, it.at)).count();
+            let more = near.saturating_sub(1);
             let more = if more == 0 { String::new() } else { format!(" +{more}") };
             let name = format!("{}{more}", it.point.name());
             let names = [name.clone(), fit(&name, SHORT)];

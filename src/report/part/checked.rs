@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Common, PartOf};
+use super::{Common, PartOf, SumRoom};
 use crate::diag::{Code, Diagnostic};
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
@@ -13,6 +13,8 @@ pub struct PartSet {
     of: usize,
     /// By place in the plan, where the part stands and the digest of its text.
     places: BTreeMap<usize, (usize, u128)>,
+    /// What is left for the numbers of parts.
+    room: SumRoom,
 }
 
 impl PartSet {
@@ -34,6 +36,12 @@ impl PartSet {
             let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
             return problem(Code::PartJob, message, help);
+        }
+        if let Err(error) = self.room.take(part) {
+            let help = "ctxsim did not write this: remove it, and run its shard again";
+            return Err(Box::new(
+                Diagnostic::at(Code::PartBroken, "", format!("not a part: {error}")).help(help),
+            ));
         }
         self.of = part.of.max(self.of);
         if part.nth >= part.of {

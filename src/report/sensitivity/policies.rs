@@ -6,7 +6,6 @@ use crate::grid::Grid;
 use crate::grid::numbers::{self, NONE};
 use crate::measure::Label;
 use crate::measure::sensitivity::{PriceCell, Sensitivity};
-use crate::quantity::UNLIMITED;
 
 /// The labels and their names.
 pub(super) const LABELS: [(Label, &str); 5] = [
@@ -20,23 +19,6 @@ pub(super) const LABELS: [(Label, &str); 5] = [
 /// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
 pub(super) fn word(label: Option<Label>) -> &'static str {
     LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
-}
-
-/// Returns the share of tool output that prompts last showed; `None` if there is none.
-pub(super) fn results_shown(cell: &PriceCell) -> Option<f64> {
-    let results = &cell.tally.outcome.tool_results;
-    (results.raw_tokens > 0).then(|| results.visible_tokens as f64 / results.raw_tokens as f64)
-}
-
-/// Returns the longest prompt as a share of the limit; nothing without a limit.
-pub(super) fn of_limit(cell: &PriceCell) -> Option<f64> {
-    let limit = cell.tally.limits.prompt;
-    (limit != UNLIMITED && limit > 0).then(|| cell.tally.sums.main.prompt_max as f64 / limit as f64)
-}
-
-/// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
-pub(super) fn recovery_tokens(cell: &PriceCell) -> Option<f64> {
-    cell.tally.has_needs.then(|| (cell.tally.recovery_input + cell.tally.recovery_output).to_f64())
 }
 
 /// Returns a line for each policy.
@@ -65,9 +47,9 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
             format!("{n_cheapest} of {}", priced.count()),
             if policy == 0 { NONE.to_owned() } else { median_change(grid, policy) },
             percent(PriceCell::kept),
-            range(&cells, recovery_tokens, tokens),
-            percent(results_shown),
-            percent(of_limit),
+            range(&cells, PriceCell::recovery_tokens, tokens),
+            percent(PriceCell::results_shown),
+            percent(PriceCell::of_limit),
             if policy == 0 { "baseline".to_owned() } else { labels(grid, policy) },
         ]
     });
@@ -91,7 +73,7 @@ fn range(
 
 /// Returns whether two policies did the same work under a price list.
 pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
-    cell.tally.outcome.did_as_much_as(&first.tally.outcome)
+    cell.did_as_much_as(first)
 }
 
 /// Writes the median of the changes of cost against the first policy.

@@ -4,11 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sweep, SweepHead, SweepPoint};
 use crate::diag::{Code, Diagnostic};
+use crate::report::part::SumRoom;
 use crate::row::json::page;
 use crate::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sweep/1";
+
+/// The most points of a sweep.
+pub const POINTS_MAX: usize = 1_000_000;
 
 /// A shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +66,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
         problems.push(it);
     };
     let mut head: Option<SweepHead> = None;
+    let mut room = SumRoom::default();
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
     for (file, text) in files {
         let shard: SweepShard = match serde_json::from_str(text) {
@@ -82,6 +87,11 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
                 "this shard belongs to another sweep".to_owned(),
                 "merge shards of the same command line",
             );
+            continue;
+        }
+        if own.points > POINTS_MAX || room.take(&shard).is_err() {
+            let message = "a number of this shard is out of range".to_owned();
+            problem(file, message, "name files written by `ctxsim sweep --shard`");
             continue;
         }
         points.resize(own.points, None);

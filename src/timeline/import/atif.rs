@@ -9,7 +9,7 @@ use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
-use super::times::milliseconds;
+use super::times;
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
 use super::values::CallRecord;
@@ -110,7 +110,7 @@ impl Trajectory {
     }
 
     fn step(&mut self, line: usize, step: StepRecord<'_>, losses: &mut Losses) {
-        let at_ms = milliseconds(&step.timestamp.0);
+        let at_ms = times::noted(&step.timestamp.0, line, losses);
         if step.compacts() {
             return self.compact();
         }

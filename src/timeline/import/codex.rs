@@ -9,7 +9,7 @@ use super::harness::Version;
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
-use super::times::milliseconds;
+use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{BillReader, Shaped};
 use crate::timeline::{Kind, Usage};
@@ -79,7 +79,7 @@ struct Rollout {
 
 impl Rollout {
     fn visit(&mut self, line: usize, record: CodexRecord<'_>, losses: &mut Losses) {
-        let at_ms = milliseconds(&record.timestamp.0);
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
         let kind = record.kind.0;
         let Some(payload) = record.payload else {
             return losses.add(line, format!("records of type `{kind}` without a payload"));

@@ -13,7 +13,7 @@ use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
 use super::spread::{BillTotals, RequestPlace, spread};
-use super::times::milliseconds;
+use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{BillReader, Shaped};
 use super::values::CallRecord;
@@ -129,7 +129,7 @@ impl CopilotWalk {
     }
 
     fn visit(&mut self, line: usize, record: CopilotEvent<'_>, losses: &mut Losses) {
-        let at_ms = milliseconds(&record.timestamp.0);
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
         let Some(data) = record.data else {
             return losses.add(line, "records without data");
         };

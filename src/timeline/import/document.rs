@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::lines::LogLines;
-use super::losses::{Losses, member};
+use super::losses::{Losses, NOT_JSON, REST_NOT_JSON, member};
+use super::surrogates;
 
 /// The longest piece, in bytes: what a line may have, in formats that have one record a line.
 const PIECE_BYTES_MAX: usize = 64 << 20;
@@ -247,7 +248,7 @@ impl<'s> DocumentWalk<'s> {
         match self.skip(b"\xef\xbb\xbf,") {
             Some(b'{' | b'[') => self.enter(String::new(), opened, losses, take),
             Some(_) => {
-                losses.add(self.line, "text that is not JSON");
+                losses.add(self.line, NOT_JSON);
                 while let Some(byte) = self.peek().filter(|it| *it != b'\n') {
                     self.step(byte);
                 }
@@ -323,7 +324,8 @@ impl<'s> DocumentWalk<'s> {
         }
         match self.read_value() {
             Ending::Whole => {
-                let value = std::mem::take(&mut self.value);
+                let mut value = std::mem::take(&mut self.value);
+                surrogates::mend(&mut value);
                 let text = String::from_utf8_lossy(&value);
                 if matches!(text, Cow::Owned(_)) {
                     losses.add(line, "bytes that are not valid UTF-8, which count as one character each");
@@ -361,7 +363,7 @@ impl<'s> DocumentWalk<'s> {
 
     /// Leaves a document whose structure is broken; the next one begins on a line of its own.
     fn give_up(&mut self, losses: &mut Losses, take: &mut Take<'_>) -> bool {
-        losses.add(self.line, "the rest of a document that is not JSON");
+        losses.add(self.line, REST_NOT_JSON);
         self.close_all(losses, take);
         loop {
             while let Some(byte) = self.peek().filter(|it| *it != b'\n') {

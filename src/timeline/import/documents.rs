@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use super::json::reason;
-use super::losses::Losses;
+use super::losses::{CUT_OFF, Losses, NOT_JSON};
 
 /// Hands over the values of a text with their lines; the elements of a list at the top are values of their own.
 pub(super) fn each<'t>(
@@ -29,9 +29,9 @@ pub(super) fn each<'t>(
             Some(Err(error)) => {
                 let line = lines.at(at + rest.len() - rest.trim_ascii_start().len());
                 if error.is_eof() {
-                    losses.add(line, "records that are cut off");
+                    losses.add(line, CUT_OFF);
                 } else {
-                    losses.add(line, format!("text that is not JSON: {}", reason(&error)));
+                    losses.add(line, format!("{NOT_JSON}: {}", reason(&error)));
                 }
                 match next_beginning(rest) {
                     Some(further) => at += further,

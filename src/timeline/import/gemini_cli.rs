@@ -11,7 +11,7 @@ use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
-use super::times::milliseconds;
+use super::times::{self, milliseconds};
 use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{BillReader, Billed, Shaped};
 use crate::timeline::Kind;
@@ -159,7 +159,7 @@ struct GeminiAnswer {
 
 impl Chat {
     fn message(&mut self, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
-        let at_ms = milliseconds(&record.timestamp.0);
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
         let id = record.id.0.as_ref().to_owned();
         let said = match record.role.0.as_ref() {
             "user" => GeminiParts::User(record.content.0.into_iter().filter_map(|it| it.spoken()).collect()),

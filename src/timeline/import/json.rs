@@ -2,7 +2,7 @@
 
 use serde::de::{Deserialize, IgnoredAny};
 
-use super::losses::Losses;
+use super::losses::{CUT_OFF, Losses, NOT_JSON, NOT_RECORDS};
 
 /// Hands over the records of a line; two objects on one line are two records.
 pub(super) fn each<'l, R: Deserialize<'l>>(
@@ -52,14 +52,14 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
 /// Reports what is not a record; returns where to continue.
 fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses) -> usize {
     if error.is_eof() {
-        losses.add(line, "records that are cut off");
+        losses.add(line, CUT_OFF);
         return rest.len();
     }
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
     if rest.starts_with('{') && matches!(values.next(), Some(Ok(_))) {
-        losses.add(line, format!("objects that are not records: {}", reason(error)));
+        losses.add(line, format!("{NOT_RECORDS}: {}", reason(error)));
         return values.byte_offset();
     }
-    losses.add(line, format!("text that is not JSON: {}", reason(error)));
+    losses.add(line, format!("{NOT_JSON}: {}", reason(error)));
     rest.len()
 }

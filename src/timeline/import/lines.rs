@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Supply;
 use super::losses::Losses;
+use super::surrogates;
 
 /// The most lines at the front that are inspected to detect the format.
 const HEAD_LINES: usize = 1_000;
@@ -19,7 +20,7 @@ const HEAD_BYTES: usize = 1 << 20;
 
 /// The longest line, in bytes. A line holds at most one request, and the providers take no request of more than 50 MB; its
 /// text is held several times over while it is parsed.
-pub(super) const LINE_BYTES_MAX: usize = 64 << 20;
+pub const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// The longest document that is read as a whole, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 1 << 30;
@@ -195,7 +196,10 @@ impl<'r> LogLines<'r> {
                 self.too_long = Some(self.n_filled);
                 false
             }
-            Ok(n) => n > 0,
+            Ok(n) => {
+                surrogates::mend(&mut self.line);
+                n > 0
+            }
             Err(error) => {
                 self.failed = Some(error);
                 false
@@ -206,7 +210,10 @@ impl<'r> LogLines<'r> {
 
 /// Reads up to the end of a line, or up to a byte more than a line may have; the standard library looks for the end without
 /// wide registers.
-fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+///
+/// # Errors
+/// The reader fails.
+pub fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     while line.len() <= LINE_BYTES_MAX && !line.ends_with(b"\n") {
         let bytes = match reader.fill_buf() {
             Ok([]) => break,

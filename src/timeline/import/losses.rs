@@ -20,6 +20,20 @@ pub struct LossReason {
     pub what: String,
 }
 
+/// What a record is called that cannot be read: if it was a request, its bill is missing.
+pub(super) const NOT_JSON: &str = "text that is not JSON";
+pub(super) const CUT_OFF: &str = "records that are cut off";
+pub(super) const NOT_RECORDS: &str = "objects that are not records";
+pub(super) const REST_NOT_JSON: &str = "the rest of a document that is not JSON";
+
+/// What times are called that cannot be read.
+pub(super) const NOT_TIMES: &str = "times that cannot be read; these records count as having none";
+
+/// Returns whether what is left out may have been a billed request.
+pub fn may_be_billed(what: &str) -> bool {
+    [NOT_JSON, CUT_OFF, NOT_RECORDS, REST_NOT_JSON].iter().any(|it| what.starts_with(it))
+}
+
 impl LossReason {
     /// Says what is left out of a recording, in a sentence.
     pub fn sentence(&self, file: &str) -> String {

@@ -11,7 +11,7 @@ use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
-use super::times::milliseconds;
+use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::tree::{TreeRecord, branch};
 use super::usage::{BillReader, Shaped};
@@ -73,7 +73,7 @@ enum PiParts {
 
 /// Makes an entry of a record; the header is none.
 fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
-    let at_ms = milliseconds(&record.timestamp.0);
+    let at_ms = times::noted(&record.timestamp.0, line, losses);
     let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
     let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
     let said = match record.kind.0.as_ref() {

@@ -12,7 +12,7 @@ use super::gemini_cli::{GeminiContent, Spoken};
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
-use super::times::milliseconds;
+use super::times;
 use super::transcript::{Part, Transcript};
 use super::tree::{TreeRecord, branch};
 use super::usage::{BillReader, Billed};
@@ -84,7 +84,7 @@ enum QwenParts {
 
 /// Makes an entry of a record.
 fn entry(line: usize, record: QwenRecord<'_>, losses: &mut Losses) -> TreeRecord<QwenParts> {
-    let at_ms = milliseconds(&record.timestamp.0);
+    let at_ms = times::noted(&record.timestamp.0, line, losses);
     let (id, parent) = (record.uuid.0.as_ref().to_owned(), record.parent_uuid.0.as_ref().to_owned());
     let subtype = record.subtype.0.as_ref().to_owned();
     let said = match record.kind.0.as_ref() {

@@ -1,5 +1,6 @@
 //! Times as recordings write them, in milliseconds since 1970.
 
+use super::losses::{Losses, NOT_TIMES};
 use crate::input::profile::calendar::days;
 
 /// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; a time without a zone is in UTC. `None` for anything else.
@@ -19,6 +20,15 @@ pub(super) fn milliseconds(text: &str) -> Option<i64> {
     let zone = if n_digits > 0 { &digits[n_digits..] } else { rest };
     let minutes = (days(year, month, day) * 24 + hour) * 60 + minute - ahead(zone);
     is_in_range.then_some((minutes * 60 + second) * 1_000 + ms)
+}
+
+/// Parses a time of a record; one that is written and is none is told.
+pub(super) fn noted(text: &str, line: usize, losses: &mut Losses) -> Option<i64> {
+    let ms = milliseconds(text);
+    if ms.is_none() && !text.is_empty() {
+        losses.add(line, NOT_TIMES);
+    }
+    ms
 }
 
 /// Returns by how many minutes a zone is ahead of UTC: `+02:00`, `-0400`.

@@ -4,6 +4,8 @@
 pub(crate) mod agree;
 #[path = "own.rs"]
 pub(crate) mod code;
+#[path = "results.rs"]
+mod results;
 
 use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, LoadSpec, TurnSpec};
@@ -28,7 +30,7 @@ use serde::de::DeserializeOwned;
 type Target = (&'static str, fn(&[u8]));
 
 /// Everything that reads what others wrote.
-pub(super) const TARGETS: [Target; 10] = [
+pub(super) const TARGETS: [Target; 16] = [
     ("recording", recording),
     ("policy", policy),
     ("scenario", scenario),
@@ -39,6 +41,12 @@ pub(super) const TARGETS: [Target; 10] = [
     ("chats", chats),
     ("own", own),
     ("tree", tree),
+    ("parts", results::parts),
+    ("shards", results::shards),
+    ("advice", results::advice),
+    ("ratchet", results::ratchet),
+    ("snapshots", results::snapshots),
+    ("answers", results::answers),
 ];
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");

@@ -245,6 +245,25 @@ fn an_archive_holds_what_a_document_does() {
 }
 
 #[test]
+fn members_of_an_archive_that_share_their_bytes_are_refused() {
+    let one =
+        sample(1, &[asked("", 1, &[said("user", "go")], &said("assistant", "ok"), [100, 0, 0, 10, 110])])
+            .to_string();
+    let names = ["samples/1_epoch_1.json", "samples/2_epoch_1.json"];
+    let mut bytes = packed(&names.map(|it| (it, &*one)), rawzip::CompressionMethod::DEFLATE);
+    assert_eq!(unpacked(&bytes).unwrap().len(), 2);
+    // The directory says of the second member that it begins where the first does.
+    let entries: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|it| it.1 == b"PK\x01\x02").map(|it| it.0).collect();
+    let first = bytes[entries[0] + 42..entries[0] + 46].to_vec();
+    bytes[entries[1] + 42..entries[1] + 46].copy_from_slice(&first);
+
+    let problems = unpacked(&bytes).unwrap_err();
+
+    assert!(problems[0].message.contains("member 2 of the archive"), "{problems:?}");
+}
+
+#[test]
 fn an_archive_that_is_damaged_or_of_something_else_is_refused_or_read_as_far_as_it_goes() {
     let one =
         sample(1, &[asked("", 1, &[said("user", "go")], &said("assistant", "ok"), [100, 0, 0, 10, 110])])

@@ -10,6 +10,8 @@ const SESSIONS_MAX: u64 = 2_000;
 const TRIALS_MAX: u64 = 10_000;
 /// The most sessions in all trials, because the score of each is stored.
 const ALL_SESSIONS_MAX: u64 = 1_000_000;
+/// The most work of all trials, as sessions × sessions × sessions × trials: each session may be asked about every pair before it.
+const WORK_MAX: u64 = 500_000_000;
 /// The most statements of a session.
 const TOKENS_MAX: u64 = 1_000_000;
 
@@ -29,6 +31,19 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
     if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
         let message = format!("{} sessions in {} trials exceed the limit", load.sessions, load.trials);
         let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
+        problems.push_at(Code::AgingRange, "trials", message, help);
+    }
+    let work = [load.sessions; 3].into_iter().fold(load.trials, u64::saturating_mul);
+    if problems.is_empty() && work > WORK_MAX {
+        let message = format!(
+            "{} sessions in {} trials are too much work, which grows with the cube of the sessions",
+            load.sessions, load.trials
+        );
+        let most = (WORK_MAX / load.sessions.max(1).saturating_pow(3)).to_string();
+        let help = match most.as_str() {
+            "0" => "write at most 793 sessions".to_owned(),
+            most => format!("write `trials = {most}`, or fewer sessions"),
+        };
         problems.push_at(Code::AgingRange, "trials", message, help);
     }
     let shares = [

@@ -20,6 +20,9 @@ const WAIT_MS_MAX: u64 = 31_536_000_000;
 const SPREAD_MAX: u32 = 10_000;
 /// The most items, needs and facts of a load.
 const PARTS_MAX: u64 = 25_000_000;
+/// The most tokens of all prompts of a load, of all of its trials, were nothing ever removed: up to here JSON numbers are exact everywhere, and
+/// thousands of loads add up in 64 bits.
+const PROMPTS_MAX: u64 = 1 << 53;
 
 /// Checks turns that are written out.
 pub(super) fn written(spec: &ScenarioFile, turns: &[TurnSpec], problems: &mut Problems) {
@@ -48,6 +51,8 @@ fn check_turns<'a>(
     problems: &mut Problems,
 ) {
     let mut n_parts = spec.stable.len() as u64;
+    let stable = spec.stable.iter().fold(0, |sum: u64, it| sum.saturating_add(it.tokens));
+    let mut all = Content { tokens: stable, requests: 0 };
     let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
     let mut turns = turns.enumerate().peekable();
     if turns.peek().is_none() {
@@ -56,6 +61,7 @@ fn check_turns<'a>(
     for (index, (turn, taken)) in turns {
         problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
         n_parts = n_parts.saturating_add(parts(turn, taken));
+        all.add(spec, turn, taken);
         tools.extend(turn.calls.iter().map(|it| it.tool.as_str()));
         told.extend(
             turn.calls.iter().flat_map(|it| it.told().map(|it| it.0)).chain(turn.plants.iter().cloned()),
@@ -67,12 +73,52 @@ fn check_turns<'a>(
             format!("the load has {n_parts} items, needs and facts, which is more than {PARTS_MAX}");
         problems.push(Code::LoadTooLarge, message, "write fewer turns, or split it into several scenarios");
     }
+    let trials = spec.trials.unwrap_or(1).max(1);
+    let prompts = all.tokens.saturating_mul(all.requests).saturating_mul(trials);
+    if prompts > PROMPTS_MAX && problems.is_empty() {
+        let message = format!(
+            "{} requests over {} tokens come to more than {PROMPTS_MAX} tokens of prompts",
+            all.requests.saturating_mul(trials),
+            all.tokens
+        );
+        problems.push(Code::LoadTooLarge, message, "write fewer turns, smaller items, or fewer trials");
+    }
     if tools.len() >= usize::from(u16::MAX) {
         problems.push(
             Code::ToolsTooMany,
             format!("{} different tool names are too many", tools.len()),
             "use fewer tool names",
         );
+    }
+}
+
+/// What a load comes to at most.
+struct Content {
+    /// Tokens of all items.
+    tokens: u64,
+    requests: u64,
+}
+
+impl Content {
+    /// Adds a number of turns.
+    fn add(&mut self, spec: &ScenarioFile, turn: &TurnSpec, taken: u64) {
+        let said = turn.user_tokens.most().saturating_add(turn.answer_tokens.most());
+        self.take(taken, said.saturating_add(spec.answer_overhead_tokens));
+        self.requests = self.requests.saturating_add(taken);
+        for call in &turn.calls {
+            let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
+            let n = made.saturating_mul(turn.rounds.most()).saturating_mul(call.times);
+            let texts = [call.text_tokens.most(), call.result.raw.most(), spec.unread_tokens];
+            let all = texts
+                .iter()
+                .fold(call_tokens(call, spec.call_overhead_tokens), |sum, it| sum.saturating_add(*it));
+            self.take(n, all);
+            self.requests = self.requests.saturating_add(n);
+        }
+    }
+
+    fn take(&mut self, n: u64, tokens: u64) {
+        self.tokens = self.tokens.saturating_add(n.saturating_mul(tokens));
     }
 }
 

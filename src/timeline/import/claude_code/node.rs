@@ -9,7 +9,7 @@ use crate::timeline::import::harness::Version;
 use crate::timeline::import::json;
 use crate::timeline::import::lines::LogLines;
 use crate::timeline::import::losses::Losses;
-use crate::timeline::import::times::milliseconds;
+use crate::timeline::import::times;
 use crate::timeline::import::transcript::{Named, Part};
 use crate::timeline::import::usage::{BillReader, Shaped};
 use crate::timeline::import::values::{MessageBlock, MessageContent, Text};
@@ -126,7 +126,7 @@ fn is_reply(node: &ClaudeNode) -> bool {
 fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<ClaudeNode> {
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
     let parent = parent.map(|it| it.0.clone().into_owned());
-    let at_ms = milliseconds(&record.timestamp.0);
+    let at_ms = times::noted(&record.timestamp.0, line, losses);
     let uuid = record.uuid.0.clone().into_owned();
     let version = Version::parse(&record.version.0);
     let told = told(&record);

@@ -1,0 +1,128 @@
+//! Results of ctxsim that it reads again, given any bytes: parts, shards, forecasts, best values and snapshots, with the pages drawn from them.
+
+use ctxsim::compare::parts::{self, histories};
+use ctxsim::compare::tune::{self, TuneHead};
+use ctxsim::compare::{forecast, realised};
+use ctxsim::diag::Place;
+use ctxsim::error::Error;
+use ctxsim::report::guards::GuardVerdict;
+use ctxsim::report::html::{self, Traces};
+use ctxsim::report::part::{Common, HistoryHead, PartHead, PartOf, PartSet};
+use ctxsim::report::ratchet::Ratchet;
+use ctxsim::report::realised::{Later, Realised, markdown};
+use ctxsim::report::sections::Detail;
+use ctxsim::report::sweep::json as shards;
+use ctxsim::report::table::{self, TableLayout};
+use ctxsim::report::{Report, json, shot, sweep};
+
+/// Folds parts of each kind of job, one a line, and draws what they come to.
+pub(super) fn parts(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if let Some(Ok(report)) = folded::<PartHead, _>(&lines, |order, read| parts::fold(order, read)) {
+        let _ = json::totals(&report);
+        drawn(&report, Traces::default());
+    }
+    if let Some(Ok(report)) = folded::<HistoryHead, _>(&lines, |order, read| histories::whole(order, read)) {
+        drawn(&report, Traces::default());
+    }
+    if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {
+        let _ = ctxsim::report::tune::page::page(&found.tuned);
+        let _ = ctxsim::report::tune::table::tuned(&found.tuned, true, Some(100));
+    }
+}
+
+fn drawn(report: &Report, traces: Traces) {
+    let _ = html::report(report, Detail::Groups, &traces);
+    let _ = table::report(report, TableLayout { width: Some(100), detail: Detail::Groups });
+}
+
+/// What reads a part by its number.
+type Read<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+
+/// Folds lines if all of them are parts of one job.
+fn folded<H: Common, R>(lines: &[&str], fold: impl FnOnce(&[usize], Read<'_, H>) -> R) -> Option<R> {
+    let (mut set, mut parts) = (PartSet::default(), Vec::new());
+    for line in lines {
+        let part = PartOf::<H>::read(line).ok()?;
+        set.note(&part, parts.len(), line.len() as u128).ok()?;
+        parts.push(part);
+    }
+    let order = set.order().ok()?;
+    Some(fold(&order, &|nth| Ok(parts[nth].clone())))
+}
+
+/// Merges one shard, and draws the sweep.
+pub(super) fn shards(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let Ok(sweep) = shards::merged(&[("fuzz".to_owned(), text)]) else { return };
+    let _ = shards::document(&sweep);
+    let _ = sweep::page::page(&sweep);
+    let _ = sweep::table::sweep(&sweep, true, Some(100));
+    let _ = sweep.figure().map(|it| it.document());
+}
+
+/// Reads a forecast, and holds it against sessions that are like it, and not.
+pub(super) fn advice(bytes: &[u8]) {
+    let Ok(saved) = forecast("fuzz", &String::from_utf8_lossy(bytes)) else { return };
+    let kinds: Vec<String> =
+        saved.kinds.iter().map(|it| it.name.clone()).chain(["other".to_owned()]).collect();
+    let later = (0..40).map(|nth| Later {
+        kind: kinds[nth % kinds.len()].clone(),
+        size: 1.0 + nth as f64,
+        usd: 0.25 * nth as f64,
+    });
+    let found = Realised::new(&saved, &later.collect::<Vec<_>>());
+    let _ = markdown(&found);
+    let _ = ctxsim::report::realised::table(&found, Some(100));
+    let _ = realised_document(&found);
+}
+
+fn realised_document(found: &Realised) -> Option<String> {
+    ctxsim::row::json::page(found).ok()
+}
+
+/// Reads best values, holds a number against them, and reads again what is kept.
+pub(super) fn ratchet(bytes: &[u8]) {
+    let Ok(mut ratchet) = Ratchet::read(&String::from_utf8_lossy(bytes)) else { return };
+    let verdict = GuardVerdict {
+        guard: "Saves.".to_owned(),
+        run: ["mine", "example", "anthropic-claude-opus-4.5"].map(str::to_owned),
+        metric: "totals.cost_usd.total".to_owned(),
+        over: None,
+        value: Some(0.5),
+        interval: None,
+        is_change: false,
+        is_better_higher: Some(false),
+        bound: "below 1".to_owned(),
+        holds: true,
+        reason: None,
+        place: Place::default(),
+        policy_place: Place::default(),
+    };
+    for held in ratchet.hold(&[verdict], 0.01) {
+        let _ = held.to_string();
+    }
+    if let Ok(text) = ratchet.text() {
+        assert_eq!(Ratchet::read(&text).ok(), Some(ratchet));
+    }
+}
+
+/// Compares a snapshot with another one, either way.
+pub(super) fn snapshots(bytes: &[u8]) {
+    const OTHER: &str = "            requests  US dollars\nidentity          12    0.123456\nmine               –    1,000.5\n";
+    let text = String::from_utf8_lossy(bytes);
+    for moved in shot::moved(&text, OTHER).iter().chain(&shot::moved(OTHER, &text)) {
+        assert!(!moved.column.is_empty() || moved.values.iter().any(Option::is_none), "{moved:?}");
+    }
+    assert_eq!(shot::moved(&text, &text), []);
+}
+
+/// Reads what a program answers, line by line.
+pub(super) fn answers(bytes: &[u8]) {
+    for line in bytes.split(|it| *it == b'\n') {
+        if let Err(words) = ctxsim::own::process::heard(line) {
+            assert!(!words.is_empty());
+        }
+    }
+}
