@@ -1,10 +1,12 @@
 //! The command line: reads arguments, calls the library, prints, returns the exit code.
 
 mod args;
+mod ends;
 mod format;
 mod git;
 mod output;
 mod pictures;
+mod project;
 mod render;
 mod shown;
 mod usage;

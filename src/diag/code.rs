@@ -254,6 +254,10 @@ pub enum Code {
     OutputFormat,
     /// An output would overwrite an input.
     OutputInput,
+    /// An output would be written through a link.
+    OutputLink,
+    /// Two outputs would be one file.
+    OutputTwice,
     /// A parameter is used as a count and is none.
     ParamNotACount,
     /// A parameter is set that no policy declares.

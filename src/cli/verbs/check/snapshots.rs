@@ -13,12 +13,12 @@ use crate::report::checkup::{SnapshotCheck, SnapshotState};
 use crate::report::shot::{self, Shot};
 
 use super::Accepted;
-use crate::cli::output::{self, ForceArgs};
+use crate::cli::output::{self, KeptFile, Replaced, begins_with};
 
 /// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
-/// The line of a header that says who made the snapshot.
-const SOURCE: &str = "source: ctxsim check";
+/// How a snapshot begins that ctxsim made.
+const BEGINNING: &str = "---\nsource: ctxsim check\n";
 /// The prefix of the price date in a header.
 const DAY: &str = "description: prices of ";
 /// The extensions of a snapshot and of one that waits for review.
@@ -79,9 +79,9 @@ pub(super) fn held(
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
-    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && is_own(it)) {
+    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && begins_with(it, BEGINNING)) {
         if bless {
-            fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
+            output::remove(&path)?;
         } else {
             all.push(SnapshotCheck { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
         }
@@ -92,6 +92,8 @@ pub(super) fn held(
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
 fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     let path = at.path;
+    // What a link leads to is not shown either.
+    output::unlinked(path)?;
     let pending = path.with_extension(EXTENSIONS[1]);
     let snapshot = |state, moved| SnapshotCheck { file: name(path), state, moved };
     let old = match fs::read_to_string(path) {
@@ -104,7 +106,7 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     };
     let old = content(&old);
     if old.trim_end() == shot.text.trim_end() {
-        let _ = fs::remove_file(&pending);
+        forget(&pending)?;
         return Ok(snapshot(SnapshotState::Same, Vec::new()));
     }
     wait(At { path: &pending, ..at }, shot)?;
@@ -114,7 +116,7 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
 /// Writes a snapshot.
 fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     write(at, shot)?;
-    let _ = fs::remove_file(at.path.with_extension(EXTENSIONS[1]));
+    forget(&at.path.with_extension(EXTENSIONS[1]))?;
     Ok(SnapshotCheck { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
 }
 
@@ -123,16 +125,17 @@ fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
     if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
-/// Writes a snapshot, over whatever is there unless it is an input.
+/// Writes a snapshot, over another snapshot or nothing.
 fn write(At { path, suite, inputs }: At<'_>, shot: &Shot) -> Result<(), Error> {
     let Shot { as_of, text, .. } = shot;
-    let text = format!("{RULE}{SOURCE}\n{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
-    output::write_all(&[(path.to_owned(), text)], ForceArgs { force: true }.kept(inputs))
+    let text = format!("{BEGINNING}{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
+    let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
+    output::write_all(&[(path.to_owned(), text)], kept)
 }
 
-/// Returns whether a snapshot says that ctxsim made it: others stay.
-fn is_own(path: &Path) -> bool {
-    fs::read_to_string(path).is_ok_and(|it| it.lines().nth(1) == Some(SOURCE))
+/// Removes a snapshot that waits for review; anything else stays.
+fn forget(pending: &Path) -> Result<(), Error> {
+    if begins_with(pending, BEGINNING) { output::remove(pending) } else { Ok(()) }
 }
 
 /// Returns a snapshot without its header.
