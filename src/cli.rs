@@ -21,6 +21,7 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 
+use project::Project;
 use verbs::Command;
 
 /// A guard failed.
@@ -32,8 +33,10 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    Project::named(args.get(1..).unwrap_or_default());
     let opened = Catalog::open(Path::new(""));
-    let cli = match usage::parse(args.into_iter().collect(), opened.as_ref().ok()) {
+    let cli = match usage::parse(args, opened.as_ref().ok()) {
         Ok(cli) => cli,
         Err(code) => return code,
     };

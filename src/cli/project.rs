@@ -1,8 +1,11 @@
 //! The project that a command runs in: which files are its own, and which paths lead on through one of its links.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{self, Component, Path, PathBuf};
 use std::sync::OnceLock;
+
+use crate::input::Format;
 
 /// The folder of a repository whose files are git's: settings with passwords among them.
 pub(crate) const GIT: &str = ".git";
@@ -12,12 +15,23 @@ pub(crate) const GIT: &str = ".git";
 pub(crate) struct Project {
     /// The top of the work tree, else the working folder; `None` if that cannot be found, and then every link may be the project's.
     root: Option<PathBuf>,
+    /// The arguments of the command: what they name is the user's own.
+    arguments: Vec<OsString>,
 }
 
+/// The project of the working folder.
+static HERE: OnceLock<Project> = OnceLock::new();
+
 impl Project {
+    /// Takes note of what the command line names.
+    pub(crate) fn named(arguments: &[OsString]) {
+        let here = Self { arguments: arguments.to_vec(), ..Self::around(Path::new(".")) };
+        // A second command in one process is a test's, and names no less.
+        let _ = HERE.set(here);
+    }
+
     /// Returns the project of the working folder.
     pub(crate) fn here() -> &'static Self {
-        static HERE: OnceLock<Project> = OnceLock::new();
         HERE.get_or_init(|| Self::around(Path::new(".")))
     }
 
@@ -25,13 +39,38 @@ impl Project {
     pub(crate) fn around(folder: &Path) -> Self {
         let folder = fs::canonicalize(folder).ok();
         let top = folder.as_deref().and_then(top).map(Path::to_owned);
-        Self { root: top.or(folder) }
+        Self { root: top.or(folder), arguments: Vec::new() }
     }
 
     /// Returns whether a file is the project's own, wherever its path seems to lead; git's files are not.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let (Some(root), Ok(real)) = (&self.root, fs::canonicalize(path)) else { return false };
         real.strip_prefix(root).is_ok_and(|it| it.components().all(|part| part.as_os_str() != GIT))
+    }
+
+    /// Returns whether a file's text may be shown: it is the project's own, or is named on the command line, or stands in a named folder
+    /// or beside a named input.
+    pub(crate) fn shows(&self, path: &Path) -> bool {
+        let Ok(real) = fs::canonicalize(path) else { return false };
+        self.holds(path)
+            || self.arguments.iter().filter_map(|it| self.folder_of(it)).any(|it| real.starts_with(it))
+    }
+
+    /// Returns what an argument opens to the user: a folder, that of an input, or a file; nothing that a link of the project leads to.
+    fn folder_of(&self, argument: &OsStr) -> Option<PathBuf> {
+        let text = argument.to_string_lossy();
+        let value = text.strip_prefix("--").and_then(|it| it.split_once('=')).map_or(&*text, |it| it.1);
+        // Of a pattern, the folder that it begins with.
+        let plain = value.split(['*', '?', '[']).next().filter(|it| *it != value);
+        let path = match plain {
+            Some(plain) => plain.rsplit_once('/').map(|it| Path::new(it.0))?,
+            None => Path::new(value),
+        };
+        let real = fs::canonicalize(path).ok().filter(|_| self.link_on(path).is_none())?;
+        match Format::of(&real) {
+            Some(_) if real.is_file() => real.parent().map(Path::to_owned),
+            _ => Some(real),
+        }
     }
 
     /// Returns the first link of the project that a path leads through.

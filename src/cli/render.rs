@@ -1,11 +1,17 @@
 //! Draws what is wrong with inputs: the place, the line, a caret, and the fix.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::cli::project::Project;
+use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
+use crate::grid::shell::quoted;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+/// What is told of a problem in a file that is not the project's.
+const FOREIGN: &str = "something is wrong in this file; it is outside the project, so its text is not shown";
 
 /// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
@@ -27,8 +33,25 @@ pub(crate) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 }
 
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
+    let problems = tellable(problems.to_vec());
     let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it, level)).collect();
     anstream::eprintln!("{}", drawn.join("\n\n"));
+}
+
+/// Returns problems as they may be told: of a file outside the project that the command line does not name, nothing that stands in
+/// it. A suite may name any file of whoever checks it, and logs are read by others.
+pub(crate) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let told = problems.into_iter().map(|problem| {
+        let path = Path::new(&problem.place.file);
+        // What cannot be read tells nothing, and where outputs go is on the command line.
+        if problem.code == Code::File || !path.is_file() || Project::here().shows(path) {
+            return problem;
+        }
+        let help = format!("`ctxsim validate {}` shows it", quoted(&problem.place.file));
+        let place = Place { span: None, field: String::new(), ..problem.place };
+        Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }
+    });
+    told.collect()
 }
 
 /// Returns one problem as text.

@@ -163,6 +163,10 @@ pub enum Code {
     GenerateUnknown,
     /// Git did not answer.
     GitFailed,
+    /// A clone lacks objects of a revision.
+    GitIncomplete,
+    /// Git cannot be kept from starting programs.
+    GitTooOld,
     /// A guard's bounds do not go together.
     GuardBound,
     /// A guard matches no run.
@@ -394,6 +398,8 @@ pub enum Code {
     RestoreNothing,
     /// A revision is asked for bundled inputs.
     RevisionBundled,
+    /// A suite names a revision, and may not.
+    RevisionNotAllowed,
     /// A revision of a policy cannot be used.
     RevisionPolicy,
     /// A turn refers to itself.

@@ -60,6 +60,13 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
     (!days.is_empty()).then_some(Days(days))
 }
 
+/// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
+pub(super) fn replaceable(root: &Path, suite: &str) -> Result<(), Error> {
+    let inputs = Files::default();
+    let replaced = KeptFile { inputs: &inputs, replaced: Replaced::Beginning(BEGINNING) };
+    kept(&folder(root, suite))?.iter().try_for_each(|it| replaced.check(it, None))
+}
+
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
 /// snapshots yet.
 pub(super) fn held(
