@@ -51,18 +51,19 @@ pub(crate) struct PageArgs {
 }
 
 impl PageArgs {
-    /// Returns the page's file, if it is asked for.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.html.as_deref()
-    }
-
     /// Returns whether a page is asked for.
     pub(crate) fn is_asked(&self) -> bool {
         self.html.is_some()
     }
 
-    /// Checks before any work that the page may be written.
-    pub(crate) fn check(&self, inputs: &Files, force: ForceArgs) -> Result<(), Error> {
+    /// Checks before any work that the page may be written, and that what is written beside it are other files.
+    pub(crate) fn check<'p>(
+        &'p self,
+        inputs: &Files,
+        force: ForceArgs,
+        beside: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<(), Error> {
+        distinct(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
         check(path)?;
         force.kept(inputs).check(path, None)
@@ -145,7 +146,7 @@ pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_
 ///
 /// # Errors
 /// Two are.
-pub(crate) fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
     let mut places: Vec<PathBuf> = Vec::new();
     // To a device or a pipe, one result after the other is written.
     let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());

@@ -8,10 +8,11 @@ use crate::cli::project::Project;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
 use crate::grid::shell::quoted;
+use crate::input::Format;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// What is told of a problem in a file that is not the project's.
-const FOREIGN: &str = "something is wrong in this file; it is outside the project, so its text is not shown";
+const FOREIGN: &str = "this file has a problem; it is outside the project, so its text is not shown";
 
 /// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
@@ -47,7 +48,8 @@ pub(crate) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if problem.code == Code::File || !path.is_file() || Project::here().shows(path) {
             return problem;
         }
-        let help = format!("`ctxsim validate {}` shows it", quoted(&problem.place.file));
+        let verb = if Format::of(path).is_some() { "validate" } else { "import" };
+        let help = format!("`ctxsim {verb} {}` shows it", quoted(&problem.place.file));
         let place = Place { span: None, field: String::new(), ..problem.place };
         Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }
     });

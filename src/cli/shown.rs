@@ -63,9 +63,9 @@ impl PagedArgs {
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
     pub(crate) fn check_beside(&self, further: Option<&Path>, inputs: &Files) -> Result<(), Error> {
-        output::distinct(further.into_iter().chain(self.shown.output.file()).chain(self.page.file()))?;
         self.shown.output.check(inputs)?;
-        self.page.check(inputs, self.shown.output.force())
+        let beside = further.into_iter().chain(self.shown.output.file());
+        self.page.check(inputs, self.shown.output.force(), beside)
     }
 
     /// Writes the result, and the page if it is asked for.

@@ -36,11 +36,17 @@ const LINES_AHEAD: usize = 4;
 /// The programs at work.
 static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::new());
 
-/// Ends every program at once; none starts any more. For a process that ends.
+/// Ends every program at once. For a process that ends: none starts any more, and whoever waits for one waits until then, and tells of no
+/// failure.
 pub fn end_all() {
     let all = lock(&RUNNING);
-    all.iter().filter_map(Weak::upgrade).for_each(|it| drop(lock(&it).kill()));
-    std::mem::forget(all);
+    let running: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
+    for it in &running {
+        let mut process = lock(it);
+        let _ = process.kill();
+        std::mem::forget(process);
+    }
+    std::mem::forget((running, all));
 }
 
 /// Locks what no panic leaves half changed.

@@ -19,35 +19,7 @@ fn waited(until: impl Fn() -> bool) -> bool {
 #[test]
 fn a_signal_ends_the_programs_and_removes_the_files_of_the_revision() {
     let tree = Tree::new();
-    let policy = tree.repository().join("ctx/policies/sleeps.ron");
     let pid = tree.top().join("pid");
-    let command = format!("echo $$ > {}; exec sleep 600", pid.display());
-    let text = format!(
-        "(name: \"sleeps\", about: \"Answers never.\", process: (command: [\"sh\", \"-c\", {command:?}], deadline: \"600s\"))\n"
-    );
-    fs::write(policy, text).unwrap();
-    tree.git(&[
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "filter.evil.process=",
-        "-c",
-        "filter.evil.clean=",
-        "add",
-        "ctx/policies/sleeps.ron",
-    ]);
-    tree.git(&[
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-        "commit",
-        "--quiet",
-        "--message",
-        "Sleeps",
-    ]);
 
     for signal in ["-TERM", "-INT", "-HUP"] {
         let _ = fs::remove_file(&pid);
@@ -55,7 +27,7 @@ fn a_signal_ends_the_programs_and_removes_the_files_of_the_revision() {
         command.args([
             "run",
             "--policy",
-            "rev:HEAD:sleeps",
+            "rev:origin/main:sleeps",
             "--scenario",
             "one",
             "--profile",

@@ -10,6 +10,13 @@ use super::tree::Tree;
 const AGAINST: [&str; 9] =
     ["compare", "--base", "rev:origin/main", "--candidate", "cap", "--scenario", "one", "--profile", "plain"];
 
+/// Runs ctxsim in a folder that is no work tree of the hostile repository's.
+fn ctxsim(tree: &Tree, folder: &Path) -> Command {
+    let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), folder);
+    command.env("PATH", std::env::var_os("PATH").unwrap()).args(AGAINST);
+    command
+}
+
 fn git(folder: &Path, args: &[&str]) {
     let output = Command::new("git").args(args).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -56,7 +63,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
             fs::copy(tree.repository().join(file), to).unwrap();
         }
 
-        let output = tree.ctxsim(&clone, &AGAINST);
+        let output = ctxsim(&tree, &clone).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(
@@ -65,7 +72,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
         );
 
         git(&clone, &["fetch", "--quiet", "--refetch", "--no-filter", "origin"]);
-        let output = tree.ctxsim(&clone, &AGAINST);
+        let output = ctxsim(&tree, &clone).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
@@ -89,12 +96,12 @@ fn a_linked_work_tree_and_an_environment_that_names_another_repository_change_no
     git(&clone, &["worktree", "add", "--quiet", "--detach", "../linked", "origin/main"]);
     let linked = folder.path().join("linked");
 
-    let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), &linked);
+    let mut command = ctxsim(&tree, &linked);
     command.env("GIT_DIR", tree.repository().join("ctx/policies")).env("GIT_OBJECT_DIRECTORY", "/nowhere");
     command
         .env("GIT_CONFIG_PARAMETERS", "'alias.rev-parse'='!false'")
         .env("GIT_TRACE", folder.path().join("trace"));
-    let output = command.args(AGAINST).output().unwrap();
+    let output = command.output().unwrap();
 
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!folder.path().join("trace").exists());

@@ -43,7 +43,8 @@ pub(super) fn run(tree: &Tree, line: &str) -> Traced {
     let output = command.arg(env!("CARGO_BIN_EXE_ctxsim")).args(&args).output().unwrap();
     let (mut started, mut written) = (Vec::new(), Vec::new());
     for call in fs::read_to_string(log).unwrap().lines().filter_map(Call::read) {
-        if call.has_failed {
+        // A folder of temporary files is removed from within.
+        if call.has_failed || call.name == "unlinkat" && !call.is_of_working_folder() {
             continue;
         }
         if call.name.starts_with("execve") {
@@ -95,8 +96,6 @@ impl Call {
             || !self.name.contains("at")
             || self.name == "creat"
             || self.text.contains("(AT_FDCWD")
-            // A folder of temporary files is removed from within.
-            || self.name == "unlinkat"
     }
 }
 

@@ -108,16 +108,20 @@ impl Tree {
             put(&repository.join(to), &fs::read_to_string(data.join(from)).unwrap());
         }
         put(&repository.join("ctxsim.toml"), "folders = [\"ctx\"]\n");
-        let command = format!("touch {}; read -r line; exit 1", self.mark("prog"));
-        let prog = format!(
-            "(name: \"prog\", about: \"A program.\", process: (command: [\"sh\", \"-c\", {command:?}]))\n"
-        );
-        put(&repository.join("ctx/policies/prog.ron"), &prog);
+        for (name, command) in [
+            ("prog", format!("touch {}; read -r line; exit 1", self.mark("prog"))),
+            ("sleeps", format!("echo $$ > {}; exec sleep 600", self.top().join("pid").display())),
+        ] {
+            let process = format!("(command: [\"sh\", \"-c\", {command:?}], deadline: \"600s\")");
+            let policy = format!("(name: \"{name}\", about: \"A program.\", process: {process})\n");
+            put(&repository.join(format!("ctx/policies/{name}.ron")), &policy);
+        }
         put(&repository.join(".gitattributes"), "* filter=evil diff=evil\n");
         let secret = self.top().join("home/secret.toml").display().to_string();
         for (name, policy) in [
             ("clean", "cap"),
             ("linked", "cap"),
+            ("bound", "cap"),
             ("starts", "prog"),
             ("rev", "rev:origin/main:cap"),
             ("reads", &secret),
@@ -140,6 +144,7 @@ impl Tree {
             ("out", "../elsewhere"),
             ("linked.toml", "../secret.toml"),
             ("snapshots/linked/one/plain.snap.new", "../../../../.bashrc"),
+            ("snapshots/bound", "../../elsewhere"),
             ("snapshots/linked/ratchet.toml", "../../../elsewhere/ratchet.toml"),
         ] {
             let path = repository.join(link);
