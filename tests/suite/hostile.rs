@@ -107,8 +107,11 @@ const REFUSED: [(&str, &str); 24] = [
     ("advise sess --save o/x.json --output o/x.json", "output-twice"),
 ];
 
+/// Exports what a memory holds.
+const STORE: &str = "store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
+
 /// What writes what it is told to, and starts what it is allowed to.
-const WRITING: [Case; 20] = [
+const WRITING: [Case; 28] = [
     (
         "run --suite clean --html o/page.html --output o/report.json",
         Some(0),
@@ -145,6 +148,24 @@ const WRITING: [Case; 20] = [
         Nothing,
         &["o/sweep.json"],
     ),
+    (
+        "explain --policy cap --scenario one --profile plain --request 2 --output o/explained.json",
+        Some(0),
+        Nothing,
+        &["o/explained.json"],
+    ),
+    ("import sess/s.jsonl --output o/import.json", Some(0), Nothing, &["o/import.json"]),
+    (
+        "sensitivity --policy cap --scenario one --profile plain --output o/s.csv",
+        Some(0),
+        Nothing,
+        &["o/s.csv"],
+    ),
+    ("memory sess --parts o/memory", None, Nothing, &["o/memory/"]),
+    ("merge o/parts --html o/merged.html", Some(0), Nothing, &["o/merged.html"]),
+    ("advise sess --html o/advice.html", None, Nothing, &["o/advice.html"]),
+    (STORE, Some(0), Nothing, &["o/store/"]),
+    ("store read o/store", Some(0), Nothing, &[]),
     ("run --suite starts --allow-process", None, Program, &[]),
     ("check --suite starts --allow-process", None, Program, &[]),
     ("validate --allow-process ctx/policies/prog.ron", None, Program, &[]),
@@ -155,6 +176,22 @@ const WRITING: [Case; 20] = [
         &[],
     ),
 ];
+
+#[test]
+fn every_verb_is_among_the_cases() {
+    let help = Tree::new().ctxsim(Path::new("/"), &["--help"]).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let verbs = listed.lines().take_while(|it| !it.is_empty()).filter_map(|it| it.strip_prefix("  "));
+    let verbs: Vec<&str> =
+        verbs.filter_map(|it| it.split(' ').next()).filter(|it| !["", "help"].contains(it)).collect();
+    let cases = READING.iter().chain(&WRITING).map(|it| it.0).chain(REFUSED.iter().map(|it| it.0));
+    let cases: Vec<&str> = cases.filter_map(|it| it.split(' ').next()).collect();
+
+    assert!(verbs.len() > 20, "{verbs:?}");
+    let left: Vec<&&str> = verbs.iter().filter(|it| !cases.contains(it)).collect();
+    assert_eq!(left, Vec::<&&str>::new(), "these verbs are in no case");
+}
 
 /// Holds a command line against what it may do, and returns what it said.
 fn held(tree: &Tree, (line, code, starts, writes): Case) -> String {
@@ -336,4 +373,19 @@ fn a_snapshot_replaces_snapshots_only_and_a_store_removes_banks_only() {
             std::fs::write(&snapshot, kept).unwrap();
         }
     }
+
+    // An index may list any file: what is no bank stays, and a bank that the memory no longer has goes.
+    held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
+    let store = tree.repository().join("o/store");
+    let index = std::fs::read_to_string(store.join("index.json")).unwrap();
+    let bank = index.split_once("\"bank\": \"").unwrap().1.split('"').next().unwrap();
+    let entry = |name: &str| format!("\"written\": [{{\"bank\": \"{name}\", \"key\": \"k\"}},");
+    let entries = [entry("package"), entry("old")].map(|it| it.replacen("\"written\": [", "", 1)).concat();
+    let listed = index.replacen("\"written\": [", &format!("\"written\": [{entries}"), 1);
+    assert!(!bank.is_empty() && listed != index);
+    std::fs::write(store.join("index.json"), listed).unwrap();
+    std::fs::write(store.join("package.json"), "{\"scripts\": {\"test\": \"true\"}}").unwrap();
+    std::fs::write(store.join("old.json"), "{\"k\": \"v\"}").unwrap();
+    held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
+    assert!(store.join("package.json").exists() && !store.join("old.json").exists());
 }

@@ -101,10 +101,12 @@ fn is_equal(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
     there.len() == text.len() as u64 && head(path, there.len()).is_ok_and(|it| it == text)
 }
 
-/// Returns whether a file begins with a text, whatever its line ends.
+/// Returns whether a file, and not a link, begins with a text, whatever its line ends.
 pub(crate) fn begins_with(path: &Path, text: &str) -> bool {
-    head(path, HEAD_BYTES)
-        .is_ok_and(|it| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text))
+    let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    is_file
+        && head(path, HEAD_BYTES)
+            .is_ok_and(|it| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text))
 }
 
 /// Returns whether a file says that ctxsim wrote it.

@@ -39,7 +39,7 @@ impl Days {
     /// Returns overrides that set a plan's profiles to the price dates of their snapshots.
     pub(super) fn pins(&self, profiles: &[Profile]) -> Vec<String> {
         let pinned = profiles.iter().filter_map(|it| {
-            let day = self.0.get(&stem(&it.name))?;
+            let day = self.0.get(&shot::as_file(&it.name))?;
             (*day < it.as_of).then(|| format!("profile.{}.assumptions.starts_at=\"{day}\"", it.name))
         });
         pinned.collect()
@@ -162,7 +162,9 @@ fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
         let scenario = scenario.map_err(failed)?.path();
         for file in fs::read_dir(scenario).into_iter().flatten() {
             let path = file.map_err(failed)?.path();
-            found.extend(path.extension().is_some_and(|it| it == EXTENSIONS[0]).then_some(path));
+            // A link may lead to what is not the project's, or to what has no end.
+            let is_kept = path.extension().is_some_and(|it| it == EXTENSIONS[0]);
+            found.extend((is_kept && output::unlinked(&path).is_ok()).then_some(path));
         }
     }
     Ok(found)
@@ -170,11 +172,7 @@ fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 
 /// Returns the folder of a suite's snapshots.
 pub(super) fn folder(root: &Path, suite: &str) -> PathBuf {
-    root.join(stem(suite))
-}
-
-fn stem(name: &str) -> String {
-    name.replace(['/', '\\', ':'], "-")
+    root.join(shot::as_file(suite))
 }
 
 fn name(path: &Path) -> String {
