@@ -2,6 +2,26 @@
 # Runs ctxsim as a hook of pre-commit: the one on the PATH, else the pinned release, which is downloaded once and checked.
 set -eu
 here="$(cd "$(dirname "$0")" && pwd)"
+# The verb is the hook's. Options come first, from the settings of whoever installs the hook; then files of the repository, none of which can
+# be taken for an option.
+case "${1:-}" in
+    check | validate) ;;
+    *)
+        echo "hook.sh runs check or validate" >&2
+        exit 2
+        ;;
+esac
+given=$#
+ended=false
+for word; do
+    case "$word" in
+        check | validate) ;;
+        -*) [ ! -e "$word" ] || [ "$ended" = true ] || { set -- "$@" -- && ended=true; } ;;
+        *) [ "$ended" = true ] || { set -- "$@" -- && ended=true; } ;;
+    esac
+    set -- "$@" "$word"
+done
+shift "$given"
 if command -v ctxsim > /dev/null; then
     exec ctxsim "$@"
 fi

@@ -29,7 +29,7 @@ pub use kind::kind_of;
 pub use load::{Loaded, recording};
 pub use origin::{Built, HeldText, Origin};
 use origin::{bundled_text, plain};
-pub use revision::Revision;
+pub use revision::{REVISION_MARK, Revision};
 pub use search::{ScenarioHit, Searched};
 
 /// The bundled files: path and text, sorted by path within each folder.

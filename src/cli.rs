@@ -1,10 +1,12 @@
 //! The command line: reads arguments, calls the library, prints, returns the exit code.
 
 mod args;
+mod ends;
 mod format;
 mod git;
 mod output;
 mod pictures;
+mod project;
 mod render;
 mod shown;
 mod usage;
@@ -19,6 +21,7 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 
+use project::Project;
 use verbs::Command;
 
 /// A guard failed.
@@ -30,15 +33,16 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let code = answered(args);
+    let code = answered(args.into_iter().collect());
     // Whoever reads only the exit code must not take what nobody could be told for a success.
     if output::is_told() { code } else { ExitCode::from(BAD_INPUT) }
 }
 
 /// Does what was asked and returns the exit code.
-fn answered(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+fn answered(args: Vec<OsString>) -> ExitCode {
+    Project::named(args.get(1..).unwrap_or_default());
     let opened = Catalog::open(Path::new(""));
-    let cli = match usage::parse(args.into_iter().collect(), opened.as_ref().ok()) {
+    let cli = match usage::parse(args, opened.as_ref().ok()) {
         Ok(cli) => cli,
         Err(code) => return code,
     };

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::Origin;
 
+/// The prefix of a policy's name in another revision.
+pub const REVISION_MARK: &str = "rev:";
+
 /// The policy files of a folder in a revision.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Revision {

@@ -7,6 +7,7 @@ use crate::report::sections::columns::TableColumn;
 use crate::report::verdict::MIN_EVIDENCE;
 use clap::{Arg, Args, ValueEnum};
 
+use crate::cli::git::RevArgs;
 use crate::cli::output::{ForceArgs, OutputArgs};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::PartsArgs;
@@ -28,6 +29,8 @@ pub(crate) struct RunArgs {
     pub(crate) what: What,
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
+    #[command(flatten)]
+    pub(crate) rev: RevArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
     #[command(flatten)]

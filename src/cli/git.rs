@@ -1,22 +1,30 @@
 //! Policies of other revisions: `rev:REVISION:POLICY` is read through git. Nothing is checked out but programs that may start,
 //! into a temporary folder.
 
+mod checkout;
+mod repository;
+
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Kind, Origin, Revision};
+use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK, Revision};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
-use crate::input::Format;
-use tempfile::TempDir;
+use crate::input::{Format, SuiteFile};
+use clap::Args;
 
 use crate::cli::wrong;
+use checkout::Checkout;
+use repository::{BlobKind, Repository};
+
+/// The largest policy file that is read of a revision, in bytes.
+const TEXT_MAX: u64 = 64 << 20;
 
 /// The prefix of a policy's name in another revision.
-pub(crate) const MARK: &str = "rev:";
+pub(crate) const MARK: &str = REVISION_MARK;
 
 /// Returns the name of a policy in a revision written as `rev:REVISION`; a plain policy name is returned as
 /// it is.
@@ -27,13 +35,40 @@ pub(crate) fn named(revision: &str, policy: &str) -> String {
     }
 }
 
+/// Whether suites may name revisions.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct RevArgs {
+    /// Let suites name policies of other git revisions (`rev:…`), which git reads
+    #[arg(long)]
+    allow_rev: bool,
+}
+
+impl RevArgs {
+    /// Returns the policies that a suite names. Whoever writes a suite must not choose what git reads, unless that was allowed.
+    ///
+    /// # Errors
+    /// The suite names a policy of a revision, and may not.
+    pub(crate) fn policies(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
+        let names = &suite.spec.policies;
+        let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
+        let problems: Vec<Diagnostic> = problems
+            .map(|(index, name)| {
+                let message = format!("this suite has git read another revision: `{name}`");
+                Diagnostic::at(Code::RevisionNotAllowed, format!("policies.{index}"), message)
+                    .help("add `--allow-rev` if you trust this suite")
+            })
+            .collect();
+        if problems.is_empty() { Ok(names) } else { Err(suite.locate(problems).into()) }
+    }
+}
+
 /// A catalog with policies of other revisions, and the folders where their programs are checked out.
 pub(crate) struct Revisions {
     catalog: Catalog,
     /// Names of policies that their revision does not have, each with what to say about it.
     pub(crate) lacking: Vec<(String, Diagnostic)>,
     /// Removed when the last run is over.
-    checkouts: Vec<TempDir>,
+    checkouts: Vec<Checkout>,
 }
 
 impl Deref for Revisions {
@@ -70,6 +105,7 @@ pub(crate) fn found_in_revisions<'n>(
     names: impl IntoIterator<Item = &'n String>,
     starts: bool,
 ) -> Result<Revisions, Error> {
+    let mut repositories: BTreeMap<PathBuf, Arc<Repository>> = BTreeMap::new();
     let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
     let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
     let mut with = Revisions { catalog: catalog.clone(), lacking: Vec::new(), checkouts: Vec::new() };
@@ -79,9 +115,14 @@ pub(crate) fn found_in_revisions<'n>(
         };
         let (folder, path) = place(catalog, policy)?;
         let key = (revision.to_owned(), folder.clone());
+        let repository = match repositories.get(&folder) {
+            Some(it) => Arc::clone(it),
+            None => Arc::new(Repository::of(&folder)?),
+        };
+        repositories.insert(folder.clone(), Arc::clone(&repository));
         let tree = match known.get(&key) {
             Some(tree) => Arc::clone(tree),
-            None => Arc::new(read(revision, &folder)?),
+            None => Arc::new(read(&repository, revision, &folder)?),
         };
         known.insert(key.clone(), Arc::clone(&tree));
         if tree.text(&path).is_none() {
@@ -94,7 +135,7 @@ pub(crate) fn found_in_revisions<'n>(
         if starts && with.catalog.policy(name)?.spec.process.is_some() {
             let tree = match checked_out.get(&key) {
                 Some(tree) => Arc::clone(tree),
-                None => Arc::new(with.checked_out(&tree, &folder)?),
+                None => Arc::new(with.checked_out(&repository, &tree, &folder)?),
             };
             with.catalog = with.catalog.with_revision(name, &tree, &path);
             checked_out.insert(key, tree);
@@ -106,20 +147,17 @@ pub(crate) fn found_in_revisions<'n>(
 impl Revisions {
     /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
     /// as they are.
-    fn checked_out(&mut self, tree: &Revision, folder: &Path) -> Result<Revision, Error> {
-        let temporary = tempfile::tempdir()
-            .map_err(|source| Error::Write { path: std::env::temp_dir(), source: source.kind().into() })?;
-        let line = |args: &[&str]| Ok::<_, Error>(git(folder, args)?.trim_end_matches('\n').to_owned());
-        let top = PathBuf::from(line(&["rev-parse", "--show-toplevel"])?);
-        let below = line(&["rev-parse", "--show-prefix"])?;
-        let index = temporary.path().join("index");
-        let files = temporary.path().join("files");
-        let into = format!("--prefix={}/", files.display());
-        for args in [&["read-tree", tree.name()][..], &["checkout-index", "--all", "--quiet", &into]] {
-            git_with(&top, args, Some(&index))?;
-        }
-        self.checkouts.push(temporary);
-        Ok(tree.checked_out(files.join(below)))
+    fn checked_out(
+        &mut self,
+        repository: &Repository,
+        tree: &Revision,
+        folder: &Path,
+    ) -> Result<Revision, Error> {
+        let commit = repository.commit(tree.name())?;
+        let checkout = Checkout::of(repository, tree.name(), &commit)?;
+        let checked_out = tree.checked_out(checkout.at(&repository.below(folder)?));
+        self.checkouts.push(checkout);
+        Ok(checked_out)
     }
 }
 
@@ -144,37 +182,22 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
 }
 
 /// Reads the input files below a folder in a revision.
-fn read(revision: &str, folder: &Path) -> Result<Revision, Error> {
-    // Paths that git is given, and those that it gives, are from the folder on.
-    let listed = git(folder, &["ls-tree", "-r", "-z", "--name-only", revision, "--"])?;
-    let paths = listed.split('\0').filter(|it| Format::of(Path::new(it)).is_some());
-    let files: Result<BTreeMap<PathBuf, String>, Error> = paths
-        .map(|path| Ok((PathBuf::from(path), git(folder, &["show", &format!("{revision}:./{path}")])?)))
-        .collect();
-    Ok(Revision::new(revision, folder, files?))
-}
-
-/// Runs git in a folder and returns what it prints.
-fn git(folder: &Path, args: &[&str]) -> Result<String, Error> {
-    git_with(folder, args, None)
-}
-
-/// Runs git in a folder, with an index of its own if one is given.
-fn git_with(folder: &Path, args: &[&str], index: Option<&Path>) -> Result<String, Error> {
-    let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let failed = |message: String, help: &str| wrong(Code::GitFailed, message, help);
-    #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
-    let mut command = Command::new("git");
-    command.arg("-C").arg(at).args(args).envs(index.map(|it| ("GIT_INDEX_FILE", it)));
-    let output =
-        command.output().map_err(|error| failed(format!("cannot start git: {error}"), "install git"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("no reason given").trim_start_matches("fatal: ");
-        let help = "check that the revision exists; in a shallow clone, fetch it first, as in `git fetch \
-            origin main`";
-        return Err(failed(format!("git failed: {said}"), help));
-    }
-    String::from_utf8(output.stdout)
-        .map_err(|_| failed("the file in git is not valid UTF-8".to_owned(), "save the policy as UTF-8"))
+fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision, Error> {
+    let below = repository.below(folder)?;
+    let commit = repository.commit(revision)?;
+    let blobs = repository.blobs(revision, &commit, &below)?;
+    let is_input = |it: &&repository::Blob| it.kind != BlobKind::Link && Format::of(&it.path).is_some();
+    let mut files = BTreeMap::new();
+    repository.each(revision, blobs.iter().filter(is_input), |blob, content| {
+        let mut text = String::new();
+        let read = content.take(TEXT_MAX + 1).read_to_string(&mut text);
+        if read.is_err() || text.len() as u64 > TEXT_MAX {
+            let message =
+                format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
+            return Err(wrong(Code::GitFailed, message, "save the policy as UTF-8"));
+        }
+        files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
+        Ok(())
+    })?;
+    Ok(Revision::new(revision, folder, files))
 }

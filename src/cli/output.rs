@@ -9,7 +9,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::catalog::{Catalog, Files, Kind};
+use crate::catalog::{Catalog, Files, Kind, is_same_file};
+use crate::diag::Code;
 use crate::error::Error;
 use crate::row::json::page;
 use clap::Args;
@@ -17,9 +18,10 @@ use serde::Serialize;
 
 use crate::cli::format::FormatArg;
 use crate::cli::verbs::run::unwritable;
+use crate::cli::wrong_at;
 
-pub(crate) use file::{check, write};
-pub(crate) use kept::{KeptFile, Remark};
+pub(crate) use file::{append, check, make_folder, remove, shorten, unlinked, write};
+pub(crate) use kept::{KeptFile, Remark, Replaced, begins_with};
 
 /// The name of standard output, where a file could be given.
 const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
@@ -56,8 +58,14 @@ impl PageArgs {
         self.html.is_some()
     }
 
-    /// Checks before any work that the page may be written.
-    pub(crate) fn check(&self, inputs: &Files, force: ForceArgs) -> Result<(), Error> {
+    /// Checks before any work that the page may be written, and that what is written beside it are other files.
+    pub(crate) fn check<'p>(
+        &'p self,
+        inputs: &Files,
+        force: ForceArgs,
+        beside: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<(), Error> {
+        distinct(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
         check(path)?;
         force.kept(inputs).check(path, None)
@@ -79,7 +87,7 @@ impl PageArgs {
 impl ForceArgs {
     /// Returns what must be kept, besides these inputs.
     pub(crate) fn kept(self, inputs: &Files) -> KeptFile<'_> {
-        KeptFile { inputs, force: self.force }
+        KeptFile { inputs, replaced: if self.force { Replaced::All } else { Replaced::Results } }
     }
 }
 
@@ -136,9 +144,28 @@ pub(crate) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_
     Ok(())
 }
 
-/// Creates a folder if it is missing.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })
+/// Refuses outputs of which two would be one file, however their paths are written.
+///
+/// # Errors
+/// Two are.
+fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    // To a device or a pipe, one result after the other is written.
+    let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());
+    for path in outputs.into_iter().filter(is_file) {
+        let folder = fs::canonicalize(file::folder(path)).unwrap_or_default();
+        let mut place = folder.join(path.file_name().unwrap_or_default());
+        // Names differ by more than their case where most systems tell them apart by that.
+        if cfg!(any(windows, target_os = "macos")) {
+            place = place.to_string_lossy().to_lowercase().into();
+        }
+        if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
+            let message = "two results would be written to this file";
+            return Err(wrong_at(Code::OutputTwice, path, message, "name another file for one of them"));
+        }
+        places.push(place);
+    }
+    Ok(())
 }
 
 /// Prints text; a closed pipe is not an error.

@@ -1,12 +1,16 @@
 //! Draws what is wrong with inputs: the place, the line, a caret, and the fix.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::catalog::Catalog;
 use crate::cli::output;
-use crate::diag::Diagnostic;
+use crate::cli::project::Project;
+use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
 use crate::grid::numbers::thousands;
+use crate::grid::shell::quoted;
+use crate::input::Format;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// The most problems that are drawn; the others are counted.
@@ -17,6 +21,9 @@ const LINE_BYTES_MAX: usize = 2_000;
 
 /// How much of a longer line is shown around what is wrong, in bytes.
 const AROUND: usize = 60;
+
+/// What is told of a problem in a file that is not the project's.
+const FOREIGN: &str = "this file has a problem; it is outside the project, so its text is not shown";
 
 /// Prints an error to standard error.
 pub(crate) fn error(catalog: &Catalog, error: &Error) {
@@ -41,12 +48,30 @@ pub(crate) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 }
 
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
+    let problems = tellable(problems.to_vec());
     let shown = problems.iter().take(DRAWN_MAX);
     let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).collect();
     if problems.len() > DRAWN_MAX {
         drawn.push(format!("… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
     }
     output::tell(format_args!("{}", drawn.join("\n\n")));
+}
+
+/// Returns problems as they may be told: of a file outside the project that the command line does not name, nothing that stands in
+/// it. A suite may name any file of whoever checks it, and logs are read by others.
+pub(crate) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let told = problems.into_iter().map(|problem| {
+        let path = Path::new(&problem.place.file);
+        // What cannot be read tells nothing, and where outputs go is on the command line.
+        if problem.code == Code::File || !path.is_file() || Project::here().shows(path) {
+            return problem;
+        }
+        let verb = if Format::of(path).is_some() { "validate" } else { "import" };
+        let help = format!("`ctxsim {verb} {}` shows it", quoted(&problem.place.file));
+        let place = Place { span: None, field: String::new(), ..problem.place };
+        Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }
+    });
+    told.collect()
 }
 
 /// Returns one problem as text.

@@ -58,8 +58,14 @@ pub(crate) struct PagedArgs {
 impl PagedArgs {
     /// Checks before any work that both may be written.
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        self.check_beside(None, inputs)
+    }
+
+    /// Checks before any work that both may be written, and that neither is written to a further file.
+    pub(crate) fn check_beside(&self, further: Option<&Path>, inputs: &Files) -> Result<(), Error> {
         self.shown.output.check(inputs)?;
-        self.page.check(inputs, self.shown.output.force())
+        let beside = further.into_iter().chain(self.shown.output.file());
+        self.page.check(inputs, self.shown.output.force(), beside)
     }
 
     /// Writes the result, and the page if it is asked for.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::catalog::{Catalog, Kind};
 use crate::cli::args::number;
-use crate::cli::{git, wrong};
+use crate::cli::{ends, git, wrong};
 use crate::compare::Comparison;
 use crate::diag::Code;
 use crate::error::Error;
@@ -161,6 +161,9 @@ pub(crate) struct ProcessArgs {
 impl ProcessArgs {
     /// Adds what is allowed to a comparison.
     pub(crate) fn of(self, comparison: Comparison) -> Comparison {
+        if self.allow_process {
+            ends::watch();
+        }
         Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::set_policies::NamedPolicies;
 use super::{guards, load, params, processes};
-use crate::catalog::{Catalog, Kind, Loaded, Origin};
+use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK};
 use crate::diag::{Diagnostic, Place};
 use crate::error::Error;
 use crate::input::policy::Builtin;
@@ -102,8 +102,19 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
         [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
     for (kind, names) in lists {
         for (index, name) in names.iter().enumerate() {
-            let expanded = catalog.expand_of(&suite.origin, kind, name);
-            if expanded.iter().any(|it| catalog.find(kind, it).is_err()) {
+            // As a run finds them: a scenario may be a folder of recordings.
+            let is_found = match kind {
+                // Git alone knows what a revision has.
+                Kind::Policy if name.starts_with(REVISION_MARK) => true,
+                Kind::Scenario => catalog
+                    .search_of(&suite.origin, name)
+                    .is_ok_and(|it| it.found.iter().all(|it| catalog.find(kind, &it.name).is_ok())),
+                _ => catalog
+                    .expand_of(&suite.origin, kind, name)
+                    .iter()
+                    .all(|it| catalog.find(kind, it).is_ok()),
+            };
+            if !is_found {
                 problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
             }
         }

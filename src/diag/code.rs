@@ -163,6 +163,10 @@ pub enum Code {
     GenerateUnknown,
     /// Git did not answer.
     GitFailed,
+    /// A clone lacks objects of a revision.
+    GitIncomplete,
+    /// Git cannot be kept from starting programs.
+    GitTooOld,
     /// A guard's bounds do not go together.
     GuardBound,
     /// A guard matches no run.
@@ -254,6 +258,10 @@ pub enum Code {
     OutputFormat,
     /// An output would overwrite an input.
     OutputInput,
+    /// An output would be written through a link.
+    OutputLink,
+    /// Two outputs would be one file.
+    OutputTwice,
     /// A parameter is used as a count and is none.
     ParamNotACount,
     /// A parameter is set that no policy declares.
@@ -390,6 +398,8 @@ pub enum Code {
     RestoreNothing,
     /// A revision is asked for bundled inputs.
     RevisionBundled,
+    /// A suite names a revision, and may not.
+    RevisionNotAllowed,
     /// A revision of a policy cannot be used.
     RevisionPolicy,
     /// A turn refers to itself.

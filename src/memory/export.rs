@@ -98,6 +98,11 @@ impl Export {
         banks.filter(|it| is_file_name(it)).map(|it| file(&it)).collect()
     }
 
+    /// Returns whether a text is that of a bank.
+    pub fn is_bank(text: &str) -> bool {
+        serde_json::from_str::<IndexMap<String, String>>(text).is_ok()
+    }
+
     /// Reads the files back; `text_of` returns the text of a file by name.
     ///
     /// # Errors

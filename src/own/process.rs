@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 
 use self::answer::OutputLine;
 use self::child::Child;
+pub use self::child::end_all;
 use self::message::{Added, InputLine, Limited, RunNames};
 use super::view::{PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};

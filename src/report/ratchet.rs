@@ -9,7 +9,7 @@ use crate::input::Format;
 use crate::input::text::decode::{decode, encode};
 
 /// The first line of such a file.
-const HEAD: &str = "# The best values of guarded numbers, kept by `ctxsim check --ratchet`; `--bless` takes today's instead.\n";
+pub const HEAD: &str = "# The best values of guarded numbers, kept by `ctxsim check --ratchet`; `--bless` takes today's instead.\n";
 
 /// The best values of a suite's guards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -57,7 +57,7 @@ impl Report {
     pub fn shots(&self) -> Vec<Shot> {
         let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
         let shot = |runs: &[Run]| Shot {
-            path: [&runs[0].scenario, &runs[0].profile].map(|it| it.replace(['/', '\\', ':'], "-")),
+            path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
             as_of: runs[0].assumed.as_of.clone(),
             text: table(&runs.iter().collect::<Vec<_>>()),
         };
@@ -148,6 +148,12 @@ fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
         (line[0].clone(), cells)
     };
     lines.map(named).collect()
+}
+
+/// Returns a name as that of one file or folder, which leads to no other place.
+pub fn as_file(name: &str) -> String {
+    let plain = name.replace(['/', '\\', ':'], "-");
+    if plain.chars().all(|it| it == '.') { plain.replace('.', "-") } else { plain }
 }
 
 #[cfg(test)]

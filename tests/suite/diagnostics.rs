@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 64] = [
+const ELSEWHERE: [(&str, &str); 68] = [
+    ("git-incomplete", "of a partial clone: tests/suite/hostile/git.rs"),
+    ("git-too-old", "of an old git: tests/suite/hostile/git.rs"),
+    ("output-link", "of a link: tests/suite/cli/output.rs"),
+    ("revision-not-allowed", "of a repository: tests/suite/hostile.rs"),
     ("world-missing", "of builds without the feature `worlds`: src/worlds.rs"),
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
@@ -387,6 +391,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--output", "report.doc"]].concat(),
         [&plain[..], &["--output", "nowhere/report.csv"]].concat(),
         [&plain[..], &["--output", "../data"]].concat(),
+        [&plain[..], &["--html", "two.html", "--output", "./two.html"]].concat(),
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
         [&plain[..], &["--output", "policy.memory_controller_unused.ron", "--format", "csv"]].concat(),
         vec![

@@ -33,6 +33,7 @@ mod guide;
 mod hindsight;
 mod histories;
 mod history_parts;
+mod hostile;
 mod identity;
 mod import;
 mod inputs;

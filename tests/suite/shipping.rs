@@ -110,7 +110,8 @@ fn every_job_of_every_workflow_waits_until_somebody_is_named() {
 
 #[test]
 fn actions_are_pinned_to_a_commit_and_say_its_version() {
-    for (name, text) in workflows() {
+    let begun = "src/cli/verbs/init/workflow.yml";
+    for (name, text) in workflows().into_iter().chain([(begun.to_owned(), text(begun))]) {
         for action in text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1) {
             let (_, pin) = action.split_once('@').unwrap();
             let (commit, version) = pin.split_once(" # v").unwrap_or_default();
@@ -118,6 +119,23 @@ fn actions_are_pinned_to_a_commit_and_say_its_version() {
             assert!(is_commit && version.contains('.'), "{name}: {action}");
         }
     }
+}
+
+#[test]
+fn compilers_and_tools_are_pinned_to_a_version() {
+    let mut pins = 0;
+    for (name, text) in workflows() {
+        for line in text.lines().map(str::trim).filter(|it| !it.starts_with('#')) {
+            for channel in ["stable", "beta", "nightly"] {
+                assert!(!line.split([' ', '+', ',', '[', '"']).any(|it| it == channel), "{name}: {line}");
+            }
+            let Some((_, tools)) = line.split_once("cargo install --locked ") else { continue };
+            let version = tools.split_once('@').map(|it| it.1).unwrap_or_default();
+            assert!(version.starts_with(|it: char| it.is_ascii_digit()), "{name}: {line}");
+            pins += 1;
+        }
+    }
+    assert!(pins > 1, "{pins}");
 }
 
 #[test]
@@ -273,9 +291,20 @@ fn no_bundled_data_lacks_origin_and_licence() {
 /// Runs the installer on an archive whose checksum it is told, and returns its exit code, what it said, and whether something is installed.
 #[cfg(unix)]
 fn installed(checksum: impl Fn(&str) -> String) -> (Option<i32>, String, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    installed_into(&folder.path().join("bin"), &[], folder.path(), checksum)
+}
+
+/// Does the same for a folder, with further arguments.
+#[cfg(unix)]
+fn installed_into(
+    bin: &Path,
+    args: &[&str],
+    folder: &Path,
+    checksum: impl Fn(&str) -> String,
+) -> (Option<i32>, String, bool) {
     use std::process::Command;
 
-    let folder = tempfile::tempdir().unwrap();
     let pack = r#"
         case "$(uname -m)" in arm64) m=aarch64 ;; amd64) m=x86_64 ;; *) m=$(uname -m) ;; esac
         for target in $m-unknown-linux-gnu $m-unknown-linux-musl $m-apple-darwin; do
@@ -287,19 +316,103 @@ fn installed(checksum: impl Fn(&str) -> String) -> (Option<i32>, String, bool) {
         cd v1.2.3
         if command -v sha256sum > /dev/null; then sha256sum ./*.gz; else shasum -a 256 ./*.gz; fi | sed 's|\./||'
     "#;
-    let packed = Command::new("sh").args(["-c", pack]).current_dir(folder.path()).output().unwrap();
+    let packed = Command::new("sh").args(["-c", pack]).current_dir(folder).output().unwrap();
     let sums = checksum(&String::from_utf8(packed.stdout).unwrap());
-    fs::write(folder.path().join("checksums.txt"), sums).unwrap();
+    fs::write(folder.join("checksums.txt"), sums).unwrap();
     let output = Command::new("sh")
         .arg(root().join(".github/install.sh"))
-        .arg(folder.path().join("bin"))
-        .env("CTXSIM_CHECKSUMS", folder.path().join("checksums.txt"))
-        .env("CTXSIM_DOWNLOADS", format!("file://{}", folder.path().display()))
+        .arg(bin)
+        .args(args)
+        .current_dir(folder)
+        .env("CTXSIM_CHECKSUMS", folder.join("checksums.txt"))
+        .env("CTXSIM_DOWNLOADS", format!("file://{}", folder.display()))
         .env_remove("GITHUB_PATH")
         .output()
         .unwrap();
     let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said, folder.path().join("bin/ctxsim").exists())
+    (output.status.code(), said, bin.join("ctxsim").exists())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_installer_pastes_no_value_into_a_program_and_replaces_the_old_one_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    let install = |args: &[&str]| installed_into(&bin, args, folder.path(), str::to_owned);
+    for version in [
+        "x/y/;1e touch pwned #",
+        "x/y/;w pwned",
+        "$(touch pwned)",
+        "`touch pwned`",
+        "1.2.3; touch pwned",
+        "../1.2.3",
+        "-o",
+        ".*",
+        "1.2.3\n::error::x",
+        "1.2.\u{b3}",
+    ] {
+        let (code, said, is_there) = install(&[version]);
+        assert_eq!((code, is_there), (Some(2), false), "{version}: {said}");
+        assert!(said.contains("the version has characters"), "{version}: {said}");
+        assert!(!said.lines().any(|it| it.starts_with("::error::")), "{said}");
+    }
+    assert!(!folder.path().join("pwned").exists());
+    for wrong in ["-x", "two\nlines"] {
+        let (code, said, _) = installed_into(Path::new(wrong), &["1.2.3"], folder.path(), str::to_owned);
+        assert_eq!(code, Some(2), "{said}");
+    }
+
+    // What stands there is renamed over, not written into: a program that runs keeps its file.
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("ctxsim"), "old").unwrap();
+    fs::hard_link(bin.join("ctxsim"), folder.path().join("running")).unwrap();
+    let (code, said, _) = install(&["1.2.3"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("running")).unwrap(), "old");
+    assert!(fs::read_to_string(bin.join("ctxsim")).unwrap().contains("echo mine"));
+    assert_eq!(fs::read_dir(&bin).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_and_the_hooks_take_no_value_for_an_option() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    let folder = tempfile::tempdir().unwrap();
+    let fake = folder.path().join("ctxsim");
+    fs::write(&fake, "#!/bin/sh\nfor it; do echo \"<$it>\"; done\n").unwrap();
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+    let sh = |script: &str, args: &[&str], environment: &[(&str, &str)]| {
+        let mut command = Command::new("sh");
+        command.arg(root().join(script)).args(args).current_dir(folder.path()).env("CTXSIM", &fake);
+        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        let output = command.env("PATH", path).envs(environment.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+
+    for base in ["--output=x", "a b", "main\n::error::x", "main:mine", "$(id)"] {
+        let (code, said) = sh("action.sh", &[], &[("CTXSIM_BASE", base)]);
+        assert_eq!(code, Some(2), "{base}: {said}");
+        assert!(!said.contains('<'), "nothing runs: {said}");
+    }
+    for (name, value) in [("CTXSIM_ALLOW_PROCESS", "yes"), ("CTXSIM_ALLOW_REV", "--bless")] {
+        assert_eq!(sh("action.sh", &[], &[(name, value)]).0, Some(2));
+    }
+    let allowed = [
+        ("CTXSIM_BASE", "origin/feature-1.2_x"),
+        ("CTXSIM_ALLOW_PROCESS", "true"),
+        ("CTXSIM_ALLOW_REV", "true"),
+    ];
+    let (_, said) = sh("action.sh", &[], &allowed);
+    assert!(said.starts_with("<check>\n<--allow-process>\n<--allow-rev>\n<--format>"), "{said}");
+    assert!(said.contains("<compare>\n<--allow-process>\n<--base>\n<rev:origin/feature-1.2_x>"), "{said}");
+
+    fs::create_dir_all(folder.path().join("-x/policies")).unwrap();
+    fs::write(folder.path().join("-x/policies/a.toml"), "").unwrap();
+    let (_, said) = sh(".github/hook.sh", &["validate", "--strict", "-x/policies/a.toml", "b.toml"], &[]);
+    assert_eq!(said, "<validate>\n<--strict>\n<-->\n<-x/policies/a.toml>\n<b.toml>\n");
+    assert_eq!(sh(".github/hook.sh", &["run"], &[]).0, Some(2));
 }
 
 #[cfg(unix)]

@@ -1,35 +1,32 @@
-//! Writes a regular file whole or not at all, and anything else as it is: devices, pipes and links stay what they are.
+//! The one writer: a regular file whole or not at all, a device or a pipe as it is, and nothing through a link.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::{Mutex, Once, PoisonError};
+use std::path::Path;
 
+use crate::diag::Code;
 use crate::error::Error;
 use tempfile::NamedTempFile;
 
 use super::KeptFile;
+use crate::cli::ends;
+use crate::cli::project::Project;
+use crate::cli::wrong_at;
 
-/// The temporary file being written; an interrupt removes it.
-static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-/// The exit code after an interrupt, as shells define it for Ctrl-C.
-const INTERRUPTED: i32 = 130;
-
-/// The longest chain of links that is followed.
-const LINKS_MAX: usize = 40;
+/// Where the system itself has links to devices and pipes.
+const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 
 /// Checks that a file can be written before any work is done.
 ///
 /// # Errors
-/// Its folder does not exist, it is a folder, or it may not be written.
+/// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    unlinked(path)?;
     let checked = place(path).and_then(|place| match place {
-        PathTarget::Other | PathTarget::File(..) => Ok(()),
-        PathTarget::New(target) => fs::metadata(folder(&target)).map(|_| ()),
+        PathTarget::Other | PathTarget::File(_) => Ok(()),
+        PathTarget::New => fs::metadata(folder(path)).map(|_| ()),
     });
-    checked.map_err(|source| Error::Write { path: path.to_owned(), source })
+    checked.map_err(|source| unwritten(path, source))
 }
 
 /// Writes text, unless that would replace something that must be kept.
@@ -41,48 +38,111 @@ pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: KeptFile<'_>) -> 
     kept.check(path, Some(text))?;
     let written = place(path).and_then(|place| match place {
         PathTarget::Other => through(path, text),
-        PathTarget::File(target, permissions) => replace(&target, Some(permissions), text),
-        PathTarget::New(target) => replace(&target, None, text),
+        PathTarget::File(permissions) => replace(path, Some(permissions), text),
+        PathTarget::New => replace(path, None, text),
     });
-    written.map_err(|source| Error::Write { path: path.to_owned(), source })
+    written.map_err(|source| unwritten(path, source))
 }
 
-/// What a path points to.
+/// Opens a file to which lines are added one by one.
+///
+/// # Errors
+/// Its path leads through a link, or it cannot be opened.
+pub(crate) fn append(path: &Path) -> Result<File, Error> {
+    unlinked(path)?;
+    OpenOptions::new().create(true).append(true).open(path).map_err(|source| unwritten(path, source))
+}
+
+/// Cuts a file off behind so many bytes.
+///
+/// # Errors
+/// As [`append`].
+pub(crate) fn shorten(path: &Path, bytes: u64) -> Result<(), Error> {
+    append(path)?.set_len(bytes).map_err(|source| unwritten(path, source))
+}
+
+/// Removes a file of ctxsim's own; one that is not there is removed already.
+///
+/// # Errors
+/// Its path leads through a link, or it may not be removed.
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+    unlinked(path)?;
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(unwritten(path, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Creates a folder if it is missing.
+///
+/// # Errors
+/// Its path leads through a link, or it cannot be made.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+    if let Some(link) = Project::here().link_on(folder) {
+        return Err(linked(folder, &link));
+    }
+    fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))
+}
+
+/// Refuses a path that is a link, or that leads through a link of the project: whoever wrote the project would choose what is
+/// written.
+///
+/// # Errors
+/// It is one, or does.
+pub(crate) fn unlinked(path: &Path) -> Result<(), Error> {
+    let link = Project::here().link_on(path).or_else(|| path.is_symlink().then(|| path.to_owned()));
+    link.filter(|_| !is_of_system(path)).map_or(Ok(()), |link| Err(linked(path, &link)))
+}
+
+/// Says that a path leads through a link.
+fn linked(path: &Path, link: &Path) -> Error {
+    let message = match link.file_name() == path.file_name() {
+        true => "this is a link, and ctxsim writes through no link".to_owned(),
+        false => format!("`{}` is a link, and ctxsim writes through no link", link.display()),
+    };
+    let help = match fs::read_link(link) {
+        Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
+        Err(_) => "name what it leads to, or remove the link".to_owned(),
+    };
+    wrong_at(Code::OutputLink, path, message, help)
+}
+
+/// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.
+fn is_of_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|it| path.starts_with(it))
+        && fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+fn unwritten(path: &Path, source: io::Error) -> Error {
+    Error::Write { path: path.to_owned(), source }
+}
+
+/// What is at a path, which is not a link.
 enum PathTarget {
     /// A device, a pipe, a socket.
     Other,
-    /// A regular file, behind all links, with its permissions.
-    File(PathBuf, Permissions),
-    /// Nothing yet, after all links.
-    New(PathBuf),
+    /// A regular file, with its permissions.
+    File(Permissions),
+    /// Nothing yet.
+    New,
 }
 
-/// Returns what a path points to.
+/// Returns what is at a path.
 fn place(path: &Path) -> io::Result<PathTarget> {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(it) if it.is_file() => {
             // A rename would replace a file that is protected from writing.
             OpenOptions::new().write(true).open(path)?;
-            Ok(PathTarget::File(fs::canonicalize(path)?, it.permissions()))
+            Ok(PathTarget::File(it.permissions()))
         }
         Ok(_) => Ok(PathTarget::Other),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PathTarget::New(behind_links(path))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PathTarget::New),
         Err(error) => Err(error),
     }
 }
 
-/// Returns the end of a chain of dangling links.
-fn behind_links(path: &Path) -> PathBuf {
-    let mut target = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let Ok(next) = fs::read_link(&target) else { break };
-        target = folder(&target).join(next);
-    }
-    target
-}
-
-fn folder(path: &Path) -> &Path {
+pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -98,6 +158,7 @@ fn through(path: &Path, text: &[u8]) -> io::Result<()> {
 /// Writes a temporary file beside the wanted one and renames it.
 fn replace(path: &Path, permissions: Option<Permissions>, text: &[u8]) -> io::Result<()> {
     let mut file = pending(folder(path), permissions.as_ref())?;
+    let temporary = file.path().to_owned();
     let written = file.write_all(text).and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
@@ -106,36 +167,17 @@ fn replace(path: &Path, permissions: Option<Permissions>, text: &[u8]) -> io::Re
     let written = written.and_then(|()| file.as_file().sync_all());
     // The temporary file's own name would only confuse.
     let result = written.and_then(|()| file.persist(path).map(|_| ()).map_err(|it| it.error));
-    *PENDING.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    ends::made(&temporary);
     result.map_err(|it| it.kind().into())
 }
 
 /// Makes a temporary file that an interrupt removes.
 fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
-    static HANDLER: Once = Once::new();
-    HANDLER.call_once(|| {
-        // Without a handler, Ctrl-C may leave a temporary file behind; the output is still worth writing.
-        let _ = ctrlc::set_handler(interrupted);
-    });
-    // An interrupt waits for the name of the file.
-    let mut name = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
     #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are those of Unix"))]
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(permissions.cloned().unwrap_or(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
     #[cfg(not(unix))]
     let _ = permissions;
-    let file = builder.tempfile_in(folder)?;
-    *name = Some(file.path().to_owned());
-    Ok(file)
-}
-
-/// Removes the incomplete file and exits.
-fn interrupted() {
-    // The lock is kept until the end, so that no other file is begun.
-    let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(path) = pending.as_ref() {
-        let _ = fs::remove_file(path);
-    }
-    process::exit(INTERRUPTED);
+    ends::temporary(|| builder.tempfile_in(folder), NamedTempFile::path)
 }

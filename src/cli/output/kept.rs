@@ -9,6 +9,7 @@ use crate::diag::Code;
 use crate::error::Error;
 use crate::input::Format;
 
+use super::file::unlinked;
 use crate::cli::wrong_at;
 
 /// The sentence in the first line of every file whose format has comments; in HTML it follows the document type.
@@ -47,19 +48,28 @@ const HEAD_BYTES: u64 = 4 << 10;
 pub(crate) struct KeptFile<'a> {
     /// Its inputs, which are always kept.
     pub(crate) inputs: &'a Files,
-    /// Whether it may replace files that ctxsim did not write.
-    pub(crate) force: bool,
+    /// Which other files it may replace.
+    pub(crate) replaced: Replaced,
+}
+
+/// Which files may be replaced, besides empty ones and those that have the text already.
+#[derive(Clone, Copy)]
+pub(crate) enum Replaced {
+    /// Results that ctxsim wrote.
+    Results,
+    /// Those that begin so, and no other: what is kept beside the inputs, by a name that nobody typed.
+    Beginning(&'static str),
+    /// All: the user says so.
+    All,
 }
 
 impl KeptFile<'_> {
     /// Checks that writing to a path loses nothing; a file with the text that is to be written loses nothing either.
     ///
     /// # Errors
-    /// The path leads to an input, or to a file that ctxsim did not write.
+    /// The path leads through a link, to an input, or to a file that ctxsim did not write.
     pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
-        // Devices and pipes keep nothing, and may have no end.
-        let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
-        if self.inputs.contains(path) {
+        if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains(path) {
             return Err(wrong_at(
                 Code::OutputInput,
                 path,
@@ -67,14 +77,21 @@ impl KeptFile<'_> {
                 "name another file",
             ));
         }
-        let is_kept = self.force
-            || there.len() == 0
-            || is_own(path)
-            || text.is_some_and(|it| is_equal(path, &there, it));
-        if is_kept {
+        unlinked(path)?;
+        // Devices and pipes keep nothing, and may have no end.
+        let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
+        let is_replaced = match self.replaced {
+            Replaced::Results => is_own(path),
+            Replaced::Beginning(text) => begins_with(path, text),
+            Replaced::All => true,
+        };
+        if is_replaced || there.len() == 0 || text.is_some_and(|it| is_equal(path, &there, it)) {
             return Ok(());
         }
-        let help = "name another file, or add `--force` to replace this one";
+        let help = match self.replaced {
+            Replaced::Beginning(_) => "move it away: a file of ctxsim's own is kept at this path",
+            Replaced::Results | Replaced::All => "name another file, or add `--force` to replace this one",
+        };
         Err(wrong_at(Code::OutputExists, path, "this file exists, and ctxsim did not write it", help))
     }
 }
@@ -82,6 +99,14 @@ impl KeptFile<'_> {
 /// Returns whether a file has a text, reading no more than that text is long.
 fn is_equal(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
     there.len() == text.len() as u64 && head(path, there.len()).is_ok_and(|it| it == text)
+}
+
+/// Returns whether a file, and not a link, begins with a text, whatever its line ends.
+pub(crate) fn begins_with(path: &Path, text: &str) -> bool {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    is_file
+        && head(path, HEAD_BYTES)
+            .is_ok_and(|it| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text))
 }
 
 /// Returns whether a file says that ctxsim wrote it.

@@ -81,8 +81,8 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let DrawArgs { seed, trials, threads } = args.draw;
     let comparison = Comparison { seed, trials, ..args.sessions.comparison() };
     let kept = ForceArgs::default().kept(catalog.files());
-    args.save.as_deref().map_or(Ok(()), |it| kept.check(it, None))?;
-    args.shown.check(catalog.files())?;
+    args.save.as_deref().map_or(Ok(()), |it| output::check(it).and_then(|()| kept.check(it, None)))?;
+    args.shown.check_beside(args.save.as_deref(), catalog.files())?;
     let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     match (&args.save, &saved) {
         (Some(path), Some(saved)) => {

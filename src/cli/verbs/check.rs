@@ -17,6 +17,7 @@ use clap::Args;
 
 use crate::cli::args::share;
 use crate::cli::format::{FormatArg, Formats};
+use crate::cli::git::RevArgs;
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
 use crate::cli::what::{ProcessArgs, ThreadsArgs};
@@ -96,6 +97,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
+    rev: RevArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     shown: PagedArgs,
@@ -121,6 +124,11 @@ impl CheckArgs {
 pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
     let args = CheckArgs::blessing(suite);
     held(args.accepted(catalog.files(), true), None, suite, report(catalog, suite, &args)?)
+}
+
+/// Checks before any work that nothing of others stands where a suite's numbers are accepted.
+pub(crate) fn replaceable(suite: &str) -> Result<(), Error> {
+    snapshots::replaceable(&CheckArgs::blessing(suite).snapshots, suite)
 }
 
 /// Compares a report with what was accepted of its suite: with the best of its guarded numbers where they may get worse by a
@@ -153,7 +161,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
                 Ok(it) => (it.spec.name.clone(), it.origin.label()),
                 Err(_) => (name.clone(), name.clone()),
             };
-            CheckUp::unchecked(name, file, error.problems())
+            CheckUp::unchecked(name, file, render::tellable(error.problems()))
         })
     };
     let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
@@ -178,7 +186,7 @@ pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
         &args.shown,
         &inputs,
         format,
-        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), error.problems())],
+        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), render::tellable(error.problems()))],
     )
 }
 
@@ -216,7 +224,8 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
 /// Runs a suite. A scenario that cannot be run is an error.
 fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
     let suite = catalog.suite(name)?;
-    let catalog = git::with_revisions(catalog, &suite.spec.policies, args.process.allow_process)?;
+    let named = args.rev.policies(&suite)?;
+    let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
     let mut plan = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
     let suite_name = plan.suite.clone().unwrap_or_default();

@@ -2,15 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{Catalog, Files};
+use crate::catalog::{Catalog, Files, Kind};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::counted;
+use crate::grid::shell::quoted;
+use crate::input::Format;
 use crate::report::checkup::CheckUp;
 use clap::{Args, Subcommand};
+use serde_json::Value;
 
 use crate::cli::output::{self, ForceArgs};
 use crate::cli::verbs::check;
+use crate::cli::wrong_at;
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
@@ -39,7 +43,7 @@ enum InitCommand {
 /// The arguments of `init policy`.
 #[derive(Debug, Args)]
 struct PolicyArgs {
-    /// File to write (.ron)
+    /// File to write (.ron or .toml)
     #[arg(value_name = "FILE")]
     path: PathBuf,
     /// Policy to start from
@@ -58,18 +62,49 @@ pub(crate) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
 /// Writes a policy based on another, listing the parameters it may change.
 fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     let base = catalog.policy(&args.from)?;
-    let name = args.path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let params: Vec<&str> = base.spec.params.keys().map(String::as_str).collect();
+    let name = name(&args.path);
+    let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).collect();
     let params = if params.is_empty() { "none".to_owned() } else { params.join(", ") };
-    let text = format!(
-        "// Based on {from}: fields that this file omits come from there. `ctxsim show policy {from} \
-            --merged` shows them.\n(\n    name: \"{name}\",\n    about: \"{from} with our own \
-            numbers.\",\n    base: \"{from}\",\n    // Its parameters: {params}.\n    params: {{}},\n)\n",
-        from = base.spec.name
+    let from = &base.spec.name;
+    let said = format!(
+        "Based on {from}: fields that this file omits come from there. `ctxsim show policy {from} --merged` shows them."
     );
+    let about = format!("{from} with our own numbers.");
+    let text = match Format::of(&args.path) {
+        Some(Format::Ron) => format!(
+            "// {said}\n(\n    name: {name:?},\n    about: {about:?},\n    base: {from:?},\n    // Its parameters: {params}.\n    \
+                params: {{}},\n)\n"
+        ),
+        Some(Format::Toml) => {
+            let [name, about, from] = [&name, &about, from].map(|it| quoted_in_toml(it));
+            format!(
+                "# {said}\nname = {name}\nabout = {about}\nbase = {from}\n\n# Its parameters: {params}.\n[params]\n"
+            )
+        }
+        None => {
+            let message = "a policy is written as RON or TOML, by the file's extension";
+            let help = format!("name it `{}`", args.path.with_extension("ron").display());
+            return Err(wrong_at(Code::OutputExtension, &args.path, message, help));
+        }
+    };
     refuse_existing(&[&args.path])?;
     write(&args.path, &text)?;
-    output::print(format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
+    let path = quoted(&args.path.to_string_lossy());
+    output::print(format!("Wrote {}. Next: ctxsim validate {path}\n", args.path.display()))
+}
+
+/// Returns a policy's name: its path below `policies/`, else that of the file, without the extension.
+fn name(path: &Path) -> String {
+    let plain = path.with_extension("");
+    let parts: Vec<_> = plain.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let below = parts.iter().rposition(|it| *it == Kind::Policy.folder()).map(|it| it + 1);
+    let first = below.filter(|it| *it < parts.len()).unwrap_or(parts.len().saturating_sub(1));
+    parts[first..].join("/")
+}
+
+/// Returns a text as a string in TOML, whose escapes are those of JSON.
+fn quoted_in_toml(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// Writes the files a repository needs for its first check.
@@ -84,25 +119,26 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
             catalog.scenario(&found.name)?;
         }
     }
-    let suite =
-        SUITE.1.replace("SCENARIO", &scenario).replace("EVIDENCE", evidence).replace("PROMPT", prompt);
+    // The path comes last: it may hold one of the other words.
+    let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
+    let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
     let mut files = vec![CONFIG, POLICY, (SUITE.0, suite.as_str())];
     files.extend(sessions.is_none().then_some(SCENARIO));
     files.push(WORKFLOW);
     let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).collect();
     refuse_existing(&paths)?;
-    for (path, text) in &files {
-        write(Path::new(path), text)?;
-    }
-    let opened = Catalog::open(Path::new(""))?;
-    let checked = check::bless(&opened, "mine")?;
+    check::replaceable("mine")?;
+    let checked = files.iter().try_for_each(|(path, text)| write(Path::new(path), text));
+    let checked = checked.and_then(|()| check::bless(&Catalog::open(Path::new(""))?, "mine"));
+    // What cannot be checked must leave nothing behind.
+    let checked = checked.inspect_err(|_| paths.iter().for_each(|it| drop(output::remove(it))))?;
     let mut text = String::from("Wrote:\n");
     files.iter().for_each(|(path, _)| text += &format!("  {path}\n"));
     text += &format!("  snapshots/ ({})\n", counted(checked.snapshots.len(), "snapshot"));
     text += &unmet(&checked);
     text += "\nNext:\n";
     text += "  ctxsim check\n";
-    text += &format!("  ctxsim compare --base identity --candidate mine --scenario {scenario}\n");
+    text += &format!("  ctxsim compare --base identity --candidate mine --scenario {}\n", quoted(&scenario));
     output::print(&text)
 }
 
@@ -118,7 +154,7 @@ fn unmet(checked: &CheckUp) -> String {
 
 /// Refuses to overwrite files.
 fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
-    let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.exists());
+    let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
     let problems: Vec<Diagnostic> = there
         .map(|path| {
             let mut problem = Diagnostic::at(Code::InitExists, "", "this file already exists");

@@ -13,7 +13,7 @@ use crate::timeline::import;
 
 use crate::cli::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::cli::output::{self, Remark};
-use crate::cli::{render, wrong, wrong_at};
+use crate::cli::{ends, render, wrong, wrong_at};
 
 /// Prints the names and descriptions of inputs.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
@@ -175,6 +175,9 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Error {
 pub(crate) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
+    if args.allow_process {
+        ends::watch();
+    }
     let mut take = |result: Result<CheckedInput, Error>| {
         n_checked += 1;
         match result {

@@ -11,6 +11,7 @@ use crate::input::{Format, ScenarioFile};
 use clap::Args;
 
 use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs, said};
+use crate::cli::git::RevArgs;
 use crate::cli::output::{self, Remark};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::{self, PartJob, PartsArgs};
@@ -106,6 +107,12 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let name = file.unwrap_or(NAME);
     let scenario = ScenarioFile { about, load, ..ScenarioFile::named(name) };
     if args.scenario {
+        // A scenario of sessions that are not there is of no use.
+        for name in &args.sessions {
+            for found in catalog.search(name)?.found {
+                catalog.scenario(&found.name)?;
+            }
+        }
         let text = encode(&scenario, Format::Ron).map_err(|it| vec![*it])?;
         return args.shown.shown.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);
     }
@@ -119,6 +126,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
         policies,
         what: What { scenarios: vec![NAME.to_owned()], under: args.under.clone(), ..What::default() },
         suite: SuiteArgs::default(),
+        rev: RevArgs::default(),
         select: SelectArgs::default(),
         evidence: EvidenceArgs { min_evidence: MIN_EVIDENCE },
         rows: if args.rows == MemoryRowsArg::Probes { RowsArg::Probes } else { RowsArg::Runs },

@@ -1,6 +1,6 @@
 //! `--parts` and `ctxsim merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -110,8 +110,7 @@ impl PartFolder {
             }
         }
         let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
-        let unwritten = |source| Error::Write { path: own.clone(), source };
-        let file = OpenOptions::new().create(true).append(true).open(&own).map_err(unwritten)?;
+        let file = output::append(&own)?;
         Ok(Self { folder: folder.to_owned(), own, made, n_there, file: Mutex::new((file, 0)) })
     }
 
@@ -299,10 +298,7 @@ impl PartLines {
 
     /// Takes away what a stopped process has not written to its end.
     fn shorten(&self) -> Result<(), Error> {
-        let Some(cut) = self.cut else { return Ok(()) };
-        let file = OpenOptions::new().write(true).open(&self.path);
-        file.and_then(|it| it.set_len(cut.at))
-            .map_err(|source| Error::Write { path: self.path.clone(), source })
+        self.cut.map_or(Ok(()), |cut| output::shorten(&self.path, cut.at))
     }
 
     /// Lays a problem at a line.

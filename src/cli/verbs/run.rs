@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::cli::args::{RowsArg, RunArgs};
 use crate::cli::format::{FormatArg, Formats};
-use crate::cli::git::{self, Revisions};
+use crate::cli::git::{self, RevArgs, Revisions};
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::PartJob;
 use crate::cli::{output, pictures, wrong};
@@ -112,7 +112,8 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let comparison = args.select.of(Comparison { suite: args.suite.suite.clone(), ..comparison });
-    let with = git::with_revisions(catalog, &named(catalog, &comparison)?, comparison.allow_process)?;
+    let with =
+        git::with_revisions(catalog, &named(catalog, &comparison, args.rev)?, comparison.allow_process)?;
     let plan = Plan::new(&with, &comparison)?;
     Ok((with, plan))
 }
@@ -204,10 +205,11 @@ fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
 }
 
 /// Returns the policies of a run, from its arguments or its suite.
-fn named(catalog: &Catalog, comparison: &Comparison) -> Result<Vec<String>, Error> {
-    let suite = comparison.suite.as_ref().map(|it| catalog.suite(it)).transpose()?;
-    let of_suite = suite.map(|it| it.spec.policies).unwrap_or_default();
-    Ok(comparison.policies.iter().cloned().chain(of_suite).collect())
+fn named(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec<String>, Error> {
+    // A suite supplies only what was omitted.
+    let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
+    let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
+    rev.policies(&catalog.suite(suite)?).map(<[String]>::to_vec)
 }
 
 /// Returns the format: as requested, by the output's extension, or the default.

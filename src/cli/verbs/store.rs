@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Kind, Origin};
@@ -14,7 +12,7 @@ use crate::input::text::source::read_text;
 use crate::memory::export::{Export, INDEX_FILE, Index};
 use clap::{Args, Subcommand};
 
-use crate::cli::output::{self, ForceArgs, KeptFile};
+use crate::cli::output::{self, ForceArgs, KeptFile, Replaced};
 use crate::cli::what::{ConversationArgs, ProcessArgs};
 use crate::cli::wrong_at;
 
@@ -118,26 +116,17 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).collect();
     let earlier = read_text(&args.output.join(INDEX_FILE)).unwrap_or_default();
     let kept = args.force.kept(catalog.files());
-    let of_earlier = Export::bank_files(&earlier);
+    // An index may list any file: only what a bank looks like is replaced or removed.
+    let is_bank = |name: &String| read_text(&args.output.join(name)).is_ok_and(|it| Export::is_bank(&it));
+    let of_earlier: Vec<String> = Export::bank_files(&earlier).into_iter().filter(is_bank).collect();
     let (replaced, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
     others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
-    remove_stale(&export, &earlier, &args.output)?;
-    output::write_all(&replaced, KeptFile { force: true, ..kept })?;
+    let stale = export.stale(&earlier).into_iter().filter(is_bank);
+    stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove(&it))?;
+    output::write_all(&replaced, KeptFile { replaced: Replaced::All, ..kept })?;
     output::write_all(&others, kept)?;
     output::print(format!("{} to {}\n", said(&export), args.output.display()))
-}
-
-/// Removes files of an earlier export in the same folder that this one lacks.
-fn remove_stale(export: &Export, earlier: &str, folder: &Path) -> Result<(), Error> {
-    for name in export.stale(earlier) {
-        let path = folder.join(name);
-        match fs::remove_file(&path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => return Err(Error::Write { path, source }),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Reads an export, replays its conversation and reports the first difference.

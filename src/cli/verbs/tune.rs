@@ -92,7 +92,7 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         note(catalog, &comparison);
         args.force.kept(catalog.files()).check(path, None)?;
     }
-    args.page.check(catalog.files(), args.force)?;
+    args.page.check(catalog.files(), args.force, args.output.as_deref())?;
     let search = if args.grid.vary.is_empty() {
         with_progress(|it| ParamSearch::by_default(catalog, &comparison, threads, it))?
     } else {

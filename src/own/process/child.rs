@@ -10,9 +10,9 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,9 +33,30 @@ const LINE_KEPT: u64 = 4096;
 /// How many lines are read that nobody has asked for.
 const LINES_AHEAD: usize = 4;
 
+/// The programs at work.
+static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::new());
+
+/// Ends every program at once. For a process that ends: none starts any more, and whoever waits for one waits until then, and tells of no
+/// failure.
+pub fn end_all() {
+    let all = lock(&RUNNING);
+    let running: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
+    for it in &running {
+        let mut process = lock(it);
+        let _ = process.kill();
+        std::mem::forget(process);
+    }
+    std::mem::forget((running, all));
+}
+
+/// Locks what no panic leaves half changed.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A program, its input and its output.
 pub(super) struct Child {
-    process: std::process::Child,
+    process: Arc<Mutex<std::process::Child>>,
     deadline: Duration,
     /// Lines on their way to it.
     input: Option<Sender<Vec<u8>>>,
@@ -75,14 +96,13 @@ impl Child {
         // Python's sets have an order of their own in each process, unless it is told otherwise. A second play is told another.
         command.env("PYTHONHASHSEED", play.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process_started = command.spawn().map_err(|it| unstartable(program, &folder, &it))?;
+        let (process_started, pipes) =
+            started(&mut command).map_err(|it| unstartable(program, &folder, &it))?;
         let (input, lines) = mpsc::channel();
         let (heard, output) = mpsc::sync_channel(LINES_AHEAD);
         let (alive, end) = mpsc::channel();
         let last = Arc::new(Mutex::new(VecDeque::new()));
         let kept = Arc::clone(&last);
-        let pipes =
-            (process_started.stdin.take(), process_started.stdout.take(), process_started.stderr.take());
         // From here on the program is ended whatever happens.
         let child = Self {
             process: process_started,
@@ -133,7 +153,7 @@ impl Child {
         self.kill();
         // Nothing is sent: the thread that reads standard error drops its end when there is no more.
         let _ = self.errors.end.recv_timeout(LAST_WORDS);
-        let last = self.errors.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = lock(&self.errors.last);
         if last.is_empty() || std::mem::replace(&mut self.is_told, true) {
             return what.into();
         }
@@ -156,7 +176,7 @@ impl Child {
         let until = Instant::now() + patience;
         let mut pause = Duration::from_micros(200);
         loop {
-            match self.process.try_wait() {
+            match lock(&self.process).try_wait() {
                 Ok(Some(status)) => return Some(status),
                 Err(_) => return None,
                 Ok(None) => {}
@@ -171,9 +191,10 @@ impl Child {
 
     fn kill(&mut self) {
         self.input = None;
+        let mut process = lock(&self.process);
         // It fails where the program has ended, and then there is nothing to wait for.
-        if self.process.kill().is_ok() {
-            let _ = self.process.wait();
+        if process.kill().is_ok() {
+            let _ = process.wait();
         }
     }
 }
@@ -182,6 +203,20 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// A program's ends of its three pipes.
+type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+
+/// Starts a program that [`end_all`] ends.
+fn started(command: &mut Command) -> io::Result<(Arc<Mutex<std::process::Child>>, Pipes)> {
+    let mut all = lock(&RUNNING);
+    let mut child = command.spawn()?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let child = Arc::new(Mutex::new(child));
+    all.retain(|it| it.strong_count() > 0);
+    all.push(Arc::downgrade(&child));
+    Ok((child, pipes))
 }
 
 /// Returns the program to start: one that is named by a path is found from a folder on, others by `PATH`.
@@ -258,7 +293,7 @@ fn keep(stderr: impl Read, last: &Mutex<VecDeque<String>>, _alive: &Sender<()>) 
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(last);
         if last.len() == LINES_KEPT {
             last.pop_front();
         }

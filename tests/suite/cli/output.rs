@@ -45,7 +45,7 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
 }
 
 #[test]
-fn a_link_stays_a_link_to_a_file_to_a_device_or_to_nothing_yet() {
+fn nothing_is_written_through_a_link_to_a_file_to_a_device_to_a_folder_or_to_nothing_yet() {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("below");
     fs::create_dir(&below).unwrap();
@@ -55,6 +55,7 @@ fn a_link_stays_a_link_to_a_file_to_a_device_or_to_nothing_yet() {
         path
     };
     fs::write(folder.path().join("there.toml"), "before").unwrap();
+    let convert = ["convert", "policies/cap.ron", "--to", "toml", "--force", "--output"];
 
     for path in [
         link("to_file.toml", "../there.toml"),
@@ -62,13 +63,18 @@ fn a_link_stays_a_link_to_a_file_to_a_device_or_to_nothing_yet() {
         link("to_device.toml", "/dev/null"),
         link("to_nothing.toml", "../new.toml"),
     ] {
-        write_to(&path);
+        let told = refused(&ctxsim(&[&convert[..], &[path.to_str().unwrap()]].concat()));
+        assert!(told.contains("[output-link]") && told.contains("this is a link"), "{told}");
         assert!(path.is_symlink(), "{}", path.display());
     }
 
-    assert_eq!(fs::read_to_string(folder.path().join("there.toml")).unwrap(), text());
-    assert_eq!(fs::read_to_string(folder.path().join("new.toml")).unwrap(), text());
+    assert_eq!(fs::read_to_string(folder.path().join("there.toml")).unwrap(), "before");
+    assert!(!folder.path().join("new.toml").exists());
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    // A folder of the user's own, outside the project, may be reached through a link: `/tmp` is one on some systems.
+    let through = link("to_folder", "..").join("new.toml");
+    write_to(&through);
+    assert_eq!(fs::read_to_string(folder.path().join("new.toml")).unwrap(), text());
 }
 
 #[test]

@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::diag::Code;
 use crate::error::Error;
 use crate::report::guards::GuardVerdict;
-use crate::report::ratchet::Ratchet;
+use crate::report::ratchet::{self, Ratchet};
 
 use super::Accepted;
 use super::snapshots::folder;
-use crate::cli::output::{self, ForceArgs};
+use crate::cli::output::{self, KeptFile, Replaced};
 use crate::cli::wrong_at;
 
 /// The file of a suite.
@@ -25,6 +25,8 @@ pub(super) fn held(
     tolerance: f64,
 ) -> Result<Vec<GuardVerdict>, Error> {
     let path = folder(root, suite).join(FILE);
+    // What a link leads to is not shown either.
+    output::unlinked(&path)?;
     let before = if bless { Ratchet::default() } else { kept(&path)? };
     let mut ratchet = before.clone();
     let held = ratchet.hold(verdicts, tolerance);
@@ -36,7 +38,8 @@ pub(super) fn held(
     }
     if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;
-        output::write_all(&[(path, text)], ForceArgs { force: true }.kept(inputs))?;
+        let kept = KeptFile { inputs, replaced: Replaced::Beginning(ratchet::HEAD) };
+        output::write_all(&[(path, text)], kept)?;
     }
     Ok(held)
 }

@@ -13,12 +13,12 @@ use crate::report::checkup::{SnapshotCheck, SnapshotState};
 use crate::report::shot::{self, Shot};
 
 use super::Accepted;
-use crate::cli::output::{self, ForceArgs};
+use crate::cli::output::{self, KeptFile, Replaced, begins_with};
 
 /// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
-/// The line of a header that says who made the snapshot.
-const SOURCE: &str = "source: ctxsim check";
+/// How a snapshot begins that ctxsim made.
+const BEGINNING: &str = "---\nsource: ctxsim check\n";
 /// The prefix of the price date in a header.
 const DAY: &str = "description: prices of ";
 /// The extensions of a snapshot and of one that waits for review.
@@ -39,7 +39,7 @@ impl Days {
     /// Returns overrides that set a plan's profiles to the price dates of their snapshots.
     pub(super) fn pins(&self, profiles: &[Profile]) -> Vec<String> {
         let pinned = profiles.iter().filter_map(|it| {
-            let day = self.0.get(&stem(&it.name))?;
+            let day = self.0.get(&shot::as_file(&it.name))?;
             (*day < it.as_of).then(|| format!("profile.{}.assumptions.starts_at=\"{day}\"", it.name))
         });
         pinned.collect()
@@ -58,6 +58,13 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
         }
     }
     (!days.is_empty()).then_some(Days(days))
+}
+
+/// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
+pub(super) fn replaceable(root: &Path, suite: &str) -> Result<(), Error> {
+    let inputs = Files::default();
+    let replaced = KeptFile { inputs: &inputs, replaced: Replaced::Beginning(BEGINNING) };
+    kept(&folder(root, suite))?.iter().try_for_each(|it| replaced.check(it, None))
 }
 
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
@@ -79,9 +86,9 @@ pub(super) fn held(
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
-    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && is_own(it)) {
+    for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && begins_with(it, BEGINNING)) {
         if bless {
-            fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
+            output::remove(&path)?;
         } else {
             all.push(SnapshotCheck { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
         }
@@ -92,6 +99,8 @@ pub(super) fn held(
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
 fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     let path = at.path;
+    // What a link leads to is not shown either.
+    output::unlinked(path)?;
     let pending = path.with_extension(EXTENSIONS[1]);
     let snapshot = |state, moved| SnapshotCheck { file: name(path), state, moved };
     let old = match fs::read_to_string(path) {
@@ -104,7 +113,7 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     };
     let old = content(&old);
     if old.trim_end() == shot.text.trim_end() {
-        let _ = fs::remove_file(&pending);
+        forget(&pending)?;
         return Ok(snapshot(SnapshotState::Same, Vec::new()));
     }
     wait(At { path: &pending, ..at }, shot)?;
@@ -114,7 +123,7 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
 /// Writes a snapshot.
 fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     write(at, shot)?;
-    let _ = fs::remove_file(at.path.with_extension(EXTENSIONS[1]));
+    forget(&at.path.with_extension(EXTENSIONS[1]))?;
     Ok(SnapshotCheck { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
 }
 
@@ -123,16 +132,17 @@ fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
     if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
-/// Writes a snapshot, over whatever is there unless it is an input.
+/// Writes a snapshot, over another snapshot or nothing.
 fn write(At { path, suite, inputs }: At<'_>, shot: &Shot) -> Result<(), Error> {
     let Shot { as_of, text, .. } = shot;
-    let text = format!("{RULE}{SOURCE}\n{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
-    output::write_all(&[(path.to_owned(), text)], ForceArgs { force: true }.kept(inputs))
+    let text = format!("{BEGINNING}{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
+    let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
+    output::write_all(&[(path.to_owned(), text)], kept)
 }
 
-/// Returns whether a snapshot says that ctxsim made it: others stay.
-fn is_own(path: &Path) -> bool {
-    fs::read_to_string(path).is_ok_and(|it| it.lines().nth(1) == Some(SOURCE))
+/// Removes a snapshot that waits for review; anything else stays.
+fn forget(pending: &Path) -> Result<(), Error> {
+    if begins_with(pending, BEGINNING) { output::remove(pending) } else { Ok(()) }
 }
 
 /// Returns a snapshot without its header.
@@ -152,7 +162,9 @@ fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
         let scenario = scenario.map_err(failed)?.path();
         for file in fs::read_dir(scenario).into_iter().flatten() {
             let path = file.map_err(failed)?.path();
-            found.extend(path.extension().is_some_and(|it| it == EXTENSIONS[0]).then_some(path));
+            // A link may lead to what is not the project's, or to what has no end.
+            let is_kept = path.extension().is_some_and(|it| it == EXTENSIONS[0]);
+            found.extend((is_kept && output::unlinked(&path).is_ok()).then_some(path));
         }
     }
     Ok(found)
@@ -160,11 +172,7 @@ fn kept(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 
 /// Returns the folder of a suite's snapshots.
 pub(super) fn folder(root: &Path, suite: &str) -> PathBuf {
-    root.join(stem(suite))
-}
-
-fn stem(name: &str) -> String {
-    name.replace(['/', '\\', ':'], "-")
+    root.join(shot::as_file(suite))
 }
 
 fn name(path: &Path) -> String {
