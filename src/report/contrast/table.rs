@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Contrast;
 use crate::grid::prose::{wrap, wrap_all};
-use crate::grid::terminal::draw;
+use crate::grid::terminal::noted;
 
 /// Returns all comparisons as text.
 pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
@@ -14,7 +14,7 @@ pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
 fn comparison(it: &Contrast, width: Option<usize>) -> String {
     let mut text = String::new();
     wrap(&it.subject(), "", width, &mut text);
-    let _ = writeln!(text, "{}\n", draw(&it.grid(), width).text);
+    let _ = writeln!(text, "{}\n", noted(&it.grid(), width));
     for cause in it.causes() {
         let _ = writeln!(text, "{}:", cause.heading);
         for line in cause.lines {
