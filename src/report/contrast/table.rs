@@ -2,13 +2,22 @@
 
 use std::fmt::Write as _;
 
-use super::Contrast;
+use super::{Beside, Contrast};
 use crate::grid::prose::{wrap, wrap_all};
 use crate::grid::terminal::noted;
 
 /// Returns all comparisons as text.
-pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
-    contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n")
+pub fn comparisons(contrasts: &[Contrast], beside: &Beside, width: Option<usize>) -> String {
+    let mut text = contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n");
+    if contrasts.is_empty() {
+        wrap(&beside.nothing_compared(), "", width, &mut text);
+    }
+    if !beside.changed.is_empty() {
+        let _ = writeln!(text, "{}{}:", if contrasts.is_empty() { "" } else { "\n" }, beside.heading());
+        wrap_all(beside.lines(), "  - ", width, &mut text);
+    }
+    wrap(&format!("With {}.", beside.made.words()), "", width, &mut text);
+    text
 }
 
 fn comparison(it: &Contrast, width: Option<usize>) -> String {
