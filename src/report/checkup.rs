@@ -79,9 +79,11 @@ pub enum SnapshotState {
 impl NewerPrices {
     /// Says in a sentence which prices were checked, and that there are newer ones.
     pub fn words(&self) -> String {
-        let mut by_days: IndexMap<&[String; 2], Vec<&str>> = IndexMap::new();
-        self.prices.iter().for_each(|(profile, days)| by_days.entry(days).or_default().push(profile));
-        let one = |([old, new], profiles): (&[String; 2], &Vec<&str>)| {
+        let mut by_days: IndexMap<[&str; 2], Vec<&str>> = IndexMap::new();
+        for (profile, days) in &self.prices {
+            by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
+        }
+        let one = |([old, new], profiles): (&[&str; 2], &Vec<&str>)| {
             let of = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
             format!("prices of {old}; newer: {new}{of}")
         };

@@ -81,7 +81,10 @@ fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_nam
     let every = ["compare", "--base", "identity", "--candidate", "*", "--scenario", "pi-session.jsonl"];
     let output = ctxsim_in(&inside, &[&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat());
     let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("clairvoyant") || told.contains("agents/"), "policies take part: {told}");
+    assert!(
+        told.contains("aging/careful") && told.contains("have no effect on"),
+        "policies are meant: {told}"
+    );
     let text = out(&ctxsim_in(&inside, &[&args[..], &["pi-session.jsonl"]].concat()));
     assert!(text.contains("clear_tool_results") && text.contains("1 session read"), "{text}");
     let told = refused(&ctxsim_in(&inside, &["run", "--policy", "*.jsonl"]));
