@@ -27,7 +27,7 @@ pub struct DrawnTable {
 pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     let mut rooms = rooms(grid);
     let room = or_unlimited(width);
-    let Kept { mut columns, hidden, is_raised } = Kept::new(&grid.columns, &rooms, room);
+    let KeptColumns { mut columns, hidden, is_raised } = KeptColumns::new(&grid.columns, &rooms, room);
     let raised = if is_raised { Some(columns.remove(0)) } else { None };
     let indent = if is_raised { INDENT } else { 0 };
     squeeze(&mut rooms, &columns, room.saturating_sub(indent));
@@ -84,7 +84,7 @@ pub fn whole(grid: &Grid) -> String {
 }
 
 /// Which columns a table shows.
-struct Kept {
+struct KeptColumns {
     /// Those that have room, from left to right.
     columns: Vec<usize>,
     hidden: Vec<usize>,
@@ -92,7 +92,7 @@ struct Kept {
     is_raised: bool,
 }
 
-impl Kept {
+impl KeptColumns {
     /// Hides columns by their order; if that is not enough, names stand above their numbers, and at last columns leave from the right.
     fn new(all: &[Column], rooms: &[Room], room: usize) -> Self {
         let mut columns: Vec<usize> = (0..all.len()).collect();

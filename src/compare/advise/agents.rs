@@ -83,10 +83,10 @@ pub struct AgentSetting {
     pub least: Option<u64>,
     /// Variables of the environment that say the same and outrank it, the first before the others.
     #[serde(default)]
-    pub variables: Vec<Variable>,
+    pub variables: Vec<SettingVariable>,
     /// Variables that say the same and count where it is not set.
     #[serde(default)]
-    pub fallbacks: Vec<Variable>,
+    pub fallbacks: Vec<SettingVariable>,
     /// Other settings that must be in force, or it does nothing.
     #[serde(default)]
     pub needs: IndexMap<String, String>,
@@ -109,7 +109,7 @@ pub struct AgentSetting {
 /// A variable of the environment that says what a setting says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Variable {
+pub struct SettingVariable {
     /// Its name.
     pub name: String,
     /// What it says if it is on; without that, its own value.

@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::agents::{Agent, AgentSetting, SettingsForm, Variable};
+use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
 use super::states::SettingValues;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
@@ -27,7 +27,7 @@ pub struct FileSettings {
 }
 
 /// A value, where it stands, and the variable that says it.
-struct Stated {
+struct SettingStated {
     value: String,
     at: Option<usize>,
     variable: Option<String>,
@@ -92,17 +92,17 @@ impl<'t> SettingsText<'t> {
     }
 
     /// Returns what is in force of a setting by the text: variables that outrank it, the setting, and variables that it outranks.
-    fn stated(&self, setting: &AgentSetting) -> Option<Stated> {
-        let by = |all: &[Variable]| all.iter().find_map(|it| self.variable(it));
+    fn stated(&self, setting: &AgentSetting) -> Option<SettingStated> {
+        let by = |all: &[SettingVariable]| all.iter().find_map(|it| self.variable(it));
         let own = || {
             let (value, at) = self.value(setting)?;
-            Some(Stated { value, at, variable: None })
+            Some(SettingStated { value, at, variable: None })
         };
         by(&setting.variables).or_else(own).or_else(|| by(&setting.fallbacks))
     }
 
     /// Returns what a variable says of a setting.
-    fn variable(&self, variable: &Variable) -> Option<Stated> {
+    fn variable(&self, variable: &SettingVariable) -> Option<SettingStated> {
         let (said, at) = self.json(&format!("{ENV}.{}", variable.name)).filter(|_| self.is_json)?;
         let is_off = ["", "0", "false"].contains(&said.as_str());
         let value = match &variable.value {
@@ -110,7 +110,7 @@ impl<'t> SettingsText<'t> {
             Some(value) => value.clone(),
             None => said,
         };
-        Some(Stated { value, at, variable: Some(format!("{ENV}.{}", variable.name)) })
+        Some(SettingStated { value, at, variable: Some(format!("{ENV}.{}", variable.name)) })
     }
 
     /// Returns the value of a setting at its own place, and where that is.
@@ -237,7 +237,7 @@ fn unusable(
     agent: &Agent,
     file: &str,
     text: &str,
-    (setting, stated): (&AgentSetting, &Stated),
+    (setting, stated): (&AgentSetting, &SettingStated),
     help: String,
 ) -> Diagnostic {
     let field = stated.variable.as_ref().unwrap_or(&setting.key);

@@ -19,6 +19,8 @@ pub struct Beside {
     pub new: Vec<String>,
     /// Inputs other than the compared policies that are not as the revision has them.
     pub changed: Vec<InputChange>,
+    /// Folders of inputs that git does not have, so that what changed there is unknown.
+    pub unknown: Vec<String>,
     pub made: MadeWith,
 }
 
@@ -85,7 +87,9 @@ impl Beside {
 
     /// Says in a line each what changed beside the policies.
     pub fn lines(&self) -> Vec<String> {
-        self.changed.iter().map(InputChange::words).collect()
+        let unknown =
+            self.unknown.iter().map(|it| format!("{it}: git does not have it, so what changed is unknown"));
+        self.changed.iter().map(InputChange::words).chain(unknown).collect()
     }
 
     /// Returns the heading of these lines.

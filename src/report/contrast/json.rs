@@ -21,6 +21,7 @@ pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde
         "revision": beside.revision.clone(),
         "new_policies": Value::of(&beside.new),
         "changed_beside": Value::of(&beside.changed),
+        "unknown_folders": Value::of(&beside.unknown),
         "comparisons": contrasts.iter().map(one).collect::<Vec<_>>(),
     })
 }

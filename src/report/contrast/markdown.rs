@@ -20,7 +20,7 @@ fn sections(contrasts: &[Contrast], beside: &Beside, is_folded: bool) -> String 
     if contrasts.is_empty() {
         let _ = writeln!(text, "{}", beside.nothing_compared());
     }
-    if !beside.changed.is_empty() {
+    if !beside.lines().is_empty() {
         let _ = writeln!(text, "\n{}:\n", beside.heading());
         beside.lines().iter().for_each(|line| {
             let _ = writeln!(text, "- {}", escaped(line));

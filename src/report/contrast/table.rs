@@ -12,7 +12,7 @@ pub fn comparisons(contrasts: &[Contrast], beside: &Beside, width: Option<usize>
     if contrasts.is_empty() {
         wrap(&beside.nothing_compared(), "", width, &mut text);
     }
-    if !beside.changed.is_empty() {
+    if !beside.lines().is_empty() {
         let _ = writeln!(text, "{}{}:", if contrasts.is_empty() { "" } else { "\n" }, beside.heading());
         wrap_all(beside.lines(), "  - ", width, &mut text);
     }

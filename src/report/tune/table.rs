@@ -161,7 +161,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
             }
         }
         parts => parts.iter().for_each(|it| {
-            let _ = writeln!(text, "  {}: {}", counted(it.sessions, "session"), it.words());
+            wrap(&format!("{}: {}", counted(it.sessions, "session"), it.words()), "  ", width, text);
         }),
     }
     if let Some(part) = &it.by_project {

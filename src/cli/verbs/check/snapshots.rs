@@ -40,9 +40,9 @@ struct At<'a> {
 
 /// What a snapshot's header says that it was made with, part by part; nothing of what older headers lack.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Header([Option<String>; PARTS.len()]);
+struct SnapshotHeader([Option<String>; PARTS.len()]);
 
-impl Header {
+impl SnapshotHeader {
     /// Returns what a snapshot of today is made with.
     fn new(made: &MadeWith, shot: &Shot) -> Self {
         let [scenario, profile] = &shot.of;
@@ -127,7 +127,7 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
     let mut days = BTreeMap::new();
     for path in kept(&folder(root, suite)).ok()? {
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let Header([day, ..]) = Header::read(&text);
+        let SnapshotHeader([day, ..]) = SnapshotHeader::read(&text);
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if let Some((name, day)) = name.zip(day) {
             days.entry(name).or_insert(day);
@@ -185,7 +185,7 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
         return Ok(snapshot(SnapshotState::Same));
     }
     wait(At { path: &pending, ..at }, shot)?;
-    let differs = Header::read(&text).differences(&Header::new(at.made, shot));
+    let differs = SnapshotHeader::read(&text).differences(&SnapshotHeader::new(at.made, shot));
     let moved = shot::moved(old, &shot.text);
     Ok(SnapshotCheck { differs, moved, ..snapshot(SnapshotState::Moved) })
 }
@@ -204,7 +204,7 @@ fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
 
 /// Writes a snapshot, over whatever is there unless it is an input.
 fn write(At { path, suite, inputs, made }: At<'_>, shot: &Shot) -> Result<(), Error> {
-    let made = Header::new(made, shot).line();
+    let made = SnapshotHeader::new(made, shot).line();
     let text = format!("{RULE}{SOURCE}\n{made}\nexpression: {suite}\n{RULE}{}", shot.text);
     output::write_all(&[(path.to_owned(), text)], ForceArgs { force: true }.kept(inputs))
 }

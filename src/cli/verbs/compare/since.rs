@@ -14,10 +14,15 @@ use crate::report::contrast::{Beside, InputFate};
 /// Returns what changed since the revision that a base names; nothing if it names none.
 pub(super) fn beside(catalog: &Catalog, base: &str) -> Result<Beside, Error> {
     let Some(revision) = revision_of(base) else { return Ok(Beside::default()) };
-    let mut changed = Vec::new();
+    let (mut changed, mut unknown) = (Vec::new(), Vec::new());
     for folder in catalog.folders() {
         for kind in Kind::ALL {
-            let (before, now) = (had(revision, folder, kind)?, has(catalog, folder, kind)?);
+            // That the revision exists is known of the policies; a folder need not lie in their repository.
+            let Ok(before) = had(revision, folder, kind) else {
+                unknown.push(folder.display().to_string());
+                break;
+            };
+            let now = has(catalog, folder, kind)?;
             let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
@@ -29,7 +34,7 @@ pub(super) fn beside(catalog: &Catalog, base: &str) -> Result<Beside, Error> {
             }
         }
     }
-    Ok(Beside { revision: Some(revision.to_owned()), changed, ..Beside::default() })
+    Ok(Beside { revision: Some(revision.to_owned()), changed, unknown, ..Beside::default() })
 }
 
 /// Returns whether the user's folders had policies in the revision that a base names.
