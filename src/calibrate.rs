@@ -78,6 +78,8 @@ pub struct Calibration {
     pub unforeseen: Unforeseen,
     /// Its compactions, each with its predictions and what followed.
     pub compactions: Vec<Aftermath>,
+    /// The profile that stands for its model, which neither the log nor anybody named.
+    pub assumed_profile: Option<String>,
 }
 
 impl Calibration {

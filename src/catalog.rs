@@ -88,6 +88,8 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: BTreeMap<(Kind, String), Origin>,
+    /// The user's folders of inputs.
+    folders: Vec<PathBuf>,
     /// The files that were named, in this catalog and in every copy of it.
     files: Files,
 }
@@ -108,7 +110,7 @@ impl Catalog {
             let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, path)?)))?;
             Some((key, Origin::Bundled(path)))
         });
-        Self { entries: entries.collect(), files: Files::default() }
+        Self { entries: entries.collect(), folders: Vec::new(), files: Files::default() }
     }
 
     /// Returns the bundled inputs plus the folders listed in the `ctxsim.toml` of this folder.
@@ -159,7 +161,13 @@ impl Catalog {
             problems.push(problem);
         }
         self.entries.extend(added);
+        self.folders.push(folder.to_owned());
         if problems.is_empty() { Ok(self) } else { Err(problems.into()) }
+    }
+
+    /// Returns the user's folders of inputs.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
     }
 
     /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.

@@ -2,6 +2,7 @@
 
 pub mod advise;
 mod assembled;
+mod changes;
 pub mod check;
 mod compacting;
 mod contrast;
@@ -17,6 +18,7 @@ mod histories;
 mod index;
 mod inputs;
 mod load;
+mod made;
 mod models;
 mod named;
 mod naming;
@@ -53,10 +55,12 @@ use crate::guard::{self, NamedGuard};
 use crate::input::suite::{Figure, Habits, Reference};
 use crate::input::{Limits, Policy, Profile};
 use crate::report::explains::Explains;
+use crate::report::made::InputDigest;
 use crate::report::{Report, Skipped, verdict};
 
 use crate::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 use assembled::{Came, Gathered};
+pub use changes::input_change;
 pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
 pub use entry::ReadyLoad;
@@ -147,6 +151,8 @@ pub struct Plan {
     pub is_ranked: bool,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
+    /// The digests of the suite, the policies and the profiles that were named.
+    digests: Vec<InputDigest>,
     /// The policy that keeps everything, as the recorded harness did.
     as_recorded: Arc<Policy>,
     /// The profiles that stand for models of recordings.

@@ -349,6 +349,11 @@ impl Outcome {
     pub fn hangs_on_fetched(&self) -> bool {
         self.reacts || self.is_swayed
     }
+
+    /// Returns the share of the turns that were answered; `None` without turns.
+    pub fn completed_share(&self) -> Option<f64> {
+        (self.turns_requested > 0).then(|| f64::from(self.turns_completed) / f64::from(self.turns_requested))
+    }
 }
 
 /// Returns whether two runs did as much, by the turns that each was asked and completed: all of them, or the same number of the same.

@@ -22,6 +22,7 @@ pub mod guards;
 pub mod html;
 pub mod json;
 mod lines;
+pub mod made;
 pub mod markdown;
 pub mod metric;
 mod names;

@@ -38,6 +38,11 @@ impl Revision {
         &self.name
     }
 
+    /// Returns all files, by path below the folder.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
+    }
+
     /// Returns the text of a file.
     pub fn text(&self, path: &Path) -> Option<&str> {
         self.files.get(path).map(String::as_str)

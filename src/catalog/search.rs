@@ -111,8 +111,9 @@ impl Catalog {
     /// # Errors
     /// It means both, or a folder cannot be read.
     pub fn means_sessions(&self, kind: Kind, given: &str) -> Result<bool, Error> {
-        let is_known = |kind| self.entries.contains_key(&(kind, given.to_owned()));
-        if is_known(kind) {
+        // An option means its own kind wherever a name or a pattern is one of that kind.
+        let is_known = self.entries.contains_key(&(kind, given.to_owned()));
+        if is_known || is_pattern(given) && self.matching(kind, given).next().is_some() {
             return Ok(false);
         }
         let path = at_home(given);
@@ -137,9 +138,7 @@ impl Catalog {
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
             return Err(vec![Diagnostic::at(Code::PathAmbiguous, "", message).help(help)].into());
         }
-        let is_name = || is_pattern(given) && self.matching(kind, given).next().is_some();
-        Ok(n_sessions > 0
-            || !is_name() && self.names(Kind::Scenario).any(|it| it == given || wildcard(given, it)))
+        Ok(n_sessions > 0 || self.names(Kind::Scenario).any(|it| it == given || wildcard(given, it)))
     }
 }
 

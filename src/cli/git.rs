@@ -181,6 +181,14 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
     Ok((folder, path))
 }
 
+/// Reads the input files below a folder as a revision has them.
+///
+/// # Errors
+/// Git fails.
+pub(crate) fn files_at(revision: &str, folder: &Path) -> Result<Revision, Error> {
+    read(revision, folder)
+}
+
 /// Reads the input files below a folder in a revision.
 fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision, Error> {
     let below = repository.below(folder)?;

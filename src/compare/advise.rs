@@ -5,6 +5,7 @@ pub mod files;
 mod in_force;
 mod lifetimes;
 mod play;
+pub mod stated;
 mod states;
 mod trial;
 
@@ -20,6 +21,7 @@ use crate::report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
 use agents::{Agent, AgentSetting, is_older};
 use in_force::Force;
 use play::PlayedSession;
+use stated::FileSettings;
 use states::ByLane;
 use trial::{AgentTrial, SettingsBefore};
 
@@ -151,14 +153,15 @@ pub(super) struct AdviceVariant {
 impl Advising<'_> {
     fn advice(&self, all: &[SeenLog]) -> Result<(AgentAdvice, Option<Saved>), Error> {
         let whose = self.whose();
-        let file = self.asked.settings.as_ref().map(|(name, text)| files::values(self.agent, name, text));
+        let file =
+            self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(self.agent, name, text));
         let force = Force {
             agent: self.agent,
             seen: all.iter().filter(|it| whose.is_own(it)).collect(),
             file: file.transpose()?.unwrap_or_default(),
         };
         let mut policies = PlayedPolicies::new(self.catalog);
-        let base = policies.of_state(self.agent, &force.file)?;
+        let base = policies.of_state(self.agent, &force.file.values)?;
         let mut variants = self.variants(&force, &mut policies)?;
         let wishes =
             self.agent.wishes.iter().map(|it| policies.of_wish(it)).collect::<Result<Vec<_>, _>>()?;
@@ -196,7 +199,8 @@ impl Advising<'_> {
             evidence_kept: trial.evidence_kept(),
             in_force: force.all(),
             paste: self.pastes(&force, &found),
-            heed: self.heed(&new, versions.as_ref()),
+            heed: self.heed(&new, versions.as_ref(), &force.file),
+            notes: force.file.notes.clone(),
             versions,
             lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
             wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
@@ -242,24 +246,31 @@ impl Advising<'_> {
         force: &Force<'_>,
         policies: &mut PlayedPolicies<'_>,
     ) -> Result<AdviceVariant, Error> {
-        let mut state = force.file.clone();
+        let mut state = force.file.values.clone();
         state.extend(set.iter().cloned());
         Ok(AdviceVariant { by_lane: policies.of_state(self.agent, &state)?, set })
     }
 
-    /// Returns what to paste: what is advised, with what the file says already.
+    /// Returns what to paste: what is advised, with what the file says already at its place.
     fn pastes(&self, force: &Force<'_>, found: &trial::TrialResult) -> Vec<Paste> {
         if found.set.is_empty() {
             return Vec::new();
         }
-        let mut whole = force.file.clone();
+        let FileSettings { values, variables, .. } = &force.file;
+        let mut whole = values.clone();
+        whole.retain(|key, _| !variables.contains_key(key));
         whole.extend(found.set.iter().cloned());
         let chosen = whole.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1.as_str())));
         files::pastes(&chosen.collect::<Vec<_>>())
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(&self, settings: &[&AgentSetting], versions: Option<&[String; 2]>) -> Vec<String> {
+    fn heed(
+        &self,
+        settings: &[&AgentSetting],
+        versions: Option<&[String; 2]>,
+        file: &FileSettings,
+    ) -> Vec<String> {
         if settings.is_empty() {
             return Vec::new();
         }
@@ -272,8 +283,12 @@ impl Advising<'_> {
             });
             Some(format!("`{key}` exists since {name} {since}{update}."))
         };
+        let outranked = |setting: &&AgentSetting| {
+            let variable = file.outranked_by(setting)?;
+            Some(format!("Remove `{variable}` from the file, because it outranks `{}`.", setting.key))
+        };
         let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
         let rest = [self.agent.outranks.clone(), not_tried.to_owned()];
-        settings.iter().filter_map(exists).chain(rest).collect()
+        settings.iter().filter_map(exists).chain(settings.iter().filter_map(outranked)).chain(rest).collect()
     }
 }

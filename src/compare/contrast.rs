@@ -263,23 +263,31 @@ fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
 
 /// Returns the fields that the policies say otherwise; a stage's field is left out where a parameter says the same.
 fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
-    let [base, candidate] = policies.map(|it| {
-        let mut leaves = IndexMap::new();
-        if let Ok(serde_json::Value::Object(mut fields)) = to_json(&**it) {
-            fields.retain(|name, _| !SILENT.contains(&name.as_str()));
-            collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
-        }
-        leaves
-    });
+    let changed = differences(policies.map(|it| leaves(&**it))).into_iter();
+    let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
+    let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
+    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).collect();
+    params.into_iter().chain(others).collect()
+}
+
+/// Returns what an input says that affects what it does, by field.
+pub(super) fn leaves<T: serde::Serialize>(spec: &T) -> IndexMap<String, String> {
+    let mut leaves = IndexMap::new();
+    if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
+        fields.retain(|name, _| !SILENT.contains(&name.as_str()));
+        collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+    }
+    leaves
+}
+
+/// Returns the fields that two inputs say otherwise.
+pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> Vec<FieldChange> {
     let paths = crate::report::distinct(base.keys().chain(candidate.keys()));
     let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|it| FieldChange {
         field: it.clone(),
         says: [base.get(it).cloned(), candidate.get(it).cloned()],
     });
-    let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
-    let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
-    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).collect();
-    params.into_iter().chain(others).collect()
+    changed.collect()
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.

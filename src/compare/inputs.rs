@@ -15,8 +15,8 @@ use super::selection::Selection;
 use super::set_policies::NamedPolicies;
 use super::used::{Used, settings};
 use super::{
-    Comparison, Plan, ReadyLoad, check, contrast, guards, load, notes, params, processes, reads, set_paths,
-    variants,
+    Comparison, Plan, ReadyLoad, check, contrast, guards, load, made, notes, params, processes, reads,
+    set_paths, variants,
 };
 use crate::catalog::{Catalog, Kind, Loaded};
 use crate::diag::{Diagnostic, Place};
@@ -149,6 +149,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     Ok(Plan {
         policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
         arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
+        digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
         scenarios,
         profiles,
         suite: checked.as_ref().map(|it| it.name.clone()),

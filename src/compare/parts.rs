@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
 use crate::report::{Report, SessionReport, Skipped};
 use crate::take::{in_order, with_threads};
+pub(super) use job::content;
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -482,8 +482,8 @@ pub enum Code {
     SetValue,
     /// The text of an agent's setting cannot be filled in.
     SettingBroken,
-    /// No settings of an agent are read from a file.
-    SettingsEmpty,
+    /// A settings file has a value that its agent does not take.
+    SettingValue,
     /// A file of settings cannot be read.
     SettingsSyntax,
     /// Shards of a search do not go together.

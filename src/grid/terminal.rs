@@ -1,16 +1,18 @@
-//! Tables within a width: columns are hidden by priority, and names and words take more lines; none is cut.
+//! Tables within a width: columns are hidden by priority, names and words take more lines, and names stand above their numbers; none is cut.
 
 mod lines;
 
 use indexmap::IndexSet;
 
-use super::{CellKind, Column, Grid, width_of};
+use super::{CellKind, Column, Grid, Row, width_of};
 use crate::grid::prose::wrap;
 use crate::quantity::or_unlimited;
 use lines::Room;
 
 /// The space between two columns.
 const GAP: usize = 2;
+/// The space in front of numbers whose names stand above them.
+const INDENT: usize = 2;
 
 /// A drawn table, and the headings of the columns that were hidden.
 #[derive(Debug)]
@@ -25,28 +27,39 @@ pub struct DrawnTable {
 pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     let mut rooms = rooms(grid);
     let room = or_unlimited(width);
-    let (kept, hidden) = kept(&grid.columns, &rooms, room);
-    squeeze(&mut rooms, &kept, room);
-    let columns: Vec<&Column> = kept.iter().map(|it| &grid.columns[*it]).collect();
-    let lines = |cells: &[String]| -> Vec<Vec<String>> {
-        let cell = |at: &usize| cells.get(*at).map_or("", String::as_str);
-        kept.iter().map(|at| lines::of(cell(at), grid.columns[*at].kind, rooms[*at].width)).collect()
+    let KeptColumns { mut columns, hidden, is_raised } = KeptColumns::new(&grid.columns, &rooms, room);
+    let raised = if is_raised { Some(columns.remove(0)) } else { None };
+    let indent = if is_raised { INDENT } else { 0 };
+    squeeze(&mut rooms, &columns, room.saturating_sub(indent));
+    let kept: Vec<&Column> = columns.iter().map(|it| &grid.columns[*it]).collect();
+    let cell = |row: &Row, at: usize| row.cells.get(at).cloned().unwrap_or_default();
+    let lines = |row: &Row| -> Vec<Vec<String>> {
+        let of = |at: &usize| lines::of(&cell(row, *at), grid.columns[*at].kind, rooms[*at].width);
+        columns.iter().map(of).collect()
     };
-    let rows: Vec<Vec<Vec<String>>> = grid.rows.iter().map(|it| lines(&it.cells)).collect();
-    let headings = kept.iter().map(|it| lines::heading(&grid.columns[*it].heading, rooms[*it].width));
+    let rows: Vec<Vec<Vec<String>>> = grid.rows.iter().map(lines).collect();
+    let headings = columns.iter().map(|it| lines::heading(&grid.columns[*it].heading, rooms[*it].width));
     let headings: Vec<Vec<String>> = headings.collect();
     // A name that takes several lines may need less than it was given.
     let widest =
         |at: usize| rows.iter().chain([&headings]).flat_map(|row| &row[at]).map(|it| width_of(it)).max();
-    let widths: Vec<usize> = (0..kept.len()).map(|at| widest(at).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns.len()).map(|at| widest(at).unwrap_or(0)).collect();
     let mut text = String::new();
+    let above = |text: &mut String, words: &str, kind: CellKind| {
+        lines::of(words, kind, room).iter().filter(|it| !it.is_empty()).for_each(|it| {
+            text.push_str(it);
+            text.push('\n');
+        });
+    };
     if grid.has_headings() {
-        push(&mut text, &headings, &columns, &widths, true);
-        text += &"─".repeat(taken(widths.iter().copied()));
+        raised.iter().for_each(|it| above(&mut text, &grid.columns[*it].heading, CellKind::Text));
+        push(&mut text, &headings, &kept, &widths, (true, indent));
+        text += &"─".repeat(indent + taken(widths.iter().copied()));
         text.push('\n');
     }
     for (lines, row) in rows.iter().zip(&grid.rows) {
-        push(&mut text, lines, &columns, &widths, false);
+        raised.iter().for_each(|it| above(&mut text, &cell(row, *it), grid.columns[*it].kind));
+        push(&mut text, lines, &kept, &widths, (false, indent));
         if let Some(note) = &row.note {
             wrap(note, "  ", width, &mut text);
         }
@@ -55,28 +68,55 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     DrawnTable { text: text.trim_end_matches('\n').to_owned(), hidden }
 }
 
+/// Draws a table within a width, and names the columns that were hidden below it.
+pub fn noted(grid: &Grid, width: Option<usize>) -> String {
+    let DrawnTable { mut text, hidden } = draw(grid, width);
+    if let Some(note) = hidden_note(hidden) {
+        text.push('\n');
+        wrap(&note, "Note: ", width, &mut text);
+    }
+    text.trim_end_matches('\n').to_owned()
+}
+
 /// Draws a table in full, with a break at the end.
 pub fn whole(grid: &Grid) -> String {
     draw(grid, None).text + "\n"
 }
 
-/// Returns the columns that have room, and those that are hidden: by their order, and at last from the right.
-fn kept(columns: &[Column], rooms: &[Room], room: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut kept: Vec<usize> = (0..columns.len()).collect();
-    let mut leaving: Vec<usize> = kept.iter().copied().filter(|it| columns[*it].leaves.is_some()).collect();
-    leaving.sort_by_key(|it| columns[*it].leaves);
-    let mut hidden = Vec::new();
-    for column in leaving {
-        if taken(kept.iter().map(|it| rooms[*it].roomy)) <= room {
-            break;
+/// Which columns a table shows.
+struct KeptColumns {
+    /// Those that have room, from left to right.
+    columns: Vec<usize>,
+    hidden: Vec<usize>,
+    /// Whether the first stands above the others, on lines of its own.
+    is_raised: bool,
+}
+
+impl KeptColumns {
+    /// Hides columns by their order; if that is not enough, names stand above their numbers, and at last columns leave from the right.
+    fn new(all: &[Column], rooms: &[Room], room: usize) -> Self {
+        let mut columns: Vec<usize> = (0..all.len()).collect();
+        let mut leaving: Vec<usize> =
+            columns.iter().copied().filter(|it| all[*it].leaves.is_some()).collect();
+        leaving.sort_by_key(|it| all[*it].leaves);
+        let mut hidden = Vec::new();
+        for column in leaving {
+            if taken(columns.iter().map(|it| rooms[*it].roomy)) <= room {
+                break;
+            }
+            columns.retain(|it| *it != column);
+            hidden.push(column);
         }
-        kept.retain(|it| *it != column);
-        hidden.push(column);
+        let least = |columns: &[usize]| taken(columns.iter().map(|it| rooms[*it].least));
+        let is_named =
+            columns.first().is_some_and(|it| matches!(all[*it].kind, CellKind::Name | CellKind::Text));
+        let is_raised = is_named && columns.len() > 1 && least(&columns) > room;
+        let first = usize::from(is_raised);
+        while columns.len() > first + 1 && least(&columns[first..]) + first * INDENT > room {
+            hidden.extend(columns.pop());
+        }
+        Self { columns, hidden, is_raised }
     }
-    while kept.len() > 1 && taken(kept.iter().map(|it| rooms[*it].least)) > room {
-        hidden.extend(kept.pop());
-    }
-    (kept, hidden)
 }
 
 /// Narrows columns until they fit, the widest first: long names take two lines, then headings more, then names, then words.
@@ -119,11 +159,17 @@ pub fn fits(grid: &Grid, width: Option<usize>) -> bool {
     width.is_none_or(|it| taken(rooms(grid).iter().map(|it| it.width)) <= it)
 }
 
-/// Writes cells side by side, each with its lines; headings stand at the bottom of theirs.
-fn push(text: &mut String, cells: &[Vec<String>], columns: &[&Column], widths: &[usize], is_low: bool) {
+/// Writes cells side by side behind an indent, each with its lines; headings stand at the bottom of theirs.
+fn push(
+    text: &mut String,
+    cells: &[Vec<String>],
+    columns: &[&Column],
+    widths: &[usize],
+    (is_low, indent): (bool, usize),
+) {
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     for nth in 0..height {
-        let mut line = String::new();
+        let mut line = " ".repeat(indent);
         for (at, cell) in cells.iter().enumerate() {
             let above = if is_low { height - cell.len() } else { 0 };
             let words = nth.checked_sub(above).and_then(|it| cell.get(it)).map_or("", String::as_str);
@@ -175,6 +221,25 @@ mod tests {
             }
             assert!(width < 12 || whole.contains("0.123456") || width < 26, "{width}\n{text}");
         }
+    }
+
+    #[test]
+    fn a_name_too_long_for_its_row_stands_above_its_numbers_and_no_column_leaves() {
+        let row =
+            ["clear/params.trigger.tokens=20000 (best)", "141.9239", "−10.4%", "92.3%"].map(str::to_owned);
+        let grid = Grid::new("", 1, &["", "held-out USD", "held-out Δ cost", "held-out kept"], [row]);
+
+        let drawn = draw(&grid, Some(44));
+
+        assert!(drawn.hidden.is_empty(), "{}", drawn.text);
+        let told = "clear/params.trigger.tokens=20000 (best)\n  141.9239";
+        assert!(drawn.text.contains(told) && drawn.text.contains("92.3%"), "{}", drawn.text);
+        assert!(drawn.text.lines().all(|it| it.chars().count() <= 44), "{}", drawn.text);
+        assert!(
+            noted(&grid, Some(20)).ends_with("all."),
+            "what no width can hold is named: {}",
+            noted(&grid, Some(20))
+        );
     }
 
     #[test]

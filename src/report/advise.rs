@@ -48,6 +48,9 @@ pub struct AgentAdvice {
     pub month: MonthCost,
     /// The share of needed evidence that prompts hold as things are; none if nothing says what is needed.
     pub evidence_kept: Option<f64>,
+    /// What a reader must know of the settings file; empty if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The settings in force.
     pub in_force: Vec<InForce>,
     /// How sessions were split into those that settings are chosen on and those that are held out; none if nothing was tried.
@@ -92,6 +95,9 @@ pub struct InForce {
     pub value: String,
     /// Who says so.
     pub from: From,
+    /// The variable of the environment by which the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
 }
 
 /// Who says which value is in force.

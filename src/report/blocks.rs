@@ -32,7 +32,7 @@ pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String 
             PageBlock::Text(words) => wrap(words, "", width, &mut text),
             PageBlock::Table(grid) => {
                 let title = if grid.title.is_empty() { String::new() } else { format!("{}\n", grid.title) };
-                text += &format!("\n{title}{}\n\n", terminal::draw(grid, width).text);
+                text += &format!("\n{title}{}\n\n", terminal::noted(grid, width));
             }
             PageBlock::Code(code) => {
                 text.push('\n');

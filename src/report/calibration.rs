@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexMap;
+
 use super::{compactions, unforeseen};
 use crate::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, together};
+use crate::grid::numbers::counted;
+use crate::grid::prose::wrap;
 use crate::grid::terminal::whole;
 use crate::grid::{CellKind, Grid};
 use crate::quantity::Tokens;
@@ -12,6 +16,10 @@ use crate::row::{Fields, Value, group};
 
 /// The most differing requests listed in the text; JSON has all.
 const LISTED_MAX: usize = 20;
+/// The most sessions named in a note.
+const NAMED_MAX: usize = 3;
+/// The width of notes.
+const WIDTH: usize = 100;
 /// The classes, best first.
 const CLASSES: [ReadClass; 4] = [ReadClass::Exact, ReadClass::Within, ReadClass::Exceeded, ReadClass::Missed];
 
@@ -46,6 +54,7 @@ fn summary(it: &Calibration) -> Value {
     let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class.name(), "reason": reason, "requests": n };
     group! {
         "session": it.name.clone(),
+        "assumed_profile": it.assumed_profile.clone(),
         "requests": it.pairs.len(),
         "exact": of(ReadClass::Exact),
         "within": of(ReadClass::Within),
@@ -119,7 +128,8 @@ pub fn tables(
     with_side_requests: &[Calibration],
     with_inferred: &[Calibration],
 ) -> String {
-    let mut text = format!("As recorded\n\n{}", table(as_recorded));
+    let mut text = assumed_profiles(as_recorded);
+    let _ = write!(text, "As recorded\n\n{}", table(as_recorded));
     let more = [
         ("the harness's usual side requests, which are not recorded", with_side_requests),
         ("inferred side requests", with_inferred),
@@ -133,6 +143,28 @@ pub fn tables(
         let _ = write!(text, "\n{followed}");
     }
     text
+}
+
+/// Says which sessions are judged by the rules of a model that nobody named.
+fn assumed_profiles(sessions: &[Calibration]) -> String {
+    let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for it in sessions {
+        if let Some(profile) = &it.assumed_profile {
+            by_profile.entry(profile).or_default().push(&it.name);
+        }
+    }
+    let mut text = String::new();
+    for (profile, names) in by_profile {
+        let first = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+        let more = if names.len() > NAMED_MAX { ", …" } else { "" };
+        let sentence = format!(
+            "{} without a model in the log, judged under {profile}, whose cache may be another one ({first}{more}). Name the model \
+                with `--profile`.",
+            counted(names.len(), "session")
+        );
+        wrap(&sentence, "Note: ", Some(WIDTH), &mut text);
+    }
+    if text.is_empty() { text } else { text + "\n" }
 }
 
 /// Returns one part of it.

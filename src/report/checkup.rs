@@ -7,9 +7,11 @@ pub mod sarif;
 
 use std::fmt::Write as _;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::guards::GuardVerdict;
+use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
 use crate::diag::{Diagnostic, Place};
 use crate::grid::numbers::{counted, signed};
@@ -21,7 +23,7 @@ use crate::row::{Value, group};
 const MOVED_SHOWN: usize = 12;
 
 /// A suite's results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckUp {
     pub suite: String,
     pub file: String,
@@ -31,6 +33,19 @@ pub struct CheckUp {
     pub snapshots: Vec<SnapshotCheck>,
     /// Why it could not be checked; empty if it was.
     pub errors: Vec<Diagnostic>,
+    /// What the results were made with.
+    pub made: MadeWith,
+    /// Prices newer than those that were checked, if there are any.
+    pub newer: Option<NewerPrices>,
+}
+
+/// Prices newer than those of the snapshots, which change nothing until somebody accepts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewerPrices {
+    /// The day of the snapshots and the newest day, by profile.
+    pub prices: Vec<(String, [String; 2])>,
+    /// What the guards say under the newer prices.
+    pub verdicts: Vec<GuardVerdict>,
 }
 
 /// A table of numbers compared with its snapshot.
@@ -40,6 +55,8 @@ pub struct SnapshotCheck {
     pub file: String,
     /// The result of the comparison.
     pub state: SnapshotState,
+    /// What else is not as it was when the snapshot was written: the version, the scenario, the profile, a policy.
+    pub differs: Vec<String>,
     /// The changed numbers.
     pub moved: Vec<Moved>,
 }
@@ -59,7 +76,63 @@ pub enum SnapshotState {
     Blessed,
 }
 
+impl NewerPrices {
+    /// Says in a sentence which prices were checked, and that there are newer ones.
+    pub fn words(&self) -> String {
+        let mut by_days: IndexMap<[&str; 2], Vec<&str>> = IndexMap::new();
+        for (profile, days) in &self.prices {
+            by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
+        }
+        let one = |([old, new], profiles): (&[&str; 2], &Vec<&str>)| {
+            let of = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
+            format!("prices of {old}; newer: {new}{of}")
+        };
+        let all: Vec<String> = by_days.iter().map(one).collect();
+        format!("{}, `--bless` adopts them", all.join("; "))
+    }
+
+    /// Says how many guard checks hold under the newer prices.
+    fn guards(&self) -> Option<String> {
+        let (n_held, n) = (self.verdicts.iter().filter(|it| it.holds).count(), self.verdicts.len());
+        (n > 0).then(|| format!("under the newer prices, {n_held} of {} pass", counted(n, "guard check")))
+    }
+
+    /// Says both in a sentence.
+    pub fn sentence(&self) -> String {
+        let guards = self.guards().map_or_else(String::new, |it| format!("; {it}"));
+        format!("{}{guards}.", self.words())
+    }
+
+    /// Returns that, and a line for each guard that does not hold under the newer prices.
+    pub fn lines(&self) -> Vec<String> {
+        let failed = self.failed().map(|it| format!("Fails under them: {it}."));
+        std::iter::once(self.sentence()).chain(failed).collect()
+    }
+
+    /// Returns the guards that do not hold under the newer prices.
+    pub fn failed(&self) -> impl Iterator<Item = &GuardVerdict> {
+        self.verdicts.iter().filter(|it| !it.holds)
+    }
+
+    fn value(&self) -> Value {
+        let one = |(profile, days): &(String, [String; 2])| {
+            let [old, new] = days.clone();
+            group! { "profile": profile.clone(), "checked": old, "newer": new }
+        };
+        group! {
+            "words": self.words(),
+            "prices": self.prices.iter().map(one).collect::<Vec<_>>(),
+            "guards": self.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
+        }
+    }
+}
+
 impl SnapshotCheck {
+    /// Makes the result of a snapshot in which nothing moved.
+    pub fn new(file: String, state: SnapshotState) -> Self {
+        Self { file, state, differs: Vec::new(), moved: Vec::new() }
+    }
+
     /// Returns whether nothing needs attention.
     pub fn holds(&self) -> bool {
         matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
@@ -76,9 +149,10 @@ impl SnapshotCheck {
         }
     }
 
-    /// Returns the changed numbers, one per line.
+    /// Returns what else differs, and the changed numbers, one per line.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.moved.iter().take(MOVED_SHOWN).map(Moved::words).collect();
+        let mut lines = self.differs.clone();
+        lines.extend(self.moved.iter().take(MOVED_SHOWN).map(Moved::words));
         let more = self.moved.len().saturating_sub(MOVED_SHOWN);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         lines
@@ -119,7 +193,7 @@ impl CheckUp {
         for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
             it.place.file.clone_from(&file);
         }
-        Self { suite, file, verdicts: Vec::new(), snapshots: Vec::new(), errors }
+        Self { suite, file, errors, ..Self::default() }
     }
 
     /// Returns whether every guard holds and no number changed.
@@ -178,6 +252,11 @@ pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
         if it.snapshots.iter().any(|it| !it.holds()) {
             wrap("Run `ctxsim check --bless` to accept these numbers.", "  ", width, &mut text);
         }
+        if let Some(newer) = &it.newer {
+            wrap(&newer.sentence(), "  note ", width, &mut text);
+            wrap_all(newer.lines().into_iter().skip(1), "       ", width, &mut text);
+        }
+        wrap(&format!("with {}", it.made.words()), "  ", width, &mut text);
     }
     text
 }
@@ -230,6 +309,11 @@ fn suite_json(it: &CheckUp) -> Value {
         "holds": it.holds(),
         "guards": it.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
         "snapshots": Value::of(&it.snapshots),
+        "made": it.made.value(),
+    };
+    let all = match &it.newer {
+        Some(newer) => all.and(group! { "newer_prices": newer.value() }),
+        None => all,
     };
     if it.errors.is_empty() {
         return all;
@@ -245,5 +329,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
-    page(&group! { "schema": SCHEMA, "suites": all.iter().map(suite_json).collect::<Vec<_>>() })
+    page(
+        &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).collect::<Vec<_>>() },
+    )
 }

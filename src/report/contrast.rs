@@ -1,5 +1,6 @@
 //! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
 
+mod beside;
 pub mod json;
 pub mod lines;
 pub mod markdown;
@@ -20,6 +21,7 @@ use crate::measure::delta::Pairs;
 use crate::measure::{Better, Delta, Remembered, Tally};
 use crate::price::Costs;
 
+pub use beside::{Beside, InputChange, InputFate};
 pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
 
 /// The most requests, and the most needs, that are shown.

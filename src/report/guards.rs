@@ -51,11 +51,18 @@ pub struct GuardVerdict {
 impl fmt::Display for GuardVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [policy, scenario, profile] = &self.run;
-        write!(f, "{}: {} ({policy} on {scenario} under {profile})", self.title(), self.finding())
+        write!(f, "{} ({policy} on {scenario} under {profile})", self.told())
     }
 }
 
 impl GuardVerdict {
+    /// Returns the guard's name and what was found, as one line: a name that asks or calls keeps its mark, any other has a colon.
+    pub fn told(&self) -> String {
+        let title = self.title();
+        let colon = if title.ends_with(['?', '!', '…', ':']) { "" } else { ":" };
+        format!("{title}{colon} {}", self.finding())
+    }
+
     /// Returns the guard's name for a line that goes on: a name that is a sentence loses its period.
     pub fn title(&self) -> &str {
         self.guard.strip_suffix('.').unwrap_or(&self.guard)
@@ -99,8 +106,8 @@ impl Report {
     /// Returns the verdicts on a run as one cell of a table.
     pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
         let word = |it: &GuardVerdict| match it.holds {
-            true => format!("holds: {}", it.guard),
-            false => format!("fails: {} ({})", it.guard, it.finding()),
+            true => format!("holds: {}", it.title()),
+            false => format!("fails: {} ({})", it.title(), it.finding()),
         };
         Some(self.verdicts_on(run)?.into_iter().map(word).collect::<Vec<_>>().join("; "))
     }
@@ -120,9 +127,9 @@ impl Report {
         for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
             held.entry(&verdict.guard).or_default().push(verdict);
         }
-        let held = held.into_iter().flat_map(|(guard, verdicts)| {
+        let held = held.into_values().flat_map(|verdicts| {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
-                return vec![format!("holds: {guard} (on {} runs)", verdicts.len())];
+                return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }
             verdicts.into_iter().map(|it| format!("holds: {it}")).collect()
         });

@@ -33,6 +33,8 @@ const METRICS: &[Metric] = &listed![Tally;
     "turns_started": Count = |it| it.outcome.turns_started,
     /// User turns that were answered.
     "turns_completed": Count = |it| it.outcome.turns_completed,
+    /// `turns_completed` over `turns_requested`; null without turns.
+    "turns_completed_share": Share = |it| it.outcome.completed_share(),
     /// The turn, from 1, at which a limit stopped the run.
     "failure_turn": Count = |it| it.outcome.failure.map(|failure| failure.turn),
     /// Which of that turn's requests went over the limit.
@@ -193,7 +195,8 @@ const USUAL: [NumberStyle; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [NumberStyle; 18] = [
+const OPTIONAL: [NumberStyle; 19] = [
+    optional("turns_completed_share", "turns completed"),
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
     optional("recovery.expected_tokens", "recovery tokens"),

@@ -12,7 +12,7 @@ use crate::report::SharedFront;
 use crate::row::json::page;
 use crate::row::{Value, group};
 use crate::timeline::import::{Imported, LossReason};
-use crate::timeline::{EventKind, Usage};
+use crate::timeline::{EventKind, ItemIx, Kind, Usage};
 
 /// The most line numbers of a loss in the table.
 const LINES_SHOWN: usize = 5;
@@ -48,7 +48,7 @@ pub struct SessionHeld {
     pub summary_output_tokens: Option<Tokens>,
     /// Items of all kinds.
     pub items: usize,
-    /// How often the harness removed history.
+    /// How often the harness removed history; reasoning that a provider drops by itself is none.
     pub resets: usize,
     /// Requests without recorded usage, whose sizes are estimated from their texts.
     pub requests_estimated: usize,
@@ -111,7 +111,12 @@ impl SessionHeld {
         let of_summaries =
             |field: fn(&Usage) -> Tokens| recorded.summaries.iter().map(field).reduce(Tokens::saturating_add);
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
-        let resets = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_)));
+        let items = &timeline.spine.items;
+        let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
+        let resets = timeline.events.iter().filter(|it| match &it.kind {
+            EventKind::Reset(gone) => gone.clone().any(is_history),
+            _ => false,
+        });
         let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).collect();
         resets.dedup();
         Self {

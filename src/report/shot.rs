@@ -33,7 +33,9 @@ const GAP: &str = "  ";
 /// A table in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
-    /// The scenario and the profile, as names of folders and files.
+    /// The scenario and the profile.
+    pub of: [String; 2],
+    /// The same as names of folders and files.
     pub path: [String; 2],
     /// The date of the prices.
     pub as_of: String,
@@ -57,6 +59,7 @@ impl Report {
     pub fn shots(&self) -> Vec<Shot> {
         let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
         let shot = |runs: &[Run]| Shot {
+            of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
             path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
             as_of: runs[0].assumed.as_of.clone(),
             text: table(&runs.iter().collect::<Vec<_>>()),

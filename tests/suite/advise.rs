@@ -7,7 +7,8 @@ use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::advise::agents::{Agent, SettingsForm};
-use ctxsim::compare::advise::files::{pastes, values};
+use ctxsim::compare::advise::files::pastes;
+use ctxsim::compare::advise::stated::FileSettings;
 use ctxsim::compare::advise::{AdviceRequest, advise};
 use ctxsim::compare::{Comparison, forecast, realised};
 use ctxsim::input::Policy;
@@ -164,7 +165,7 @@ fn every_pasted_text_is_read_back_as_what_was_pasted() {
         for setting in &agent.settings {
             for value in &setting.values {
                 let pastes = pastes(&[(setting, value)]);
-                let read = values(agent, "pasted", &pastes[0].text).unwrap();
+                let read = FileSettings::read(agent, "pasted", &pastes[0].text).unwrap().values;
                 assert_eq!(read.get(&setting.key), Some(value), "{}: {}", setting.key, pastes[0].text);
             }
         }
@@ -178,11 +179,149 @@ fn every_pasted_text_is_read_back_as_what_was_pasted() {
         "{\n  \"compaction\": {\n    \"keepRecentTokens\": 10000,\n    \"reserveTokens\": 50000\n  }\n}"
     );
     let toml = "model = \"gpt\"\n# a comment\nmodel_auto_compact_token_limit = 120_000\n[profiles.x]\n";
-    let read = values(&agents["codex"], "config.toml", toml).unwrap();
+    let read = FileSettings::read(&agents["codex"], "config.toml", toml).unwrap().values;
     assert_eq!(read.get("model_auto_compact_token_limit").map(String::as_str), Some("120000"));
     let code = "agent = create_agent(middleware=[ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=70000,\n  keep=3)])])";
-    let read = values(&agents["langchain"], "agent.py", code).unwrap();
+    let read = FileSettings::read(&agents["langchain"], "agent.py", code).unwrap().values;
     assert_eq!(read.get("ClearToolUsesEdit trigger").map(String::as_str), Some("70000"));
+}
+
+/// What a settings file of Claude Code says: keys and values, and which variables say them.
+fn read(text: &str) -> FileSettings {
+    FileSettings::read(&Agent::all().unwrap()["claude-code"], "settings.json", text).unwrap()
+}
+
+fn pairs(values: &indexmap::IndexMap<String, String>) -> Vec<(&str, &str)> {
+    values.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
+}
+
+#[test]
+fn a_settings_file_as_people_have_it_is_read_with_its_variables_and_the_rest_is_left_alone() {
+    let real = r#"{ "model": "opus", "permissions": { "allow": ["Read"] }, "hooks": {}, "statusLine": { "type": "command" },
+  "env": { "BASH_MAX_OUTPUT_LENGTH": "20000", "MAX_MCP_OUTPUT_TOKENS": 25000, "DISABLE_TELEMETRY": true },
+  "autoCompactWindow": 180000, "promptCacheTtl": null }"#;
+    let found = read(real);
+    assert_eq!(pairs(&found.values), [("autoCompactWindow", "180000"), ("bashOutputMaxChars", "20000")]);
+    assert_eq!(pairs(&found.variables), [("bashOutputMaxChars", "env.BASH_MAX_OUTPUT_LENGTH")]);
+    assert_eq!(found.notes, ["settings.json also sets `MAX_MCP_OUTPUT_TOKENS`, not played here."]);
+
+    let ranks = r#"{ "env": { "CLAUDE_CODE_AUTO_COMPACT_WINDOW": 150000, "ENABLE_PROMPT_CACHING_1H": "1",
+  "FORCE_PROMPT_CACHING_5M": "0", "BASH_MAX_OUTPUT_LENGTH": "20000" },
+  "autoCompactWindow": 180000, "promptCacheTtl": "5m", "bashOutputMaxChars": 8000 }"#;
+    let told = [
+        ("autoCompactWindow", "150000"),
+        ("promptCacheTtl", "5m"),
+        ("subagentPromptCacheTtl", "1h"),
+        ("bashOutputMaxChars", "8000"),
+    ];
+    assert_eq!(
+        pairs(&read(ranks).values),
+        told,
+        "the variable of the window outranks its key, that of the hour does not"
+    );
+    let forced = read(&ranks.replace(r#"5M": "0""#, r#"5M": true"#));
+    assert_eq!(forced.values["subagentPromptCacheTtl"], "5m");
+    assert_eq!(forced.values["promptCacheTtl"], "5m");
+}
+
+#[test]
+fn a_settings_file_that_sets_nothing_known_is_one_line_and_the_logs_decide() {
+    for text in ["{}", "", "{\"model\": \"opus\", \"autoCompactWindow\": \"auto\"}"] {
+        let found = read(text);
+        assert!(found.values.is_empty());
+        let line = "settings.json sets nothing of Claude Code that is played here, so the logs and the agent's defaults decide.";
+        assert_eq!(found.notes, [line], "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &SAVES.sessions(), "s");
+
+    let (bare, _) = advice_on(folder.path(), None);
+    let (with, _) = advice_on(folder.path(), Some("{}"));
+
+    assert_eq!(with.notes.len(), 1);
+    assert!(bare.advised.is_some());
+    assert_eq!(AgentAdvice { notes: Vec::new(), ..with }, bare);
+}
+
+#[test]
+fn a_value_that_cannot_be_used_names_its_line_and_what_would_do_in_its_place() {
+    let text = "{\n  \"modelSettings\": {\"opus\": {\"autoCompactWindow\": 150000}},\n  \"autoCompactWindow\": \"160k\",\n  \"promptCacheTtl\": \"2h\",\n  \"bashOutputMaxChars\": [1],\n  \"env\": {\"CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS\": \"50_000\"}\n}";
+    let agents = Agent::all().unwrap();
+    let problems = FileSettings::read(&agents["claude-code"], "settings.json", text).unwrap_err().problems();
+
+    let told: Vec<_> = problems
+        .iter()
+        .map(|it| {
+            (
+                it.place.line_column.unwrap(),
+                it.place.field.as_str(),
+                it.message.as_str(),
+                it.help.as_deref().unwrap(),
+            )
+        })
+        .collect();
+    let takes = "write `4000`, for example; what it takes: 4,000 to 128,000 characters";
+    let expected = [
+        ((3, 24), "autoCompactWindow", "`160k` is not a value of Claude Code", "write `160000`"),
+        ((4, 21), "promptCacheTtl", "`2h` is not a value of Claude Code", "what it takes: 5m or 1h"),
+        (
+            (6, 53),
+            "env.CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS",
+            "`50_000` is not a value of Claude Code",
+            "write `50000`",
+        ),
+        ((5, 25), "bashOutputMaxChars", "`[1]` is not a value of Claude Code", takes),
+    ];
+    assert_eq!(told, expected);
+    let few = FileSettings::read(&agents["claude-code"], "f", "{\"autoCompactWindow\": 20000}")
+        .unwrap_err()
+        .problems();
+    assert_eq!(few[0].help.as_deref(), Some("write `100000` or more"));
+    for (agent, text, help) in [
+        ("gemini-cli", "{\"model\": {\"compressionThreshold\": 50}}", "above 0, at most 1"),
+        ("codex", "model_auto_compact_token_limit = \"1.5M\"\n", "write `1500000`"),
+        ("pi", "export PI_CACHE_RETENTION=forever\n", "short or long"),
+        ("claude-code", "[]", "give the agent's own settings file"),
+    ] {
+        let found = FileSettings::read(&agents[agent], "f", text).unwrap_err().problems();
+        assert!(found[0].help.as_ref().unwrap().contains(help), "{agent}: {found:?}");
+        assert!(found[0].place.line_column.is_some(), "{agent}: {found:?}");
+        assert!(!found[0].message.contains("{{"), "no template is shown: {found:?}");
+    }
+}
+
+#[test]
+fn a_value_that_switches_a_setting_off_leaves_it_as_it_was_recorded() {
+    let agents = Agent::all().unwrap();
+    for (agent, text) in [
+        ("pi", "{\"cacheWarming\": \"off\"}"),
+        ("opencode", "{\"compaction\": {\"prune\": false}}"),
+        ("gemini-cli", "{\"tools\": {\"truncateToolOutputThreshold\": -1}}"),
+    ] {
+        assert!(FileSettings::read(&agents[agent], "f", text).unwrap().values.is_empty(), "{agent}");
+    }
+}
+
+#[test]
+fn what_a_variable_of_the_file_says_is_in_force_and_is_to_be_removed_where_it_outranks_what_is_advised() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &SAVES.sessions(), "s");
+    let text = "{\"env\": {\"CLAUDE_CODE_PROMPT_CACHE_TTL\": \"5m\", \"BASH_MAX_OUTPUT_LENGTH\": \"30000\"}}";
+
+    let (found, _) = advice_on(folder.path(), Some(text));
+
+    let ttl = found.in_force.iter().find(|it| it.key == "promptCacheTtl").unwrap();
+    assert_eq!(
+        (ttl.value.as_str(), ttl.variable.as_deref()),
+        ("5m", Some("env.CLAUDE_CODE_PROMPT_CACHE_TTL"))
+    );
+    assert_eq!(
+        found.paste[0].text, "{\n  \"promptCacheTtl\": \"1h\"\n}",
+        "what a variable says stays where it is"
+    );
+    let remove =
+        "Remove `env.CLAUDE_CODE_PROMPT_CACHE_TTL` from the file, because it outranks `promptCacheTtl`.";
+    assert!(found.heed.iter().any(|it| it == remove), "{:?}", found.heed);
 }
 
 #[test]

@@ -219,6 +219,147 @@ fn prices_of_a_later_day_move_nothing_by_themselves() {
     assert!(text.contains("prices of 2026-07-01"), "{text}");
 }
 
+/// Makes a folder whose numbers are accepted at some prices, and adds dearer ones of a later day.
+fn repriced() -> TempDir {
+    let folder = folder();
+    let write = |day: &str| {
+        let text = format!(
+            "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\ncache = \"none\"\n\
+             [[prices]]\ninput = 1.0\noutput = 2.0\n[[prices]]\nfrom = \"2026-06-01\"\ninput = 5.0\noutput = 9.0\n"
+        );
+        fs::write(folder.path().join("priced.toml"), text).unwrap();
+    };
+    let cheap = "[[guards]]\nname = \"It stays cheap.\"\npolicy = \"mine\"\nmetric = \"totals.cost_usd.total\"\nbelow = 6.0\n\
+        [[guards]]\nname = \"Is it used?\"\npolicy = \"mine\"\nmetric = \"totals.requests\"\nabove = 1\n";
+    let suite = SUITE.replace("anthropic/claude-sonnet-5.5", "priced.toml") + cheap;
+    fs::write(folder.path().join("suite.toml"), suite).unwrap();
+    write("2026-05-01");
+    let blessed = check(folder.path(), &["--bless"]);
+    assert_eq!(blessed.status.code(), Some(0), "{}", told(&blessed));
+    write("2026-07-01");
+    folder
+}
+
+#[test]
+fn newer_prices_are_told_with_what_the_guards_say_under_them_in_every_format() {
+    let folder = repriced();
+    let words = "prices of 2026-05-01; newer: 2026-07-01, `--bless` adopts them";
+    for format in ["table", "json", "html", "github", "junit", "sarif"] {
+        let output = check(folder.path(), &["--format", format]);
+        let text = told(&output).replace("&#x27;", "'").replace("&#96;", "`");
+        assert_eq!(output.status.code(), Some(0), "{format}: {text}");
+        assert!(text.contains(words), "{format}: {text}");
+        assert!(text.contains("under the newer prices, 4 of 6 guard checks pass"), "{format}: {text}");
+        assert!(text.contains("is not below 6 (mine on"), "{format}: {text}");
+        assert!(text.contains(env!("CARGO_PKG_VERSION")), "{format}: {text}");
+    }
+    let json: Value = serde_json::from_slice(&check(folder.path(), &["--format", "json"]).stdout).unwrap();
+    let suite = &json["suites"][0];
+    assert_eq!(suite["made"]["prices"]["priced"], "2026-05-01", "the day of the numbers, not of the file");
+    assert_eq!(suite["newer_prices"]["guards"].as_array().unwrap().len(), 6);
+    let after = check(folder.path(), &["--bless"]);
+    assert_eq!(after.status.code(), Some(1), "the guard fails once the prices are adopted: {}", told(&after));
+    assert!(!told(&check(folder.path(), &[])).contains("newer:"));
+}
+
+#[test]
+fn what_waits_for_review_says_the_day_of_its_own_numbers() {
+    let folder = repriced();
+    fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
+
+    check(folder.path(), &[]);
+
+    let waiting = fs::read_to_string(folder.path().join("snapshots/suite/session/priced.snap.new")).unwrap();
+    assert!(waiting.contains("prices of 2026-05-01;"), "{waiting}");
+}
+
+#[test]
+fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_inputs() {
+    let folder = folder();
+    let path = folder.path();
+    assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
+    let made = || {
+        let json: Value = serde_json::from_slice(&check(path, &["--format", "json"]).stdout).unwrap();
+        json["suites"][0]["made"].clone()
+    };
+    let before = made();
+    assert_eq!(before["ctxsim"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(before["prices"]["anthropic/claude-sonnet-5.5"], "2026-11-21");
+    let inputs = before["inputs"].as_object().unwrap();
+    let names = |kind: &str| inputs[kind].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names("policy"), ["identity", "mine"]);
+    assert_eq!(names("scenario"), ["duckagent/incremental_workspace_audit", "session"]);
+    assert_eq!((names("suite").len(), names("profile").len()), (1, 1));
+    let digest = before["inputs"]["scenario"]["session"].as_str().unwrap();
+    let with = format!("ctxsim {}, prices of 2026-11-21, inputs ", env!("CARGO_PKG_VERSION"));
+    for format in ["table", "html", "github"] {
+        let text = told(&check(path, &["--format", format]));
+        assert!(text.contains(&with), "{format}: {text}");
+    }
+    for format in ["junit", "sarif"] {
+        let text = told(&check(path, &["--format", format]));
+        assert!(text.contains(digest) && text.contains("2026-11-21"), "{format}: {text}");
+    }
+    let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
+    let text = fs::read_to_string(&snapshot).unwrap();
+    let header = format!(
+        "---\nsource: ctxsim check\ndescription: prices of 2026-11-21; ctxsim {}; scenario {digest}; profile ",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(text.starts_with(&header), "{text}");
+    // A comment moves the digest of its file alone; the ends of lines move none.
+    fs::write(path.join("mine.ron"), format!("// mine\n{POLICY}").replace('\n', "\r\n")).unwrap();
+    let commented = made();
+    fs::write(path.join("mine.ron"), format!("// mine\n{POLICY}")).unwrap();
+    assert_eq!(made(), commented);
+    assert_ne!(commented["inputs"]["policy"]["mine"], before["inputs"]["policy"]["mine"]);
+    assert_eq!(commented["inputs"]["scenario"], before["inputs"]["scenario"]);
+}
+
+#[test]
+fn an_upgrade_and_a_changed_scenario_are_told_as_such_and_old_headers_are_still_read() {
+    let folder = folder();
+    let path = folder.path();
+    check(path, &["--bless"]);
+    let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
+    let text = fs::read_to_string(&snapshot).unwrap();
+    let version = format!("ctxsim {}", env!("CARGO_PKG_VERSION"));
+    let line = text.lines().find(|it| it.starts_with("description: ")).unwrap();
+    let moved = text.replacen("identity", "identit", 1);
+    let with = |header: &str| {
+        fs::write(&snapshot, moved.replace(line, header)).unwrap();
+        let output = check(path, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        told(&output)
+    };
+
+    let upgraded = with(&line.replace(&version, "ctxsim 0.0.9"));
+    let words = format!("written by ctxsim 0.0.9, you run {}", env!("CARGO_PKG_VERSION"));
+    assert!(upgraded.contains(&words) && !upgraded.contains("has changed"), "{upgraded}");
+    let other = with(&line.replace("scenario ", "scenario 0"));
+    assert!(other.contains("the scenario has changed") && !other.contains("written by"), "{other}");
+    let old = with("description: prices of 2026-11-21");
+    assert!(old.contains("the snapshot does not say which version of ctxsim wrote it"), "{old}");
+    // An old header whose numbers hold is as good as a new one.
+    fs::write(&snapshot, text.replace(line, "description: prices of 2026-11-21")).unwrap();
+    assert_eq!(check(path, &[]).status.code(), Some(0));
+}
+
+#[test]
+fn a_guard_whose_name_is_a_sentence_keeps_its_punctuation_in_every_format() {
+    let folder = repriced();
+    for format in ["table", "json", "html", "github", "junit", "sarif"] {
+        let text = told(&check(folder.path(), &["--format", format]));
+        assert!(!text.contains(".:") && !text.contains("?:") && !text.contains(". ("), "{format}: {text}");
+    }
+    let text = told(&check(folder.path(), &[]));
+    assert!(text.contains("It stays cheap: ") && text.contains("Is it used? "), "{text}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let run = command.args(["run", "--suite", "suite.toml"]).current_dir(folder.path()).output().unwrap();
+    assert!(told(&run).contains("guard failed: It stays cheap: "), "{}", told(&run));
+    assert!(!told(&run).contains("cheap.:"), "{}", told(&run));
+}
+
 /// Makes a folder in which a guard is broken.
 fn broken() -> TempDir {
     let folder = folder();
@@ -263,7 +404,7 @@ fn junit_has_a_case_a_verdict_and_a_failure_with_both_places() {
 
 /// What Jenkins' schema (junit-10.xsd of its xUnit plugin) says of each element that is written: the attributes that it may have and must
 /// have, and the elements within it.
-const JUNIT: [(&str, &str, &str, &str); 4] = [
+const JUNIT: [(&str, &str, &str, &str); 7] = [
     ("testsuites", "name time tests failures errors", "", "testsuite"),
     (
         "testsuite",
@@ -273,13 +414,16 @@ const JUNIT: [(&str, &str, &str, &str); 4] = [
     ),
     ("testcase", "name time classname group", "name", "skipped error failure system-out system-err"),
     ("failure", "type message", "", ""),
+    ("properties", "", "", "property"),
+    ("property", "name value", "name value", ""),
+    ("system-out", "", "", ""),
 ];
 
 /// What the schema of SARIF 2.1.0 says of each object that is written: where it stands, the properties that it must have, and others that it
 /// may have. The schema allows no others than it names.
 const SARIF: [(&str, &str, &str); 12] = [
     ("", "version runs", "$schema"),
-    ("/runs/*", "tool", "results"),
+    ("/runs/*", "tool", "results properties"),
     ("/runs/*/tool", "driver", ""),
     ("/runs/*/tool/driver", "name", "semanticVersion rules informationUri"),
     ("/runs/*/tool/driver/rules/*", "id", "shortDescription"),
@@ -300,6 +444,8 @@ fn assert_sarif(value: &Value, place: &str) {
     };
     match value {
         Value::Array(all) => all.iter().for_each(|it| assert_sarif(it, &format!("{place}/*"))),
+        // A bag of properties may hold anything.
+        Value::Object(_) if place.ends_with("/properties") => {}
         Value::Object(fields) if !place.ends_with("/location/message") => {
             let of = SARIF.iter().find(|it| it.0 == place);
             let (_, required, optional) = of.unwrap_or_else(|| panic!("an object at {place}"));

@@ -263,6 +263,92 @@ fn an_unchanged_policy_changes_nothing() {
     assert!(text.contains("nothing changes"), "{text}");
 }
 
+/// Adds a suite, a scenario and prices to a repository, and commits them.
+fn with_inputs(folder: &Path) -> impl Fn(&str, &str, &str) {
+    let root = folder.join("ctx");
+    for (kind, name, text) in [
+        (
+            "suites",
+            "own",
+            "name = \"own\"\nabout = \"Ours.\"\npolicies = [\"team/mine\"]\nscenarios = [\"work\"]\nprofiles = [\"prices\"]\n[[guards]]\nname = \"evidence stays\"\npolicy = \"team/mine\"\nmetric = \"totals.evidence_kept\"\nat_least = 0.8\n",
+        ),
+        (
+            "scenarios",
+            "work",
+            "name = \"work\"\nabout = \"Work.\"\nseed = 1\n[load.generate]\nturns = 10\n[[load.generate.patterns]]\nuser_tokens = 40\nanswer_tokens = 90\n",
+        ),
+        (
+            "profiles",
+            "prices",
+            "name = \"prices\"\nabout = \"Ours.\"\nas_of = \"2026-05-01\"\nsources = [\"none\"]\ncache = \"none\"\n[[prices]]\ninput = 1.0\noutput = 2.0\n",
+        ),
+    ] {
+        fs::create_dir_all(root.join(kind)).unwrap();
+        fs::write(root.join(kind).join(format!("{name}.toml")), text).unwrap();
+    }
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "--quiet", "--message", "with inputs"]);
+    git(folder, &["branch", "--force", "old"]);
+    move |file: &str, from: &str, to: &str| {
+        let path = root.join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replace(from, to)).unwrap();
+    }
+}
+
+#[test]
+fn what_changed_beside_the_policies_is_told_in_every_format() {
+    let folder = repository("100_000");
+    let change = with_inputs(folder.path());
+    let compare =
+        |format: &str| out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", format]));
+    // A comment changes nothing.
+    change("scenarios/work.toml", "seed = 1", "seed = 1 # one");
+    let nothing = compare("table");
+    assert!(nothing.contains("nothing changes") && nothing.contains("ctxsim 0."), "{nothing}");
+
+    change("scenarios/work.toml", "turns = 10", "turns = 14");
+    change("suites/own.toml", "at_least = 0.8", "at_least = 0.1");
+    change("profiles/prices.toml", "input = 1.0", "input = 3.0");
+
+    for format in ["table", "markdown", "github", "html", "json"] {
+        let text = compare(format).split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in ["load.generate.turns", "guards.evidence stays.at_least", "prices.0.input", "0.1", "14"] {
+            assert!(text.contains(told), "{format}: {told}: {text}");
+        }
+        assert!(!text.contains("nothing changes"), "{format}: {text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&compare("json")).unwrap();
+    let kinds: Vec<&str> =
+        json["changed_beside"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["scenario", "profile", "suite"]);
+    // Beside a policy that changed, too.
+    change("policies/team/mine.ron", "100_000", "40_000");
+    let text = compare("table");
+    assert!(text.starts_with("team/mine against team/mine@old"), "{text}");
+    assert!(text.contains("Changed beside the policies since `old`:"), "{text}");
+}
+
+#[test]
+fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
+    let folder = repository("100_000");
+    with_inputs(folder.path());
+    fs::remove_file(folder.path().join("ctx/policies/team/variant.ron")).unwrap();
+    let one = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old"]));
+    assert!(one.contains("policy team/variant: removed"), "{one}");
+    fs::remove_dir_all(folder.path().join("ctx/policies")).unwrap();
+
+    let none = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", "github"]));
+
+    assert!(
+        none.contains("policy team/mine: removed") && none.contains("policy team/variant: removed"),
+        "{none}"
+    );
+    let before = refused(&ctxsim(folder.path(), &["compare", "--base", "rev:nope"]));
+    assert!(before.contains("git fetch"), "{before}");
+}
+
 #[test]
 fn a_revision_that_is_not_there_is_told_with_what_to_do() {
     let folder = repository("40_000");

@@ -335,6 +335,52 @@ fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_wou
 }
 
 #[test]
+fn a_guard_on_the_share_of_turns_holds_at_any_length_and_breaks_where_a_run_stops() {
+    let share = guard("mine", "totals.turns_completed_share", "at_least = 1.0");
+    let folder = folder(&share);
+    assert!(ctxsim(folder.path(), &RUN).status.success());
+
+    let limit = ["--set", "profile.limits.input_tokens=3000"];
+    let output = ctxsim(folder.path(), &[&RUN[..], &limit].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("0 is not at least 1"), "{told}");
+
+    let policies =
+        ["--policy", "duckagent/loop_boundary_evidence_summary", "duckagent/duckagent_recoverable_*"];
+    let profile = ["--profile", "duckagent/openai-gpt-5.4"];
+    for (more, left_out) in [
+        (["--set", "scenario.load.generate.turns=333"], "guard of the suite"),
+        (["--scenario", "duckagent/plain_chat"], "2 guards of the suite are not checked"),
+    ] {
+        let args = [&["run", "--suite", "duckagent-matrix"][..], &policies, &profile, &more].concat();
+        let output = ctxsim(folder.path(), &args);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{more:?}: {told}");
+        let is_noted = String::from_utf8(output.stdout).unwrap().contains(left_out);
+        assert_eq!(is_noted, more[0] == "--scenario", "{more:?}");
+    }
+}
+
+#[test]
+fn a_bundled_suite_of_one_scenario_guards_that_scenario_by_name() {
+    let catalog = Catalog::bundled();
+    for name in catalog.names(Kind::Suite) {
+        let suite = catalog.suite(name).unwrap().spec;
+        let [scenario] = suite.scenarios.as_slice() else { continue };
+        for guard in &suite.guards {
+            let is_of =
+                guard.scenario.as_ref().is_some_and(|it| it.starts_with(scenario.as_str()) || it == "ALL");
+            assert!(
+                is_of || scenario.contains('*'),
+                "{name}: `{}` would judge any other scenario",
+                guard.name
+            );
+        }
+    }
+}
+
+#[test]
 fn a_guard_s_paths_start_at_the_suite_s_folder_as_the_suite_s_lists_do() {
     let fired = "[[guards]]\nname = \"cuts\"\npolicy = \"mine.ron\"\nfired = [\"cut\"]\n";
     let guards = guard("mine.ron", "totals.requests", "below = 1.0") + fired;

@@ -265,7 +265,7 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
     fs::write(&policy, text.replace("40_000", "60_000")).unwrap();
     let beside = compare();
 
-    assert_eq!(alone.stdout, b"`HEAD` does not have `fresh`: there is nothing to compare.\n");
+    assert!(alone.stdout.starts_with(b"`HEAD` does not have `fresh`: there is nothing to compare.\n"));
     assert!(String::from_utf8(beside.stderr).unwrap().contains("not compared: `HEAD` does not have `fresh`"));
     assert!(String::from_utf8(beside.stdout).unwrap().starts_with("mine against mine@HEAD · example"));
 }

@@ -199,6 +199,32 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
 }
 
 #[test]
+fn a_narrow_table_wraps_and_keeps_every_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let tune = [
+        "tune",
+        "--policy",
+        "clear_tool_results",
+        "--vary",
+        "params.trigger.tokens=20000,40000",
+        "--vary",
+        "params.clear_at_least.tokens=0,5000",
+        "--scenario",
+        "duckagent/incremental_workspace_audit",
+        "--profile",
+        "anthropic/claude-sonnet-5.5",
+    ];
+    for width in ["34", "40", "60", "100"] {
+        let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));
+        let most: usize = width.parse().unwrap();
+        assert!(text.lines().all(|it| it.chars().count() <= most), "{text}");
+        let row = text.lines().find(|it| it.contains("0.299634")).unwrap();
+        assert!(row.contains("+41.9%") && row.contains("94.4%"), "every number stands in the row: {text}");
+        assert!(text.contains("kept") && !text.contains("columns hidden"), "{text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_tuned_is_told_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let told = |args: &[&str]| {

@@ -6,12 +6,15 @@ mod snapshots;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use indexmap::IndexMap;
+
 use crate::catalog::{Catalog, Files, Kind, Origin};
 use crate::compare::{Comparison, Plan};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::report::Report;
-use crate::report::checkup::{self, CheckUp, github, junit, page, sarif};
+use crate::report::checkup::{self, CheckUp, NewerPrices, github, junit, page, sarif};
+use crate::report::made::MadeWith;
 use crate::take::FailedRuns;
 use clap::Args;
 
@@ -66,6 +69,8 @@ struct Ran {
     /// Its file.
     file: String,
     report: Report,
+    made: MadeWith,
+    newer: Option<NewerPrices>,
 }
 
 /// Where what was accepted of suites is kept.
@@ -134,15 +139,16 @@ pub(crate) fn replaceable(suite: &str) -> Result<(), Error> {
 /// Compares a report with what was accepted of its suite: with the best of its guarded numbers where they may get worse by a
 /// share, else with its snapshots; or accepts its numbers.
 fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> Result<CheckUp, Error> {
-    let Ran { file, report } = ran;
+    let Ran { file, report, made, newer } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
+    let held = CheckUp { suite, file, made, newer, ..CheckUp::default() };
     if let Some(tolerance) = ratchet {
         let mut verdicts = report.guard_verdicts;
-        verdicts.extend(ratchet::held(accepted, &suite, &verdicts, tolerance)?);
-        return Ok(CheckUp { suite, file, verdicts, snapshots: Vec::new(), errors: Vec::new() });
+        verdicts.extend(ratchet::held(accepted, &held.suite, &verdicts, tolerance)?);
+        return Ok(CheckUp { verdicts, ..held });
     }
-    let snapshots = snapshots::held(accepted, &suite, &report)?;
-    Ok(CheckUp { suite, file, verdicts: report.guard_verdicts, snapshots, errors: Vec::new() })
+    let snapshots = snapshots::held(accepted, &held.suite, &report, &held.made)?;
+    Ok(CheckUp { verdicts: report.guard_verdicts, snapshots, ..held })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
@@ -227,17 +233,29 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let named = args.rev.policies(&suite)?;
     let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
-    let mut plan = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
-    let suite_name = plan.suite.clone().unwrap_or_default();
+    let newest = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
+    let suite_name = newest.suite.clone().unwrap_or_default();
     // A price list of a later day moves nothing by itself.
     let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
-    if let Some(set) = days.map(|it| it.pins(&plan.profiles)).filter(|set| !set.is_empty()) {
-        plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
-    }
-    let report = with_progress(|it| plan.report(args.threads.number(), it))?;
-    if !report.failures.is_empty() {
-        return Err(Error::Run(Box::new(FailedRuns(report.failures))));
-    }
+    let pinned = days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default();
+    let played = |plan: &Plan| {
+        let report = with_progress(|it| plan.report(args.threads.number(), it))?;
+        if report.failures.is_empty() {
+            Ok(report)
+        } else {
+            Err(Error::Run(Box::new(FailedRuns(report.failures))))
+        }
+    };
+    let (report, newer) = if pinned.is_empty() {
+        (played(&newest)?, None)
+    } else {
+        let set = pinned.iter().map(snapshots::PinnedPrices::set).collect();
+        let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
+        // What guards say under the newer prices is told beside what they say.
+        let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
+        let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).collect();
+        (played(&plan)?, Some(NewerPrices { prices, verdicts }))
+    };
     let problems: Vec<Diagnostic> = report
         .skipped
         .iter()
@@ -251,5 +269,8 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    Ok(Ran { file: suite.origin.label(), report })
+    let mut prices: IndexMap<String, String> =
+        report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
+    prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
+    Ok(Ran { file: suite.origin.label(), report, made: newest.made(prices), newer })
 }

@@ -1,10 +1,12 @@
 //! `ctxsim compare`: what changes from one policy to another, and why.
 
+mod since;
+
 use crate::catalog::{Catalog, Kind, Origin};
 use crate::compare::{Comparison, Plan};
 use crate::diag::Code;
 use crate::error::Error;
-use crate::report::contrast::{Contrast, json, markdown, page, table};
+use crate::report::contrast::{Beside, Contrast, json, markdown, page, table};
 use clap::Args;
 use indexmap::IndexSet;
 
@@ -72,30 +74,26 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     let found = git::found_in_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
     let (pairs, new) = known(pairs, &found, args)?;
     let pairs = changed(&found, pairs)?;
+    let mut beside = Beside { new, ..since::beside(catalog, &args.base)? };
     if pairs.is_empty() {
-        let text = if new.is_empty() {
-            "The candidate is the same as the base: nothing changes.\n".to_owned()
-        } else {
-            format!("{}: there is nothing to compare.\n", newness(&new, &args.base))
-        };
-        return args.shown.shown.output.put(catalog.files(), format, &text);
-    }
-    if !new.is_empty() {
-        output::tell(format_args!("not compared: {}", newness(&new, &args.base)));
+        args.shown.check(catalog.files())?;
+    } else if !beside.new.is_empty() {
+        output::tell(format_args!("not compared: {}", beside.newness()));
     }
     let mut contrasts = Vec::new();
-    for (suite, pairs) in by_suite(&found, &comparison, pairs)? {
+    let suites = if pairs.is_empty() { Vec::new() } else { by_suite(&found, &comparison, pairs)? };
+    for (suite, pairs) in suites {
         let of_suite = Comparison { suite, ..comparison.clone() };
-        contrasts.extend(compared(&found, args, of_suite, &pairs)?);
+        contrasts.extend(compared(&found, args, of_suite, &pairs, &mut beside)?);
     }
     let text = match format {
-        FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown::review(&contrasts),
-        FormatArg::GITHUB => markdown::summary(&contrasts),
-        FormatArg::HTML => page::page(&contrasts).map_err(unwritable)?,
-        _ => table::comparisons(&contrasts, Some(args.shown.shown.width())),
+        FormatArg::JSON => json::document(&contrasts, &beside).map_err(unwritable)?,
+        FormatArg::MARKDOWN => markdown::review(&contrasts, &beside),
+        FormatArg::GITHUB => markdown::summary(&contrasts, &beside),
+        FormatArg::HTML => page::page(&contrasts, &beside).map_err(unwritable)?,
+        _ => table::comparisons(&contrasts, &beside, Some(args.shown.shown.width())),
     };
-    args.shown.put(catalog.files(), format, &text, || page::page(&contrasts))
+    args.shown.put(catalog.files(), format, &text, || page::page(&contrasts, &beside))
 }
 
 /// Compares the pairs of a suite.
@@ -104,6 +102,7 @@ fn compared(
     args: &CompareArgs,
     comparison: Comparison,
     pairs: &[ComparedPair],
+    beside: &mut Beside,
 ) -> Result<Vec<Contrast>, Error> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
@@ -111,7 +110,10 @@ fn compared(
     let comparison = Comparison { policies: names.into_iter().collect(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check(catalog.files())?;
-    with_progress(|it| plan.contrasts(&places, args.what.threads(), it))
+    let contrasts = with_progress(|it| plan.contrasts(&places, args.what.threads(), it))?;
+    let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
+    beside.made.add(plan.made(prices));
+    Ok(contrasts)
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
@@ -124,7 +126,7 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Com
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
         candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
-        if candidates.is_empty() {
+        if candidates.is_empty() && !since::had_policies(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
             return Err(wrong(Code::Usage, "your folders contain no policies", help));
         }
@@ -145,13 +147,6 @@ fn known(
     let is_new = |pair: &ComparedPair| found.lacking.iter().any(|it| it.0 == pair[0]);
     let (new, known): (Vec<ComparedPair>, Vec<ComparedPair>) = pairs.into_iter().partition(is_new);
     Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
-}
-
-/// Says which policies are new.
-fn newness(new: &[String], base: &str) -> String {
-    let names: Vec<String> = new.iter().map(|it| format!("`{it}`")).collect();
-    let revision = base.trim_start_matches(git::MARK);
-    format!("`{revision}` does not have {}", names.join(", "))
 }
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs

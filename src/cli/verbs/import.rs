@@ -135,13 +135,17 @@ fn calibrations(
     let plan =
         Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
     let compacting = Compacting::read(catalog)?;
+    let is_own = args.sessions.comparison().own_models;
     let (of_loads, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, progress| {
             let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
             let prices = &load.profiles[cell.profile].prices;
             let found = Calibration::new(timeline, &rows, prices);
-            Some(found.with_compactions(timeline, &rows, prices, compacting.of(timeline)))
+            let found = found.with_compactions(timeline, &rows, prices, compacting.of(timeline));
+            let is_assumed = is_own && !load.is_under_own_model;
+            let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
+            Some(Calibration { assumed_profile, ..found })
         })
     })?;
     Ok((of_loads.into_iter().flatten().collect(), skipped))

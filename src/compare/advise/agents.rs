@@ -76,6 +76,17 @@ pub struct AgentSetting {
     pub default: String,
     /// How a log shows the value in force, if it does.
     pub shown_by: Option<ShownBy>,
+    /// Values that leave it as if nobody had set it.
+    #[serde(default)]
+    pub unset: Vec<String>,
+    /// The least value, if smaller ones do not count.
+    pub least: Option<u64>,
+    /// Variables of the environment that say the same and outrank it, the first before the others.
+    #[serde(default)]
+    pub variables: Vec<SettingVariable>,
+    /// Variables that say the same and count where it is not set.
+    #[serde(default)]
+    pub fallbacks: Vec<SettingVariable>,
     /// Other settings that must be in force, or it does nothing.
     #[serde(default)]
     pub needs: IndexMap<String, String>,
@@ -93,6 +104,16 @@ pub struct AgentSetting {
     pub effects: String,
     /// Who says so.
     pub source: String,
+}
+
+/// A variable of the environment that says what a setting says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingVariable {
+    /// Its name.
+    pub name: String,
+    /// What it says if it is on; without that, its own value.
+    pub value: Option<String>,
 }
 
 /// The form of a place of settings.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::agents::{Agent, AgentSetting, ShownBy, is_older};
 use super::play::SeenLog;
+use super::stated::FileSettings;
 use super::states::SettingValues;
 use crate::grid::numbers::thousands;
 use crate::quantity::Tokens;
@@ -14,13 +15,13 @@ pub(super) struct Force<'a> {
     pub(super) agent: &'a Agent,
     pub(super) seen: Vec<&'a SeenLog>,
     /// What the settings file says.
-    pub(super) file: SettingValues,
+    pub(super) file: FileSettings,
 }
 
 impl Force<'_> {
     /// Returns the value of a setting, if the file says it, or if all sessions show the same.
     pub(super) fn value(&self, setting: &AgentSetting) -> Option<String> {
-        self.file.get(&setting.key).cloned().or_else(|| self.shown(setting))
+        self.file.values.get(&setting.key).cloned().or_else(|| self.shown(setting))
     }
 
     /// Returns what a setting needs that is not in force: without it, it does nothing.
@@ -52,9 +53,10 @@ impl Force<'_> {
     pub(super) fn all(&self) -> Vec<InForce> {
         let one = |setting: &AgentSetting| {
             let log = || self.told(setting).map(|it| (it, From::Log));
-            let file = self.file.get(&setting.key).map(|it| (it.clone(), From::File));
+            let file = self.file.values.get(&setting.key).map(|it| (it.clone(), From::File));
             let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
-            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from }
+            let variable = self.file.variables.get(&setting.key).cloned();
+            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from, variable }
         };
         self.agent.settings.iter().map(one).collect()
     }

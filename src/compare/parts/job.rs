@@ -71,7 +71,7 @@ impl ReadyLoad {
 }
 
 /// Returns the digest of a recording's bytes; 0 where it cannot be read.
-pub(super) fn content(origin: &Origin) -> u64 {
+pub(in crate::compare) fn content(origin: &Origin) -> u64 {
     let Ok(mut reader) = origin.reader() else { return 0 };
     let mut digest = Xxh3Default::new();
     while let Ok(bytes) = reader.fill_buf()

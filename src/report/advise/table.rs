@@ -41,6 +41,7 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
 
 fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
     let mut blocks = vec![PageBlock::Head(head(it)), PageBlock::text(cost(it))];
+    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
     match &it.advised {
         Some(best) => blocks.extend(advised(it, best)),
         None => blocks.extend(kept(it)),
@@ -217,14 +218,13 @@ fn hangs_on(best: &Candidate) -> Option<String> {
 }
 
 fn in_force(it: &AgentAdvice) -> Grid {
-    let from = |from: From| match from {
-        From::Log => "the logs",
-        From::File => "the file given",
-        From::Default => "the agent's default",
+    let says = |it: &super::InForce| match (it.from, &it.variable) {
+        (From::Log, _) => "the logs".to_owned(),
+        (From::File, Some(variable)) => format!("the file given, by {variable}"),
+        (From::File, None) => "the file given".to_owned(),
+        (From::Default, _) => "the agent's default".to_owned(),
     };
-    let row = |it: &super::InForce| {
-        vec![it.key.clone(), it.about.clone(), it.value.clone(), from(it.from).to_owned()]
-    };
+    let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
     let headings = ["setting", "decides", "in force", "says"];
     Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(CellKind::Text, &[1, 2, 3])
 }

@@ -32,10 +32,18 @@ pub fn summary(all: &[CheckUp]) -> String {
         if it.verdicts.iter().any(|it| it.holds) {
             text.push_str("<details><summary>What passed</summary>\n\n");
             for it in it.verdicts.iter().filter(|it| it.holds) {
-                let _ = writeln!(text, "- {}: {} ({})", it.guard, it.finding(), it.on());
+                let _ = writeln!(text, "- {it}");
             }
             text.push_str("\n</details>\n\n");
         }
+        if let Some(newer) = &it.newer {
+            let _ = writeln!(text, "⚠️ {}\n", newer.sentence());
+            newer.failed().for_each(|it| {
+                let _ = writeln!(text, "- {it}");
+            });
+            text.push('\n');
+        }
+        let _ = writeln!(text, "<sub>With {}.</sub>\n", it.made.words());
     }
     text
 }
@@ -44,6 +52,11 @@ pub fn summary(all: &[CheckUp]) -> String {
 pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
+        if let Some(newer) = &it.newer {
+            let place = Place { file: it.file.clone(), ..Place::default() };
+            let lines = newer.lines().join("\n");
+            let _ = writeln!(text, "{}", command("warning", &place, "Newer prices", &lines));
+        }
         for error in &it.errors {
             let line = annotation(&error.place, "Could not be checked", &super::with_help(error));
             let _ = writeln!(text, "{line}");
@@ -70,11 +83,16 @@ pub fn marks(verdicts: &[GuardVerdict]) -> String {
     text
 }
 
-/// Returns one command.
+/// Returns the command that marks an error.
 fn annotation(place: &Place, title: &str, message: &str) -> String {
+    command("error", place, title, message)
+}
+
+/// Returns one command.
+fn command(level: &str, place: &Place, title: &str, message: &str) -> String {
     let line = place.line_column.map_or(String::new(), |(line, column)| format!(",line={line},col={column}"));
     let (file, title) = (property(&place.file), property(title));
-    format!("::error file={file}{line},title={title}::{}", data(message))
+    format!("::{level} file={file}{line},title={title}::{}", data(message))
 }
 
 /// Returns a message as a command takes it.

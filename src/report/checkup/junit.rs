@@ -21,7 +21,11 @@ struct JunitSuite {
     file: String,
     failures: usize,
     errors: usize,
+    /// What the results were made with, by name.
+    properties: Vec<(String, String)>,
     cases: Vec<Case>,
+    /// What is said beside the cases.
+    note: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -56,7 +60,16 @@ fn suite(it: &CheckUp) -> JunitSuite {
     let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
     let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).collect();
     let failures = cases.iter().filter(|it| it.failure.is_some()).count();
-    JunitSuite { name: it.suite.clone(), file: it.file.clone(), failures, errors: it.errors.len(), cases }
+    let note = it.newer.as_ref().map(|it| it.lines().join("\n"));
+    JunitSuite {
+        name: it.suite.clone(),
+        file: it.file.clone(),
+        failures,
+        errors: it.errors.len(),
+        properties: it.made.properties(),
+        cases,
+        note,
+    }
 }
 
 fn error(it: &Diagnostic) -> Case {
@@ -74,7 +87,7 @@ fn guard(it: &GuardVerdict) -> Case {
     let marked = super::place(it.marked());
     let [policy, scenario, profile] = &it.run;
     Case {
-        name: format!("{} ({})", it.guard, it.on()),
+        name: format!("{} ({})", it.title(), it.on()),
         class: format!("{scenario}.{profile}.{policy}"),
         failure: (!it.holds).then(|| it.finding()),
         error: None,

@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, at, with_help};
+use super::{CheckUp, NewerPrices, at, with_help};
 use crate::grid::numbers::{NONE, counted, or_none, signed};
 use crate::grid::{CellKind, Grid};
 use crate::report::chart::forest::{Forest, ForestLine};
@@ -26,7 +26,7 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
         title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).collect::<Vec<_>>().join(", ")),
         about: all.iter().map(|it| format!("{}.", it.heading())).collect::<Vec<_>>().join(" "),
         answers: all.iter().map(answer).collect(),
-        rests_on: all.iter().map(|it| format!("{}: {}", it.suite, it.file)).collect(),
+        rests_on: all.iter().flat_map(rests_on).collect(),
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures.collect())),
             PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).collect()),
@@ -34,6 +34,15 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
         ],
     };
     page.write()
+}
+
+/// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
+fn rests_on(it: &CheckUp) -> Vec<String> {
+    let newer = it.newer.iter().flat_map(NewerPrices::lines);
+    [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
+        .into_iter()
+        .chain(newer)
+        .collect()
 }
 
 fn answer(it: &CheckUp) -> Card {
@@ -51,7 +60,7 @@ fn answer(it: &CheckUp) -> Card {
         } else {
             format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
         },
-        words: failed.map(|it| format!("{}: {} ({}).", it.title(), it.finding(), it.on())).collect(),
+        words: failed.map(|it| format!("{it}.")).collect(),
         tone: if it.holds() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }

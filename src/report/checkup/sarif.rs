@@ -1,16 +1,21 @@
 //! Results of suites as SARIF 2.1.0: one rule per guard, one result per broken guard,
 //! at the line of the policy's file.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 
 use super::CheckUp;
 use crate::diag::Place;
 use crate::report::guards::GuardVerdict;
+use crate::report::made::VERSION;
 use crate::row::json::page;
 use crate::row::{Value, group};
 
 /// The rule of snapshots.
 const SNAPSHOT: &str = "snapshot";
+/// The rule of prices.
+const NEWER: &str = "newer-prices";
 
 /// Returns the document.
 ///
@@ -29,6 +34,13 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             rules.insert(id.clone(), &verdict.guard);
             results.extend((!verdict.holds).then(|| broken(id, verdict)));
         }
+        if let Some(newer) = &it.newer {
+            rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");
+            let place = Place { file: it.file.clone(), ..Place::default() };
+            results.push(leveled("note", NEWER.to_owned(), newer.sentence(), &place));
+            let failed = newer.failed().map(|it| (format!("Under the newer prices: {it}"), it.marked()));
+            results.extend(failed.map(|(text, place)| leveled("warning", NEWER.to_owned(), text, place)));
+        }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
@@ -39,10 +51,12 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let rule = |(id, name): (String, &str)| group! { "id": id, "shortDescription": message(name.to_owned()) };
     let driver = group! {
         "name": "ctxsim",
-        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": VERSION,
         "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
     };
-    let run = group! { "tool": group! { "driver": driver }, "results": results };
+    let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.value()) };
+    let made = Value::Fields(all.iter().map(made).collect());
+    let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     page(&group! {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -56,17 +70,21 @@ fn message(text: String) -> Value {
 
 /// Returns what is wrong with a place.
 fn result(rule: String, text: String, place: &Place) -> Value {
+    leveled("error", rule, text, place)
+}
+
+/// Returns what is said of a place, and how much it matters.
+fn leveled(level: &'static str, rule: String, text: String, place: &Place) -> Value {
     group! {
         "ruleId": rule,
-        "level": "error",
+        "level": level,
         "message": message(text),
         "locations": vec![location(place)],
     }
 }
 
 fn broken(rule: String, it: &GuardVerdict) -> Value {
-    let text = format!("{}: {} ({})", it.guard, it.finding(), it.on());
-    result(rule, text, it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
+    result(rule, it.to_string(), it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
 }
 
 fn location(place: &Place) -> Value {

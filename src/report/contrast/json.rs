@@ -1,6 +1,7 @@
 //! The changes between policies, in JSON.
 
-use super::Contrast;
+use super::{Beside, Contrast};
+use crate::report::made::VERSION;
 use crate::row::json::page;
 use crate::row::{Value, group};
 
@@ -11,7 +12,16 @@ pub const SCHEMA: &str = "ctxsim.compare/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(contrasts: &[Contrast]) -> Result<String, serde_json::Error> {
+pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
     let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::of(it));
-    page(&group! { "schema": SCHEMA, "comparisons": contrasts.iter().map(one).collect::<Vec<_>>() })
+    page(&group! {
+        "schema": SCHEMA,
+        "version": VERSION.to_owned(),
+        "made": beside.made.value(),
+        "revision": beside.revision.clone(),
+        "new_policies": Value::of(&beside.new),
+        "changed_beside": Value::of(&beside.changed),
+        "unknown_folders": Value::of(&beside.unknown),
+        "comparisons": contrasts.iter().map(one).collect::<Vec<_>>(),
+    })
 }

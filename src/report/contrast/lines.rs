@@ -244,7 +244,7 @@ fn plus(usd: f64, decimals: usize) -> String {
 }
 
 /// Describes a changed field.
-fn field(it: &FieldChange) -> String {
+pub(super) fn field(it: &FieldChange) -> String {
     let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().unwrap_or("(nothing)"));
     format!("`{}`: {base} → {candidate}", it.field)
 }

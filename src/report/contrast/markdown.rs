@@ -2,17 +2,32 @@
 
 use std::fmt::Write as _;
 
-use super::Contrast;
+use super::{Beside, Contrast};
 use crate::grid::markdown;
 
 /// Returns what changes, with every cause in the open.
-pub fn review(contrasts: &[Contrast]) -> String {
-    contrasts.iter().map(|it| section(it, false)).collect::<Vec<_>>().join("\n")
+pub fn review(contrasts: &[Contrast], beside: &Beside) -> String {
+    sections(contrasts, beside, false)
 }
 
 /// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
-pub fn summary(contrasts: &[Contrast]) -> String {
-    contrasts.iter().map(|it| section(it, true)).collect::<Vec<_>>().join("\n")
+pub fn summary(contrasts: &[Contrast], beside: &Beside) -> String {
+    sections(contrasts, beside, true)
+}
+
+fn sections(contrasts: &[Contrast], beside: &Beside, is_folded: bool) -> String {
+    let mut text = contrasts.iter().map(|it| section(it, is_folded)).collect::<Vec<_>>().join("\n");
+    if contrasts.is_empty() {
+        let _ = writeln!(text, "{}", beside.nothing_compared());
+    }
+    if !beside.lines().is_empty() {
+        let _ = writeln!(text, "\n{}:\n", beside.heading());
+        beside.lines().iter().for_each(|line| {
+            let _ = writeln!(text, "- {}", escaped(line));
+        });
+    }
+    let _ = writeln!(text, "\n<sub>With {}.</sub>", beside.made.words());
+    text
 }
 
 fn section(it: &Contrast, is_folded: bool) -> String {

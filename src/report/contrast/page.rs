@@ -1,6 +1,6 @@
 //! What changes between policies, as a page.
 
-use super::{Contrast, ContrastNumber};
+use super::{Beside, Contrast, ContrastNumber};
 use crate::grid::Grid;
 use crate::grid::numbers::{counted, interval, signed};
 use crate::measure::Standing;
@@ -14,10 +14,11 @@ use crate::report::{metric, template};
 ///
 /// # Errors
 /// What the template says.
-pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
+pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template::Error> {
     let is_several = contrasts.len() > 1;
     let answer = |it: &Contrast| Card { of: is_several.then(|| it.subject()), ..answer(it) };
     let title = match contrasts {
+        [] => "No comparison".to_owned(),
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
@@ -40,12 +41,29 @@ pub fn page(contrasts: &[Contrast]) -> Result<String, template::Error> {
         } else {
             contrasts.first().map(Contrast::subject).unwrap_or_default()
         },
-        answers: contrasts.iter().map(answer).collect(),
-        rests_on: contrasts.iter().flat_map(rests_on).collect(),
+        answers: match contrasts {
+            [] => vec![Card {
+                number: "No comparison".to_owned(),
+                what: beside.nothing_compared(),
+                ..Card::default()
+            }],
+            all => all.iter().map(answer).collect(),
+        },
+        rests_on: contrasts
+            .iter()
+            .flat_map(rests_on)
+            .chain([format!("With {}.", beside.made.words())])
+            .collect(),
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures.collect())),
             PagePart::tables(contrasts.iter().map(table).collect()),
-            PagePart::causes(contrasts.iter().flat_map(causes).collect()),
+            PagePart::causes(
+                contrasts
+                    .iter()
+                    .flat_map(causes)
+                    .chain(PagePiece::list(&beside.heading(), beside.lines()))
+                    .collect(),
+            ),
             PagePart::assumptions(PagePiece::list("Notes", notes)),
         ],
     };

@@ -2,19 +2,28 @@
 
 use std::fmt::Write as _;
 
-use super::Contrast;
+use super::{Beside, Contrast};
 use crate::grid::prose::{wrap, wrap_all};
-use crate::grid::terminal::draw;
+use crate::grid::terminal::noted;
 
 /// Returns all comparisons as text.
-pub fn comparisons(contrasts: &[Contrast], width: Option<usize>) -> String {
-    contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n")
+pub fn comparisons(contrasts: &[Contrast], beside: &Beside, width: Option<usize>) -> String {
+    let mut text = contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n");
+    if contrasts.is_empty() {
+        wrap(&beside.nothing_compared(), "", width, &mut text);
+    }
+    if !beside.lines().is_empty() {
+        let _ = writeln!(text, "{}{}:", if contrasts.is_empty() { "" } else { "\n" }, beside.heading());
+        wrap_all(beside.lines(), "  - ", width, &mut text);
+    }
+    wrap(&format!("With {}.", beside.made.words()), "", width, &mut text);
+    text
 }
 
 fn comparison(it: &Contrast, width: Option<usize>) -> String {
     let mut text = String::new();
     wrap(&it.subject(), "", width, &mut text);
-    let _ = writeln!(text, "{}\n", draw(&it.grid(), width).text);
+    let _ = writeln!(text, "{}\n", noted(&it.grid(), width));
     for cause in it.causes() {
         let _ = writeln!(text, "{}:", cause.heading);
         for line in cause.lines {

@@ -7,7 +7,7 @@ use crate::cache::Fate;
 use crate::explain::{Explanation, Same, StandingItem};
 use crate::grid::numbers::{self, thousands};
 use crate::grid::prose::wrap;
-use crate::grid::terminal::{draw, whole};
+use crate::grid::terminal::{noted, whole};
 use crate::grid::{CellKind, Grid};
 use crate::input::Policy;
 use crate::ledger::Role;
@@ -304,7 +304,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let head = head.map(|it| style.paint_words(Colour::Heading, it));
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let _ = writeln!(text, "{}", draw(&grid, style.width).text);
+    let _ = writeln!(text, "{}", noted(&grid, style.width));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {

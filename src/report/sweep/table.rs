@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{Objective, PointNumbers, Sweep, short};
 use crate::grid::numbers::{self, NONE, counted, or_none, percent};
 use crate::grid::prose::wrap;
-use crate::grid::terminal::draw;
+use crate::grid::terminal::noted;
 use crate::grid::{CellKind, Grid};
 use crate::report::metric;
 use crate::report::remembered;
@@ -28,7 +28,7 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
     let shown: Vec<usize> = it.front.iter().copied().take(n_shown).collect();
     let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
-    let _ = writeln!(text, "{}", draw(&grid(it, &shown, &knee), width).text);
+    let _ = writeln!(text, "{}", noted(&grid(it, &shown, &knee), width));
     let more = it.front.len().saturating_sub(n_shown);
     if more > 0 {
         let _ = writeln!(text, "… and {more} more on the front: see --details");

@@ -7,7 +7,7 @@ use crate::grid::numbers::{
     self, counted, fixed, fixed_or_none, listed, or_none, percent, signed, thousands,
 };
 use crate::grid::prose::wrap;
-use crate::grid::terminal::draw;
+use crate::grid::terminal::noted;
 use crate::grid::{CellKind, Grid};
 
 /// The most variants that are shown by default.
@@ -39,7 +39,7 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     best(it, width, &mut text);
     if shows_all {
         block_grids(it).iter().for_each(|it| {
-            let _ = write!(text, "\n{}\n{}\n", it.title, draw(it, width).text);
+            let _ = write!(text, "\n{}\n{}\n", it.title, noted(it, width));
         });
     }
     text
@@ -96,7 +96,7 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
 
 /// Draws the variants, the best first.
 fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
-    let _ = writeln!(text, "{}", draw(&grid(it, shows_all), width).text);
+    let _ = writeln!(text, "{}", noted(&grid(it, shows_all), width));
     let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
     let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
     if more > 0 {
@@ -161,7 +161,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
             }
         }
         parts => parts.iter().for_each(|it| {
-            let _ = writeln!(text, "  {}: {}", counted(it.sessions, "session"), it.words());
+            wrap(&format!("{}: {}", counted(it.sessions, "session"), it.words()), "  ", width, text);
         }),
     }
     if let Some(part) = &it.by_project {

@@ -20,7 +20,7 @@ const NAMING: Naming = Naming {
     files: FILES,
     file: "assumptions/aging/numbers.toml",
     example: "extract",
-    unnamed: &["fitted", "counted", "code", "assumed"],
+    unnamed: &["fitted", "counted", "assumed"],
     is_probability,
 };
 
@@ -32,8 +32,6 @@ pub struct AgingNumbers {
     pub fitted: Fitted,
     /// Counted in the benchmark's generators.
     pub counted: CountedNumbers,
-    /// Said by the benchmark's code.
-    pub code: BenchmarkCode,
     /// Neither.
     pub assumed: AssumedAging,
     /// The prompts that make summaries.
@@ -78,20 +76,6 @@ pub struct CountedNumbers {
     pub figures_with_subject: [f64; 3],
     /// Decisions that do not by their figures: none, one, two.
     pub figures_alone: [f64; 3],
-}
-
-/// Numbers that the benchmark's code says.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BenchmarkCode {
-    /// Words of a lossy summary.
-    pub lossy_words: u64,
-    /// Records that a question brings back.
-    pub top_entries: u64,
-    /// Categories that the careful prompt lists.
-    pub careful_instructions: u64,
-    /// Words that a memory compaction leaves.
-    pub truncated_words: u64,
 }
 
 /// Numbers that are assumed.

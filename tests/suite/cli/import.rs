@@ -138,3 +138,34 @@ fn a_report_on_several_files_leaves_out_those_that_cannot_be_used_and_says_why()
     assert!(told.contains("1 skipped") && told.contains("broken.jsonl"), "{told}");
     assert!(refused(&report(&[&broken])).contains("recording-unknown"), "one file alone is an error");
 }
+
+#[test]
+fn a_model_that_no_log_and_nobody_named_is_said_where_bills_are_judged() {
+    let session = data("recorded").join("kimi-session.jsonl").display().to_string();
+
+    let text = out(&ctxsim(&["import", "--report", &session]));
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "1 session without a model in the log, judged under anthropic/claude-opus-4.5";
+    assert!(flat.starts_with(&format!("Note: {told}")) && flat.contains("`--profile`"), "{text}");
+    let json = out(&ctxsim(&["import", "--report", &session, "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let assumed = &json["as_recorded"]["sessions"][0]["assumed_profile"];
+    assert_eq!(assumed, "anthropic/claude-opus-4.5", "{json}");
+    let named = out(&ctxsim(&["import", "--report", &session, "--profile", "moonshotai/kimi-k2.6"]));
+    assert!(!named.contains("without a model"), "{named}");
+    let own = data("recorded").join("pi-session.jsonl").display().to_string();
+    assert!(!out(&ctxsim(&["import", "--report", &own])).contains("without a model"));
+}
+
+#[test]
+fn thoughts_that_a_provider_drops_are_no_resets_of_the_history() {
+    let resets = |file: &str| {
+        let session = data("recorded").join(file).display().to_string();
+        let json = out(&ctxsim(&["import", &session, "--format", "json"]));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        json["files"][0]["sessions"][0]["resets"].as_u64().unwrap()
+    };
+
+    assert_eq!([resets("gemini-part.jsonl"), resets("qwen-session.jsonl")], [0, 0]);
+    assert!(resets("dsh-compaction.jsonl") > 0, "what the harness compacted still counts");
+}

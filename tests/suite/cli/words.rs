@@ -71,6 +71,27 @@ fn a_pattern_of_files_means_sessions_wherever_it_stands() {
 }
 
 #[test]
+fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_name() {
+    let folder = sessions();
+    let inside = folder.path().join("sessions");
+    let args =
+        ["run", "--policy", "identity", "clear_tool_*", "--profile", "anthropic/claude-opus-4.5", "--"];
+
+    // Every file here is a session, and every policy matches.
+    let every = ["compare", "--base", "identity", "--candidate", "*", "--scenario", "pi-session.jsonl"];
+    let output = ctxsim_in(&inside, &[&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat());
+    let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains("aging/careful") && told.contains("have no effect on"),
+        "policies are meant: {told}"
+    );
+    let text = out(&ctxsim_in(&inside, &[&args[..], &["pi-session.jsonl"]].concat()));
+    assert!(text.contains("clear_tool_results") && text.contains("1 session read"), "{text}");
+    let told = refused(&ctxsim_in(&inside, &["run", "--policy", "*.jsonl"]));
+    assert!(told.contains("`--policy` needs a policy, but `*.jsonl` means sessions"), "{told}");
+}
+
+#[test]
 fn a_pattern_without_files_means_bundled_names() {
     let folder = sessions();
 

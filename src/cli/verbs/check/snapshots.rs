@@ -5,11 +5,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::catalog::Files;
+use crate::catalog::{Files, Kind};
 use crate::error::Error;
 use crate::input::Profile;
 use crate::report::Report;
 use crate::report::checkup::{SnapshotCheck, SnapshotState};
+use crate::report::made::MadeWith;
 use crate::report::shot::{self, Shot};
 
 use super::Accepted;
@@ -19,8 +20,12 @@ use crate::cli::output::{self, KeptFile, Replaced, begins_with};
 const RULE: &str = "---\n";
 /// How a snapshot begins that ctxsim made.
 const BEGINNING: &str = "---\nsource: ctxsim check\n";
-/// The prefix of the price date in a header.
-const DAY: &str = "description: prices of ";
+/// The beginning of the line that says what the snapshot was made with.
+const MADE: &str = "description: ";
+/// The parts of that line, in their order: the day of the prices, the version, and digests of inputs.
+const PARTS: [&str; 5] = ["prices of ", "ctxsim ", "scenario ", "profile ", "policies "];
+/// What is between two parts.
+const BETWEEN: &str = "; ";
 /// The extensions of a snapshot and of one that waits for review.
 const EXTENSIONS: [&str; 2] = ["snap", "snap.new"];
 
@@ -30,17 +35,88 @@ struct At<'a> {
     path: &'a Path,
     suite: &'a str,
     inputs: &'a Files,
+    made: &'a MadeWith,
+}
+
+/// What a snapshot's header says that it was made with, part by part; nothing of what older headers lack.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct SnapshotHeader([Option<String>; PARTS.len()]);
+
+impl SnapshotHeader {
+    /// Returns what a snapshot of today is made with.
+    fn new(made: &MadeWith, shot: &Shot) -> Self {
+        let [scenario, profile] = &shot.of;
+        let digest = |kind: Kind, name: &str| made.digest_of_one(kind.noun(), name).map(str::to_owned);
+        Self([
+            Some(made.prices.get(profile).unwrap_or(&shot.as_of).clone()),
+            Some(made.version.to_owned()),
+            digest(Kind::Scenario, scenario),
+            digest(Kind::Profile, profile),
+            made.digest_of(Kind::Policy.noun()),
+        ])
+    }
+
+    /// Reads the header of a snapshot.
+    fn read(text: &str) -> Self {
+        let line = text.lines().skip(1).take_while(|it| format!("{it}\n") != RULE);
+        let line = line.filter_map(|it| it.strip_prefix(MADE)).next().unwrap_or_default();
+        let mut said = Self::default();
+        for part in line.trim_matches(['"', '\'']).split(BETWEEN) {
+            let place = PARTS.iter().position(|it| part.starts_with(it));
+            if let Some((nth, rest)) = place.and_then(|nth| Some((nth, part.strip_prefix(PARTS[nth])?))) {
+                said.0[nth] = Some(rest.to_owned());
+            }
+        }
+        said
+    }
+
+    fn line(&self) -> String {
+        let part = |(name, value): (&&str, &Option<String>)| Some(format!("{name}{}", value.as_ref()?));
+        let parts: Vec<String> = PARTS.iter().zip(&self.0).filter_map(part).collect();
+        format!("{MADE}{}", parts.join(BETWEEN))
+    }
+
+    /// Says what else than the numbers differs from what a snapshot was made with; what it does not say is not known.
+    fn differences(&self, now: &Self) -> Vec<String> {
+        let changed = |nth: usize| {
+            let both = self.0[nth].as_ref().zip(now.0[nth].as_ref());
+            both.filter(|(old, new)| old != new)
+        };
+        let version = match (&self.0[1], changed(1)) {
+            (_, Some((old, new))) => Some(format!("written by ctxsim {old}, you run {new}")),
+            (None, _) => Some("the snapshot does not say which version of ctxsim wrote it".to_owned()),
+            (Some(_), None) => None,
+        };
+        let inputs = ["the scenario has changed", "the profile has changed", "a policy has changed"];
+        let inputs = inputs.iter().zip(2..).filter(|(_, nth)| changed(*nth).is_some());
+        version.into_iter().chain(inputs.map(|(words, _)| (*words).to_owned())).collect()
+    }
+}
+
+/// A profile whose prices are held at the day of its snapshots.
+pub(super) struct PinnedPrices {
+    pub(super) profile: String,
+    /// The day of the snapshots, and the newest that there is.
+    pub(super) days: [String; 2],
+}
+
+impl PinnedPrices {
+    /// Returns the override that does so.
+    pub(super) fn set(&self) -> String {
+        format!("profile.{}.assumptions.starts_at=\"{}\"", self.profile, self.days[0])
+    }
 }
 
 /// The price dates of snapshots, by file stem, which is the profile's name.
 pub(super) struct Days(BTreeMap<String, String>);
 
 impl Days {
-    /// Returns overrides that set a plan's profiles to the price dates of their snapshots.
-    pub(super) fn pins(&self, profiles: &[Profile]) -> Vec<String> {
+    /// Returns which of a plan's profiles are held at the price dates of their snapshots, because there are newer prices.
+    pub(super) fn pinned(&self, profiles: &[Profile]) -> Vec<PinnedPrices> {
         let pinned = profiles.iter().filter_map(|it| {
             let day = self.0.get(&shot::as_file(&it.name))?;
-            (*day < it.as_of).then(|| format!("profile.{}.assumptions.starts_at=\"{day}\"", it.name))
+            let days = [day.clone(), it.as_of.clone()];
+            (*day < it.as_of).then(|| PinnedPrices { profile: it.name.clone(), days })
         });
         pinned.collect()
     }
@@ -51,10 +127,10 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
     let mut days = BTreeMap::new();
     for path in kept(&folder(root, suite)).ok()? {
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let day = text.lines().find_map(|it| it.strip_prefix(DAY));
+        let SnapshotHeader([day, ..]) = SnapshotHeader::read(&text);
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if let Some((name, day)) = name.zip(day) {
-            days.entry(name).or_insert_with(|| day.to_owned());
+            days.entry(name).or_insert(day);
         }
     }
     (!days.is_empty()).then_some(Days(days))
@@ -73,6 +149,7 @@ pub(super) fn held(
     Accepted { root, inputs, bless }: Accepted<'_>,
     suite: &str,
     report: &Report,
+    made: &MadeWith,
 ) -> Result<Vec<SnapshotCheck>, Error> {
     let folder = folder(root, suite);
     if !bless && !folder.is_dir() {
@@ -82,7 +159,7 @@ pub(super) fn held(
     let mut all = Vec::new();
     for it in report.shots() {
         let path = folder.join(&it.path[0]).join(format!("{}.{}", it.path[1], EXTENSIONS[0]));
-        let at = At { path: &path, suite, inputs };
+        let at = At { path: &path, suite, inputs, made };
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
@@ -90,7 +167,7 @@ pub(super) fn held(
         if bless {
             output::remove(&path)?;
         } else {
-            all.push(SnapshotCheck { file: name(&path), state: SnapshotState::Orphan, moved: Vec::new() });
+            all.push(SnapshotCheck::new(name(&path), SnapshotState::Orphan));
         }
     }
     Ok(all)
@@ -102,29 +179,31 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     // What a link leads to is not shown either.
     output::unlinked(path)?;
     let pending = path.with_extension(EXTENSIONS[1]);
-    let snapshot = |state, moved| SnapshotCheck { file: name(path), state, moved };
-    let old = match fs::read_to_string(path) {
+    let snapshot = |state| SnapshotCheck::new(name(path), state);
+    let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             wait(At { path: &pending, ..at }, shot)?;
-            return Ok(snapshot(SnapshotState::Missing, Vec::new()));
+            return Ok(snapshot(SnapshotState::Missing));
         }
         Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
     };
-    let old = content(&old);
+    let old = content(&text);
     if old.trim_end() == shot.text.trim_end() {
         forget(&pending)?;
-        return Ok(snapshot(SnapshotState::Same, Vec::new()));
+        return Ok(snapshot(SnapshotState::Same));
     }
     wait(At { path: &pending, ..at }, shot)?;
-    Ok(snapshot(SnapshotState::Moved, shot::moved(old, &shot.text)))
+    let differs = SnapshotHeader::read(&text).differences(&SnapshotHeader::new(at.made, shot));
+    let moved = shot::moved(old, &shot.text);
+    Ok(SnapshotCheck { differs, moved, ..snapshot(SnapshotState::Moved) })
 }
 
 /// Writes a snapshot.
 fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     write(at, shot)?;
     forget(&at.path.with_extension(EXTENSIONS[1]))?;
-    Ok(SnapshotCheck { file: name(at.path), state: SnapshotState::Blessed, moved: Vec::new() })
+    Ok(SnapshotCheck::new(name(at.path), SnapshotState::Blessed))
 }
 
 /// Writes a snapshot for review, except in CI.
@@ -133,9 +212,9 @@ fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
 }
 
 /// Writes a snapshot, over another snapshot or nothing.
-fn write(At { path, suite, inputs }: At<'_>, shot: &Shot) -> Result<(), Error> {
-    let Shot { as_of, text, .. } = shot;
-    let text = format!("{BEGINNING}{DAY}{as_of}\nexpression: {suite}\n{RULE}{text}");
+fn write(At { path, suite, inputs, made }: At<'_>, shot: &Shot) -> Result<(), Error> {
+    let made = SnapshotHeader::new(made, shot).line();
+    let text = format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text);
     let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
     output::write_all(&[(path.to_owned(), text)], kept)
 }
