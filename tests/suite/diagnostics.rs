@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 64] = [
+const ELSEWHERE: [(&str, &str); 65] = [
+    ("templates-missing", "of builds without the feature `templates`: tests/lean.rs"),
     ("world-missing", "of builds without the feature `worlds`: src/worlds.rs"),
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (

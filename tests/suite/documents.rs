@@ -17,6 +17,12 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0.trim()
 }
 
+/// Returns the block between the marks of a name.
+fn shown(document: &str, name: &str) -> String {
+    let marked = between(document, &format!("<!-- {name} -->"), &format!("<!-- /{name} -->"));
+    crate::blocks::blocks(marked).remove(0).text().trim().to_owned()
+}
+
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
     let args = ["recorded/claude-code"];
@@ -35,15 +41,27 @@ fn the_readme_shows_the_table_that_is_printed() {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("readme_table", printed));
     let readme = read("README.md");
-    let shown = between(&readme, "<!-- table -->", "<!-- /table -->").trim_matches('`').trim();
-    assert_eq!(shown, printed.trim(), "paste snapshots/cli/readme_table.snap between the marks of README.md");
+    assert_eq!(
+        shown(&readme, "table"),
+        printed.trim(),
+        "paste snapshots/cli/readme_table.snap between the marks of README.md"
+    );
 }
 
 #[test]
-fn the_readme_shows_the_quickstart() {
-    let (readme, example) = (read("README.md"), read("examples/quickstart.rs"));
+fn the_page_shows_the_session_of_the_readme_with_what_its_scenario_assumes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The package of the crate has no page.
+    let Ok(page) = fs::read_to_string(root.join("web/src/page.ts")) else { return };
+    let example = between(&page, "const EXAMPLE = \"", "\";");
 
-    assert_eq!(between(&readme, "```rust", "```"), example.split_once("\n\n").unwrap().1.trim());
+    assert!(read("README.md").contains(&format!("`ctxsim {example}`")), "README.md should show {example}");
+    assert!(Catalog::bundled().names(Kind::Scenario).any(|it| it == example));
+    let build = fs::read_to_string(root.join("web/build")).unwrap();
+    assert!(
+        !build.contains("scenarios/"),
+        "the page asks the module for it, which has what the command line has"
+    );
 }
 
 /// The recordings are too large for the test data.
@@ -60,8 +78,11 @@ fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
     let printed = printed.split_once("After compactions\n").unwrap().1.trim();
 
     let document = read("docs/calibration.md");
-    let shown = between(&document, "<!-- followed -->", "<!-- /followed -->").trim_matches('`').trim();
-    assert_eq!(shown, printed, "paste what is printed between the marks of docs/calibration.md");
+    assert_eq!(
+        shown(&document, "followed"),
+        printed,
+        "paste what is printed between the marks of docs/calibration.md"
+    );
     assert!(document.contains("**Four compactions prove nothing.**"));
 }
 
