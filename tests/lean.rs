@@ -52,6 +52,9 @@ fn every_bundled_policy_plays_but_those_with_templates_and_these_name_the_featur
         }
     }
     assert!(refused <= 2, "{refused} policies are refused");
+    if let Err(error) = Comparison::new().scenario("recorded/claude-code").advise(None, None) {
+        assert_eq!(named("advice", &error), "templates");
+    }
 
     let report = playing.scenario("duckagent/fix_test_loop").profile("unlimited").run().unwrap();
 

@@ -48,20 +48,21 @@ fn the_readme_shows_the_table_that_is_printed() {
     );
 }
 
+/// The page asks the module for its own session as this asks the library.
 #[test]
-fn the_page_shows_the_session_of_the_readme_with_what_its_scenario_assumes() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
     // The package of the crate has no page.
-    let Ok(page) = fs::read_to_string(root.join("web/src/page.ts")) else { return };
-    let example = between(&page, "const EXAMPLE = \"", "\";");
-
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/page.ts"));
+    let example = "recorded/claude-code";
+    assert!(page.map_or(true, |it| it.contains(&format!("const EXAMPLE = \"{example}\";"))));
     assert!(read("README.md").contains(&format!("`ctxsim {example}`")), "README.md should show {example}");
-    assert!(Catalog::bundled().names(Kind::Scenario).any(|it| it == example));
-    let build = fs::read_to_string(root.join("web/build")).unwrap();
-    assert!(
-        !build.contains("scenarios/"),
-        "the page asks the module for it, which has what the command line has"
-    );
+
+    let of_page = ctxsim::Comparison::new().scenario(example).own_models().skip_unusable().run().unwrap();
+    let args = ["run", "--format", "json", example];
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+
+    assert!(output.status.success());
+    assert_eq!(of_page.json().unwrap().as_bytes(), output.stdout);
 }
 
 /// The recordings are too large for the test data.

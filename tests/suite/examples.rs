@@ -285,7 +285,7 @@ fn started(block: &Block) -> Vec<String> {
 /// Without optimisation, the documents' commands take minutes of one core.
 #[cfg(unix)]
 #[test]
-#[ignore = "slow"]
+#[ignore = "slow: .ci/run runs it"]
 fn the_commands_of_the_documents_run() {
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -351,7 +351,7 @@ fn the_programs_of_the_documents_are_one_policy() {
     let rows = |command: &str| {
         let changed = policy.replace("\"node\", \"policy.mjs\"", command);
         fs::write(folder.join("policies/mine.ron"), changed).unwrap();
-        let on = "--scenario duckagent/fix_test_loop --profile unlimited --rows requests --format jsonl";
+        let on = "--scenario recorded/claude-code --profile anthropic/claude-opus-4.5 --rows requests --format jsonl";
         let output = run(&format!("ctxsim run --allow-process --policy policies/mine.ron {on}"), folder);
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -362,6 +362,6 @@ fn the_programs_of_the_documents_are_one_policy() {
 
     for rows in &found {
         assert_eq!(rows, &found[0]);
-        assert!(rows.lines().any(|it| !it.contains("\"edits\":0,")), "the policy acts: {rows}");
+        assert!(rows.lines().any(|it| !it.contains("\"actions\":0,")), "the policy acts: {rows}");
     }
 }
