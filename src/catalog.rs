@@ -392,3 +392,17 @@ fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     problem.place.file = second.label();
     problem.help("remove or rename one of the two")
 }
+
+#[cfg(all(test, not(feature = "bundled")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lean_build_names_the_feature_that_has_the_bundled_inputs() {
+        for (kind, name) in [(Kind::Policy, "identity"), (Kind::Profile, "anthropic/claude-opus-4.5")] {
+            let problem = Catalog::bundled().find(kind, name).unwrap_err().into_problem();
+
+            assert!(problem.help.unwrap().contains("enable its feature `bundled`"), "{name}");
+        }
+    }
+}

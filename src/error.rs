@@ -88,6 +88,10 @@ impl Error {
                 let words = (suggestions.as_slice(), other_kind);
                 problem.help(match words {
                     ([], Some(other)) => format!("`{name}` is a {other}: use `--{other} {name}`"),
+                    ([], None) if !cfg!(feature = "bundled") => {
+                        "this build of ctxsim has no bundled inputs: enable its feature `bundled`, or check the path"
+                            .to_owned()
+                    }
                     ([], None) if name.contains(['/', '.']) => {
                         "check the path; `ctxsim list` shows the bundled names".to_owned()
                     }

@@ -9,7 +9,7 @@
 //! A [`Comparison`] is put together from names (bundled inputs, files, folders of recordings) or from inputs built in code;
 //! [`Comparison::plan`] checks everything and reports every problem at once; a [`Plan`] can run any number of times.
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/quickstart.rs")]
 //! ```
 //!
@@ -22,7 +22,7 @@
 //! [`Plan::sensitivity`], [`Plan::explain`] and sampled recovery treat it like any other. Caches identify a part by its content, so a view that
 //! repeats the same text is cached as a provider would cache it.
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/own_compaction.rs")]
 //! ```
 //!
@@ -32,7 +32,8 @@
 //!
 //! [`assert_snapshots!`] (feature `testing`) makes one `insta` snapshot for each policy and scenario, under prices that no release changes:
 //!
-//! ```no_run
+#![cfg_attr(feature = "testing", doc = "```")]
+#![cfg_attr(not(feature = "testing"), doc = "```ignore")]
 #![doc = include_str!("../examples/snapshot_guard.rs")]
 //! ```
 //!
@@ -40,13 +41,13 @@
 //!
 //! [`Plan::stream`] hands each request to a [`Sink`] as it is made, with its cost:
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/stream_rows.rs")]
 //! ```
 //!
 //! # Scenarios and profiles in code
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/inputs_in_code.rs")]
 //! ```
 //!
@@ -54,7 +55,7 @@
 //!
 //! A [`CacheRule`] divides each prompt into tokens read from the cache, written to it, and plain input; its answer is checked after each request.
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/cache_rule.rs")]
 //! ```
 //!
@@ -62,7 +63,7 @@
 //!
 //! Each run creates its own instance of the code, on its own thread, so variants are just more policies:
 //!
-//! ```no_run
+//! ```
 #![doc = include_str!("../examples/sweep_own_code.rs")]
 //! ```
 //!
@@ -73,9 +74,9 @@
 //! | `cli` | the command line `ctxsim` and everything it writes | yes |
 //! | `testing` | [`testing`] and [`assert_snapshots!`] | yes |
 //! | `archives` | eval logs of inspect_ai that are zip archives | with `cli` |
-//! | `bundled` | the bundled policies, scenarios, profiles and suites | with `cli` |
+//! | `bundled` | the bundled policies, scenarios, profiles and suites, by name | with `cli` |
 //! | `html` | HTML reports | with `cli` |
-//! | `templates` | text templates in policies | with `cli` |
+//! | `templates` | text templates in policies, and what to paste into an agent's settings | with `cli` |
 //! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, histories, block traces | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!

@@ -556,6 +556,8 @@ pub enum Code {
     Syntax,
     /// A template cannot be filled in.
     TemplateBroken,
+    /// A build leaves out the engine of templates.
+    TemplatesMissing,
     /// A threshold of a memory is out of its range.
     ThresholdRange,
     /// Two price tiers begin at one length.

@@ -184,8 +184,13 @@ impl Comparison {
     /// from the logs, else from the agent's defaults.
     ///
     /// # Errors
-    /// Every problem of the inputs, no session is one of a known agent, or a run failed.
+    /// Every problem of the inputs, no session is one of a known agent, a run failed, or this build has no templates (`templates-missing`).
     pub fn advise(self, agent: Option<&str>, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
+        if !cfg!(feature = "templates") {
+            let message = "this build of ctxsim has no text templates, and advice is written with them";
+            let help = "enable its feature `templates`";
+            return Err(Diagnostic::at(Code::TemplatesMissing, "", message).help(help).into());
+        }
         let (catalog, comparison, asked) = self.held()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
         let comparison = compare::Comparison { policies: Vec::new(), own_models, ..comparison };

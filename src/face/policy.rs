@@ -1,8 +1,10 @@
 //! Declared policies, and what every policy can declare.
 
+use serde::de::DeserializeOwned;
+
 use crate::face::Error;
 use crate::input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
-use crate::input::text::decode::decode;
+use crate::input::text::source::Source;
 use crate::input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
@@ -31,7 +33,7 @@ impl Policy {
     }
 
     fn read(text: String, format: Format) -> Result<Self, Error> {
-        let spec: PolicyFile = decode(&text, format)?;
+        let spec: PolicyFile = decoded("memory:policy", &text, format)?;
         Ok(Self { name: spec.name, format, text })
     }
 
@@ -40,6 +42,11 @@ impl Policy {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Reads a text that code gives, so that each problem has its line and column.
+pub(super) fn decoded<T: DeserializeOwned>(label: &str, text: &str, format: Format) -> Result<T, Error> {
+    Ok(Source::new(label, format, text).decode()?)
 }
 
 /// Where a prompt has cache breakpoints, where memory is placed in it, and what else the agent adds to it.
@@ -54,7 +61,7 @@ impl Layout {
     /// # Errors
     /// The text is not RON, or has fields that a layout does not have.
     pub fn ron(text: &str) -> Result<Self, Error> {
-        Ok(Self(decode(text, Format::Ron)?))
+        Ok(Self(decoded("memory:layout", text, Format::Ron)?))
     }
 
     /// Sets no breakpoints.

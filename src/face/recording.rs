@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use crate::compare;
 use crate::diag::Diagnostic;
+use crate::face::policy::decoded;
 use crate::face::{Error, Scenario};
+use crate::input::Format;
 use crate::input::scenario::Assume;
-use crate::input::text::decode::{Format, decode};
 use crate::timeline::import::{self, Among};
 
 /// How a recording is read: its name, what is assumed of it, and which of its tools read files.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let bytes: Vec<u8> = Vec::new();
+/// # let bytes = std::fs::read("scenarios/recorded/claude-code-session.jsonl")?;
 /// let recording = ctxsim::Recording::new("mine").assume("(resets: keep, summary_tokens_max: 400)")?.file_tools(["Read"]);
 /// let sessions = recording.read(&bytes[..])?;
 /// let report = ctxsim::Comparison::new().scenarios(sessions).own_models().rows().run()?;
@@ -44,7 +45,7 @@ impl Recording {
     /// # Errors
     /// The text is not RON, or has fields that assumptions do not have.
     pub fn assume(self, ron: &str) -> Result<Self, Error> {
-        let assume = decode(ron, Format::Ron)?;
+        let assume = decoded("memory:assume", ron, Format::Ron)?;
         Ok(Self { assume, ..self })
     }
 

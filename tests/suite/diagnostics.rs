@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 68] = [
+const ELSEWHERE: [(&str, &str); 69] = [
     ("git-incomplete", "of a partial clone: tests/suite/hostile/git.rs"),
     ("git-too-old", "of an old git: tests/suite/hostile/git.rs"),
     ("output-link", "of a link: tests/suite/cli/output.rs"),
     ("revision-not-allowed", "of a repository: tests/suite/hostile.rs"),
+    ("templates-missing", "of builds without the feature `templates`: tests/lean.rs"),
     ("world-missing", "of builds without the feature `worlds`: src/worlds.rs"),
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (

@@ -17,6 +17,12 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0.trim()
 }
 
+/// Returns the block between the marks of a name.
+fn shown(document: &str, name: &str) -> String {
+    let marked = between(document, &format!("<!-- {name} -->"), &format!("<!-- /{name} -->"));
+    crate::blocks::blocks(marked).remove(0).text().trim().to_owned()
+}
+
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
     let args = ["recorded/claude-code"];
@@ -35,15 +41,28 @@ fn the_readme_shows_the_table_that_is_printed() {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("readme_table", printed));
     let readme = read("README.md");
-    let shown = between(&readme, "<!-- table -->", "<!-- /table -->").trim_matches('`').trim();
-    assert_eq!(shown, printed.trim(), "paste snapshots/cli/readme_table.snap between the marks of README.md");
+    assert_eq!(
+        shown(&readme, "table"),
+        printed.trim(),
+        "paste snapshots/cli/readme_table.snap between the marks of README.md"
+    );
 }
 
+/// The page asks the module for its own session as this asks the library.
 #[test]
-fn the_readme_shows_the_quickstart() {
-    let (readme, example) = (read("README.md"), read("examples/quickstart.rs"));
+fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
+    // The package of the crate has no page.
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/page.ts"));
+    let example = "recorded/claude-code";
+    assert!(page.map_or(true, |it| it.contains(&format!("const EXAMPLE = \"{example}\";"))));
+    assert!(read("README.md").contains(&format!("`ctxsim {example}`")), "README.md should show {example}");
 
-    assert_eq!(between(&readme, "```rust", "```"), example.split_once("\n\n").unwrap().1.trim());
+    let of_page = ctxsim::Comparison::new().scenario(example).own_models().skip_unusable().run().unwrap();
+    let args = ["run", "--format", "json", example];
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+
+    assert!(output.status.success());
+    assert_eq!(of_page.json().unwrap().as_bytes(), output.stdout);
 }
 
 /// The recordings are too large for the test data.
@@ -60,8 +79,11 @@ fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
     let printed = printed.split_once("After compactions\n").unwrap().1.trim();
 
     let document = read("docs/calibration.md");
-    let shown = between(&document, "<!-- followed -->", "<!-- /followed -->").trim_matches('`').trim();
-    assert_eq!(shown, printed, "paste what is printed between the marks of docs/calibration.md");
+    assert_eq!(
+        shown(&document, "followed"),
+        printed,
+        "paste what is printed between the marks of docs/calibration.md"
+    );
     assert!(document.contains("**Four compactions prove nothing.**"));
 }
 

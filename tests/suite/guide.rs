@@ -2,51 +2,54 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
-/// The words that open a block of commands, and one that is a file.
-const CONSOLE: &str = "```console";
-const FILE: &str = "```ron ";
+use crate::blocks::{Piece, pieces};
 
-/// Returns the guide with what its commands print now.
-fn played(guide: &str, folder: &Path) -> String {
+/// Returns a document with what its commands print now; its files are written.
+pub(crate) fn played(document: &str, folder: &Path) -> String {
     let mut text = String::new();
-    let mut lines = guide.lines();
-    while let Some(line) = lines.next() {
-        text += &format!("{line}\n");
-        if let Some(path) = line.strip_prefix(FILE) {
-            let body: Vec<&str> = lines.by_ref().take_while(|it| *it != "```").collect();
+    for piece in pieces(document) {
+        let block = match piece {
+            Piece::Line(line) => {
+                text += &format!("{line}\n");
+                continue;
+            }
+            Piece::Block(block) => block,
+        };
+        if let Some(path) = block.path() {
             let path = folder.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, body.join("\n") + "\n").unwrap();
-            text += &format!("{}\n```\n", body.join("\n"));
-        } else if line == CONSOLE {
-            let commands: Vec<&str> =
-                lines.by_ref().take_while(|it| *it != "```").filter(|it| it.starts_with("$ ")).collect();
-            for command in commands {
-                text += &format!("{command}\n{}", printed(&command[2..], folder));
-            }
-            text += "```\n";
+            fs::write(path, block.text()).unwrap();
         }
+        let body = match block.language.as_str() {
+            "console" => {
+                let commands = block.body.iter().filter_map(|it| it.strip_prefix("$ "));
+                commands.map(|it| format!("$ {it}\n{}", printed(it, folder))).collect()
+            }
+            _ => block.text(),
+        };
+        text += &format!("{}\n{body}```\n", block.opening());
     }
     text
 }
 
-/// Returns what a command prints.
-fn printed(command: &str, folder: &Path) -> String {
+/// Runs a command of a document in a folder, which is home, too.
+pub(crate) fn run(command: &str, folder: &Path) -> Output {
     let binary = Path::new(env!("CARGO_BIN_EXE_ctxsim")).parent().unwrap();
     let command = &format!("PATH='{}':\"$PATH\"\n{command}", binary.display());
     let mut shell = Command::new("sh");
-    shell
-        .args(["-c", command])
-        .current_dir(folder)
-        .env_remove("CI")
-        .env_remove("COLUMNS")
-        .env("NO_COLOR", "1");
+    shell.args(["-c", command]).current_dir(folder).env("HOME", folder.join("home"));
+    shell.env_remove("CI").env_remove("COLUMNS").env("NO_COLOR", "1");
     for role in ["AUTHOR", "COMMITTER"] {
         shell.env(format!("GIT_{role}_NAME"), "t").env(format!("GIT_{role}_EMAIL"), "t@example.org");
     }
-    let output = shell.output().unwrap();
+    shell.output().unwrap()
+}
+
+/// Returns what a command prints.
+fn printed(command: &str, folder: &Path) -> String {
+    let output = run(command, folder);
     assert!(
         output.status.code().is_some_and(|it| it < 2),
         "{command}: {}",
@@ -199,7 +202,7 @@ fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
 }
 
 /// Returns the commands of a workflow's or an action's `run` steps.
-fn run_steps(yaml: &str) -> Vec<String> {
+pub(crate) fn run_steps(yaml: &str) -> Vec<String> {
     let mut steps = Vec::new();
     let mut lines = yaml.lines().peekable();
     while let Some(line) = lines.next() {

@@ -51,7 +51,11 @@ const POLICY: &str = r#"(
 
 /// Applies an override to the policy above.
 fn set(text: &str) -> Result<PolicyFile, String> {
-    let mut specs = [decode::<PolicyFile>(POLICY, Format::Ron).unwrap()];
+    set_in(POLICY, text)
+}
+
+fn set_in(policy: &str, text: &str) -> Result<PolicyFile, String> {
+    let mut specs = [decode::<PolicyFile>(policy, Format::Ron).unwrap()];
     let setting = Override::parse(text).map_err(|it| it.to_string())?;
     let passes = |it: &PolicyFile| ctxsim::input::Policy::new(it).is_ok();
     setting.apply(&mut specs, passes).map_err(|it| it.to_string())?;
@@ -92,6 +96,46 @@ fn a_number_may_have_a_suffix_or_be_a_multiple_of_what_is_there() {
     let doubled = Plan::new(&catalog(), &comparison("one", &["profile.prices.0.input=*2"])).unwrap();
     let usual = Plan::new(&catalog(), &comparison("one", &[])).unwrap();
     assert_eq!(doubled.profiles[0].prices.usual().input.0, 2 * usual.profiles[0].prices.usual().input.0);
+}
+
+#[test]
+fn a_bare_number_has_the_unit_of_the_number_that_stands_there() {
+    let goal = |there: &str, text: &str| {
+        let policy = POLICY.replace("tokens(100)", there);
+        set_in(&policy, &format!("stages.history.until.prompt.at_most{text}"))
+            .map(|it| format!("{:?}", it.stages[0].until))
+    };
+
+    for (there, bare, whole) in [
+        ("tokens(100)", "=250", ".tokens=250"),
+        ("tokens(100)", "=2k", ".tokens=2000"),
+        ("ratio(0.5)", "=0.25", ".ratio=0.25"),
+        ("ratio(0.5)", "=25%", ".ratio=0.25"),
+    ] {
+        assert_eq!(goal(there, bare), goal(there, whole), "{there} {bare}");
+        assert!(goal(there, whole).is_ok(), "{there} {whole}");
+    }
+    for (there, bare) in [("tokens(100)", "=0.5"), ("ratio(0.5)", "=20000"), ("limit", "=20000")] {
+        let told = goal(there, bare).unwrap_err();
+        assert!(told.contains("has no unit"), "{there} {bare}: {told}");
+    }
+}
+
+#[test]
+fn a_bare_number_sets_a_parameter_of_a_bundled_policy() {
+    let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
+    let comparison = Comparison {
+        policies: owned(&["identity", "clear_tool_results_at_40k_min_5k"]),
+        scenarios: owned(&["duckagent/fix_test_loop"]),
+        profiles: owned(&["unlimited"]),
+        set: owned(&["params.trigger=20_000"]),
+        ..Comparison::default()
+    };
+
+    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+
+    let trigger = plan.scenarios[0].policies[1].params.get("trigger").cloned();
+    assert_eq!(trigger, Some(Size::Tokens(20_000)));
 }
 
 #[test]

@@ -72,7 +72,8 @@ export interface Failure {
 export interface Found {
   path: string;
   name: string;
-  file: File;
+  /** Null for a bundled session, which has the name of a scenario. */
+  file: File | null;
 }
 
 /** What a worker can be asked. */
@@ -80,6 +81,7 @@ export interface Calls {
   start(module: WebAssembly.Module): void;
   clear(): void;
   add(name: string, file: Blob): string[];
+  bundled(name: string): void;
   once(): string[];
   copies(files: Blob[]): number[];
   layOut(paths: string[]): { path: string; name: string }[];

@@ -96,30 +96,34 @@ function heard(it: Answer, isPart: boolean): void {
 // Sessions ------------------------------------------------------------------------------------------------------------------------------
 
 let drops = 0;
+/** The session that the README shows, with what its scenario assumes, so that both have the same numbers. */
+const EXAMPLE = "recorded/claude-code";
 
-async function take(given: Given[], isExample = false): Promise<void> {
+/** Takes files, or, without any, the bundled session of the README. */
+async function take(given: Given[] | null): Promise<void> {
   const mine = ++drops;
-  if (given.length === 0) {
+  const paths = given?.map((it) => it.path) ?? [EXAMPLE];
+  if (paths.length === 0) {
     say("There is no recording in it: recordings end in .jsonl, .json, .csv or .eval.", true);
     return;
   }
-  Object.assign(state, { paths: given.map((it) => it.path), isExample, policy: null, said: null, usual: null, pair: null, isPart: false, trail: [], active: null, rows: null });
+  Object.assign(state, { paths, isExample: given === null, policy: null, said: null, usual: null, pair: null, isPart: false, trail: [], active: null, rows: null });
   state.set.clear();
   shownSessions = "";
   const bar = byId<HTMLProgressElement>("reading");
   bar.hidden = false;
   byId("start").classList.add("small");
-  say(`Reading ${count(given.length)} ${given.length === 1 ? "file" : "files"}`);
+  say(`Reading ${count(paths.length)} ${paths.length === 1 ? "file" : "files"}`);
   try {
     const progress = (it: { read: number; all: number }) => {
       if (mine !== drops) return;
       bar.value = it.read / it.all;
       bar.hidden = it.read === it.all;
     };
-    await pool.take(given, progress);
+    await (given ? pool.take(given, progress) : pool.example(EXAMPLE, progress));
     if (mine !== drops) return;
     showBroken();
-    if (pool.broken.length >= given.length) {
+    if (pool.broken.length >= paths.length) {
       say("No session is left: the reasons stand below.", true);
       byId("results").hidden = false;
       document.body.dataset.empty = "";
@@ -161,13 +165,6 @@ function firstChoice({ cheapest, lines }: Answer): string {
   return others[0]?.policy ?? BASE;
 }
 
-async function example(): Promise<void> {
-  const answer = await fetched;
-  await take([{ path: "claude-code-session.jsonl", file: new File([answer], "claude-code-session.jsonl") }], true);
-}
-
-// The bundled session is fetched with the page: once there are sessions, nothing is asked of any server.
-const fetched = fetch(new URL("example.jsonl", import.meta.url)).then((it) => it.blob());
 
 // The policy ----------------------------------------------------------------------------------------------------------------------------
 
@@ -634,8 +631,7 @@ const quoted = (it: string) => (it === "" || /^[\w./:@%+=,-]+$/.test(it) ? it : 
 
 function showCommand(): void {
   const { policy, set } = state;
-  // The bundled session stands in the repository.
-  const where = state.isExample ? "scenarios/recorded/claude-code-session.jsonl" : quoted(root(state.paths)) || state.paths.map(quoted).join(" ");
+  const where = state.isExample ? EXAMPLE : quoted(root(state.paths)) || state.paths.map(quoted).join(" ");
   const words = ["ctxsim run"];
   if (policy?.kind === "code") {
     byId("command").textContent = "A function in JavaScript has no command: the package ctxsim-wasm runs it in Node, too.";
@@ -677,7 +673,7 @@ function listen(): void {
       input.value = "";
     });
   }
-  byId("try").addEventListener("click", () => void example());
+  byId("try").addEventListener("click", () => void take(null));
   document.addEventListener("dragover", (event) => {
     event.preventDefault();
     document.body.classList.add("over");

@@ -47,20 +47,36 @@ export class Pool {
    * are many, while the rest is still read.
    */
   async take(given: Given[], progress: (it: Progress) => void): Promise<void> {
-    for (const seat of [this.whole, this.quick]) if (this.#filling.has(seat)) seat.stop("other sessions were chosen");
+    this.#drop();
     const paths = await this.desk.ask("layOut", [given.map((it) => it.path)]);
     const ordered = paths.map((it) => given.find((one) => one.path === it.path)!);
     const copies = new Set(await this.desk.ask("copies", [ordered.map((it) => it.file)]));
     const once = ordered.filter((_, at) => !copies.has(at));
     const named = await this.desk.ask("layOut", [once.map((it) => it.path)]);
     this.broken = ordered.filter((_, at) => copies.has(at)).map((it) => ({ path: it.path, reason: "the same content", help: "" }));
-    this.files = named.map((it, at) => ({ ...it, file: once[at]!.file }));
-    for (const seat of [this.whole, this.quick, this.own]) seat.holds = null;
-    this.#mixed = 0;
+    this.#hold(named.map((it, at) => ({ ...it, file: once[at]!.file })));
     const all = this.fill(this.whole, progress);
     if (!this.isLarge) return all;
     all.catch(() => {});
     await new Promise<void>((some, none) => void this.#early(some).catch(none));
+  }
+
+  /** Takes a bundled session in the place of files: nothing is read. */
+  example(name: string, progress: (it: Progress) => void): Promise<void> {
+    this.#drop();
+    this.broken = [];
+    this.#hold([{ path: name, name, file: null }]);
+    return this.fill(this.whole, progress);
+  }
+
+  #drop(): void {
+    for (const seat of [this.whole, this.quick]) if (this.#filling.has(seat)) seat.stop("other sessions were chosen");
+  }
+
+  #hold(files: Found[]): void {
+    this.files = files;
+    for (const seat of [this.whole, this.quick, this.own]) seat.holds = null;
+    this.#mixed = 0;
   }
 
   readonly #filling = new Map<Seat, Promise<void>>();
@@ -86,7 +102,7 @@ export class Pool {
     let read = 0;
     const adding = files.map(async (it) => {
       try {
-        await seat.ask("add", [it.name, it.file]);
+        await (it.file ? seat.ask("add", [it.name, it.file]) : seat.ask("bundled", [it.name]));
       } catch (error) {
         if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
         if (tells) this.broken.push(brokenOf(it, error.problems));
@@ -108,7 +124,8 @@ export class Pool {
     for (const it of mixedSizes(files)) {
       if (files !== this.files) return;
       try {
-        await this.quick.ask("add", [it.name, it.file]);
+        // One bundled session is not many.
+        if (it.file) await this.quick.ask("add", [it.name, it.file]);
       } catch (error) {
         if (!(error instanceof Failed) || error.name !== "CtxsimError") throw error;
       }
@@ -170,8 +187,9 @@ export class Pool {
 }
 
 /** Returns the files so that every stretch of them has small and large ones. */
-export function mixedSizes<F extends { file: Blob }>(files: F[]): F[] {
-  const bySize = [...files].sort((one, other) => other.file.size - one.file.size);
+export function mixedSizes<F extends { file: Blob | null }>(files: F[]): F[] {
+  const size = (it: F) => it.file?.size ?? 0;
+  const bySize = [...files].sort((one, other) => size(other) - size(one));
   const stride = Math.max(1, Math.round(Math.sqrt(bySize.length)));
   return bySize.map((it, at) => ({ it, at })).sort((one, other) => (one.at % stride) - (other.at % stride) || one.at - other.at).map((it) => it.it);
 }

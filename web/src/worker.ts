@@ -1,6 +1,6 @@
 // A worker: one bench, asked by messages in their order. It needs no network, so it has none.
 import { Bench, diagnose, initSync, layOut, policies, policy, policyText } from "../../bindings/wasm/pkg/ctxsim.js";
-import type { Answer, Calls, Failure, Line } from "./answers";
+import type { Answer, Calls, Failure, Line, Options } from "./answers";
 
 for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport"]) {
   Object.defineProperty(globalThis, name, { value: undefined });
@@ -25,12 +25,19 @@ const bytes = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
 
 type Async<C> = { [K in keyof C]: C[K] extends (...args: infer A) => infer R ? (...args: [...A, Tell]) => R | Promise<R> : never };
 
+/** What is compared beside the sessions that were added: a bundled one, under its own model. */
+let bundled: Pick<Options, "scenarios" | "ownModels"> = {};
+
 const calls: Async<Calls> = {
   start: (module) => {
     initSync({ module });
     bench = new Bench();
   },
-  clear: () => bench.clear(),
+  clear: () => {
+    bench.clear();
+    bundled = {};
+  },
+  bundled: (name) => void (bundled = { scenarios: [name], ownModels: true }),
   add: async (name, file) => bench.add(name, await bytes(file)),
   once: () => bench.once(),
   copies,
@@ -41,12 +48,12 @@ const calls: Async<Calls> = {
   policyText: (name) => policyText(name),
   diagnose: (text) => diagnose(text, "ron"),
   code: async (name, url) => bench.code(name, (await import(url)).default),
-  answer: (options, tell) => answerOf(bench.compare({ ...options, ...FOLDER }, tell)),
-  json: (options, tell) => bench.compare({ ...options, ...FOLDER }, tell),
-  page: (options, tell) => bench.page({ ...options, ...FOLDER }, tell),
-  requests: (session, options) => bench.requests(session, options),
-  explain: (session, request, options) => bench.explain(session, request, options),
-  advise: (options) => bench.advise({ ...options, ...FOLDER }),
+  answer: (options, tell) => answerOf(bench.compare({ ...options, ...FOLDER, ...bundled }, tell)),
+  json: (options, tell) => bench.compare({ ...options, ...FOLDER, ...bundled }, tell),
+  page: (options, tell) => bench.page({ ...options, ...FOLDER, ...bundled }, tell),
+  requests: (session, options) => bench.requests(session, { ...options, ...bundled }),
+  explain: (session, request, options) => bench.explain(session, request, { ...options, ...bundled }),
+  advise: (options) => bench.advise({ ...options, ...FOLDER, ...bundled }),
 };
 
 /** Returns which files have the content of an earlier one: only files of equal length are read for it. */

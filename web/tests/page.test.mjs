@@ -221,6 +221,9 @@ test("the bundled session is there for whoever has none, and sessions that are a
   await settled(page);
   assert.equal(await page.locator("#session option").count(), 1);
   assert.deepEqual(server.asked, []);
+  const readme = JSON.parse(execFileSync(COMMAND, ["run", "--format", "json", "recorded/claude-code"], { encoding: "utf8", maxBuffer: 1 << 30 }));
+  const policy = await page.locator("#policy").inputValue();
+  assert.equal(await shown(page), readme.runs.find((it) => it.policy === policy).totals.cost_usd.total, "the numbers of the README");
   await page.locator("#some").setInputFiles([join(folder, "negative.jsonl")]);
   await until(page, () => document.querySelector("#status").textContent.startsWith("No session is left"));
   assert.match(await page.locator("#broken").textContent(), /negative\.jsonl/);

@@ -218,12 +218,16 @@ impl Bench {
         Ok(options.comparison(&self.codes)?.scenarios(sessions))
     }
 
-    /// Compares on one session alone.
+    /// Compares on one session alone, or on one of the bundled scenarios that are asked for.
     fn alone(&self, session: &str, options: Option<Given>) -> Result<Comparison, JsValue> {
-        let found = self.sessions.iter().find(|it| it.name() == session);
-        let found = found.ok_or_else(|| said(&format!("there is no session `{session}`")))?;
-        let options = Options::read(options.as_ref().map(AsRef::as_ref))?;
-        Ok(options.comparison(&self.codes)?.scenario(found.clone()))
+        let mut options = Options::read(options.as_ref().map(AsRef::as_ref))?;
+        let is_bundled = std::mem::take(&mut options.scenarios).iter().any(|it| it == session);
+        let comparison = options.comparison(&self.codes)?;
+        match self.sessions.iter().find(|it| it.name() == session) {
+            Some(found) => Ok(comparison.scenario(found.clone())),
+            None if is_bundled => Ok(comparison.scenario(session)),
+            None => Err(said(&format!("there is no session `{session}`"))),
+        }
     }
 }
 

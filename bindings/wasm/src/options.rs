@@ -62,7 +62,7 @@ extern "C" {
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub(crate) struct Options {
     policies: Vec<PolicyIs>,
-    scenarios: Vec<String>,
+    pub(crate) scenarios: Vec<String>,
     profiles: Vec<String>,
     suite: Option<String>,
     set: BTreeMap<String, serde_json::Value>,

@@ -20,6 +20,18 @@ test("sessions from bytes give the bytes of the command line", () => {
   assert.equal(benchOf(SESSIONS).compare(), expected);
 });
 
+test("the session that the README and the page show has the same bytes, and the same requests", () => {
+  const name = "recorded/claude-code";
+  const bundled = { scenarios: [name], ownModels: true };
+  const bench = new ctxsim.Bench();
+  const json = bench.compare({ ...bundled, skipUnusable: true });
+  assert.equal(json, printed("run", "--format", "json", name));
+  const [first] = bench.requests(name, { ...bundled, policies: ["identity"] });
+  const usd = JSON.parse(json).runs.find((it) => it.policy === "identity").totals.cost_usd.base;
+  assert.ok(Math.abs(first.rows.reduce((sum, it) => sum + it.usd, 0) - usd) < 1e-9);
+  assert.throws(() => bench.requests("recorded/claude-code", {}), /there is no session/);
+});
+
 test("the shared sessions give the bytes of the command line", { skip: !process.env.CTXSIM_REFERENCE && "CTXSIM_REFERENCE names no folder" }, () => {
   const below = filesBelow(join(process.env.CTXSIM_REFERENCE, "recorded"));
   const paths = below.filter((it) => /\/recorded\/claude-code[^/]*\/.*\.jsonl$/.test(it));

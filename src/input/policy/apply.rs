@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{RenderFault, fill, undeclared};
+use super::render::{HAS_ENGINE, RenderFault, fill, undeclared};
 use super::{Apply, PolicyFile};
 use crate::diag::{Code, Problems, nearest};
 
@@ -10,7 +10,7 @@ use crate::diag::{Code, Problems, nearest};
 pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
 
 impl Apply {
-    /// Returns the setting with all names replaced by numbers, or `None` if a name is unknown.
+    /// Returns the setting with all names replaced by numbers, or `None` if a name is unknown or this build has no engine.
     pub fn filled(&self, numbers: Map<String, Value>) -> Option<Self> {
         let write = self.rendered(numbers).ok()?;
         Some(Self { at: self.at.clone(), write })
@@ -23,7 +23,8 @@ impl Apply {
 
 /// Checks that a policy's setting reads only its parameters and limits.
 pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
-    let Some(apply) = &policy.apply else { return };
+    // Advice is not needed to play: a build without the engine gives none.
+    let Some(apply) = policy.apply.as_ref().filter(|_| HAS_ENGINE) else { return };
     let known: Vec<&str> = policy.params.keys().map(String::as_str).chain(LIMITS).collect();
     let numbers = known.iter().map(|it| ((*it).to_owned(), Value::from(1))).collect();
     let Err(fault) = apply.rendered(numbers) else { return };

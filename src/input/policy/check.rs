@@ -17,7 +17,7 @@ use super::{
     Action, Cond, EditsLast, Moment, Policy, PolicyFile, RecoverySpec, Scope, Size, Stage, StageFile,
     StageStep, TableRow, Template,
 };
-use super::{apply, lint};
+use super::{apply, lint, template};
 use crate::diag::{Code, Problems, nearest};
 
 /// The most stages and steps of a policy; each one is the author of its edits.
@@ -63,9 +63,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
             problems.within(format_args!("tables.{name}.{index}"), |to| resolver.row(row, to));
         }
     }
-    for (name, template) in &*templates {
-        problems.within(format_args!("templates.{name}"), |to| template.check(to));
-    }
+    template::check(templates, problems);
     let check = StageCheck { tables, templates, resolver };
     let mut names: IndexMap<String, usize> = IndexMap::new();
     let mut n_rungs = 0;

@@ -9,6 +9,9 @@ use serde_json::Value;
 #[cfg(feature = "templates")]
 pub(super) use engine::{fill, try_out, undeclared, write};
 
+/// Whether this build can render anything.
+pub(super) const HAS_ENGINE: bool = cfg!(feature = "templates");
+
 /// A template that cannot be rendered.
 #[derive(Debug)]
 pub(super) struct RenderFault {
@@ -20,10 +23,7 @@ pub(super) struct RenderFault {
 /// Says that nothing can be rendered.
 #[cfg(not(feature = "templates"))]
 fn missing() -> RenderFault {
-    RenderFault {
-        line: None,
-        why: "this build of ctxsim has no template engine: enable its feature `templates`".to_owned(),
-    }
+    RenderFault { line: None, why: "this build of ctxsim has no template engine".to_owned() }
 }
 
 /// Tries out a text of a policy, which need not be valid.

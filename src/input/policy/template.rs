@@ -1,13 +1,32 @@
 //! Texts written by templates.
 
+use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use super::{Template, render};
+use super::Template;
+use super::render::{self, HAS_ENGINE};
 use crate::diag::{Code, Problems};
+
+/// Checks a policy's templates. Without the engine, prompts would lack what they write, so a policy with templates is refused.
+pub(super) fn check(templates: &IndexMap<String, Template>, problems: &mut Problems) {
+    if !HAS_ENGINE && !templates.is_empty() {
+        let help = "enable its feature `templates`";
+        problems.push_at(
+            Code::TemplatesMissing,
+            "templates",
+            "this build of ctxsim has no text templates",
+            help,
+        );
+        return;
+    }
+    for (name, template) in templates {
+        problems.within(format_args!("templates.{name}"), |to| template.check(to));
+    }
+}
 
 impl Template {
     /// Checks a template by rendering it with empty values.
-    pub(super) fn check(&self, problems: &mut Problems) {
+    fn check(&self, problems: &mut Problems) {
         let nothing = json!({ "tool": "", "input": {}, "output": "", "shown": "raw", "head": 1 });
         for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
             let Some(Err(fault)) = text.map(|it| render::try_out(it, &nothing)) else { continue };

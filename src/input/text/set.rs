@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::decode::{self, Format};
 use super::fault;
 use super::read::{self, Why};
-use super::tree::{Node, TreeEntry};
+use super::tree::{Node, TreeEntry, Value};
 use crate::diag::{Code, Diagnostic, Place, nearest};
 use crate::quantity::Decimal;
 
@@ -189,7 +189,8 @@ impl Override {
         let mut refused: Option<Why> = None;
         // What is wrong within a value with brackets says more than that it is not a word.
         let is_call = self.value.as_str().is_some_and(|it| call::read(it).is_some());
-        for candidate in self.candidates(tree) {
+        let values = self.values(tree);
+        for candidate in self.candidates(tree, &values) {
             match read::read::<T>(&candidate, Format::Toml).map_err(|it| it.told().why) {
                 Ok(spec) if passes(&spec) => return Ok(spec),
                 Ok(spec) => decoded.push(spec),
@@ -197,12 +198,16 @@ impl Override {
                 Err(_) => {}
             }
         }
-        decoded.into_iter().next().ok_or(refused)
+        // Only a number that fits the unit there can have been meant in it: 20000 is no share.
+        let in_unit: Vec<Node> = values.iter().filter_map(|it| self.in_unit(tree, it)).collect();
+        let fits = |it: Node| read::read::<T>(&it, Format::Toml).ok().filter(passes);
+        let fitting = || self.candidates(tree, &in_unit).into_iter().find_map(fits);
+        decoded.into_iter().next().or_else(fitting).ok_or(refused)
     }
 
     /// Returns the trees that this override may produce.
-    fn candidates(&self, tree: &Node) -> Vec<Node> {
-        self.values(tree).iter().flat_map(|it| ways(tree, &self.path, it, self.n_named())).collect()
+    fn candidates(&self, tree: &Node, values: &[Node]) -> Vec<Node> {
+        values.iter().flat_map(|it| ways(tree, &self.path, it, self.n_named())).collect()
     }
 
     /// Returns the possible values: as written, or the number that it abbreviates.
@@ -223,6 +228,14 @@ impl Override {
         let [choice] = self.present(tree)?.entries() else { return None };
         (choice.name().is_some() && choice.value.is_table())
             .then(|| Node::table(vec![(name.to_owned(), choice.value.clone())]))
+    }
+
+    /// Returns a bare number in the unit of the number that stands there.
+    fn in_unit(&self, tree: &Node, number: &Node) -> Option<Node> {
+        let is_number = |it: &Node| matches!(it.value, Value::Whole(_) | Value::Real(_));
+        let [present] = self.present(tree)?.entries() else { return None };
+        let unit = present.name().filter(|_| is_number(&present.value) && is_number(number))?;
+        Some(Node::table(vec![(unit.to_owned(), number.clone())]))
     }
 
     /// Returns the value that stands there.

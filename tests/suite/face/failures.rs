@@ -1,8 +1,8 @@
 //! Runs that fail: named by policy and request, never with a number, and never at the cost of the others.
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Level,
-    Memory, ModelCall, Part, Profile, RunId, Scenario, Text,
+    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Layout,
+    Level, Memory, ModelCall, Part, Policy, Profile, Recording, RunId, Scenario, Text,
 };
 
 const SESSION: &str = "recorded/claude-code";
@@ -29,6 +29,23 @@ fn said(does: fn(&Cx<'_>, &[Entry<'_>], Vec<Part>) -> Answer) -> String {
     let [failed] = report.failures() else { panic!("one run fails") };
     assert_eq!((failed.request, failed.policy.as_str()), (20, "mine"));
     failed.reason.clone()
+}
+
+#[test]
+fn what_is_wrong_with_a_text_in_code_has_its_line_and_column() {
+    let ron = "(name: \"x\", about: \"y\",\n  stages: [(name: \"a\", apply: shw(marker(12)))])";
+    let toml = "name = \"x\"\nabout = \"y\"\n[[stages]]\nname = \"a\"\nappply = \"drop\"\n";
+    for (error, line, what) in [
+        (Policy::ron(ron).unwrap_err(), 2, "memory:policy"),
+        (Policy::toml(toml).unwrap_err(), 5, "memory:policy"),
+        (Layout::ron("(memory: head,\n\n memry: tail)").unwrap_err(), 3, "memory:layout"),
+        (Recording::new("x").assume("(\nnothing: 1)").unwrap_err(), 2, "memory:assume"),
+    ] {
+        let problem = &error.problems()[0];
+        assert_eq!(problem.line_column.unwrap().0, line, "{error}");
+        assert_eq!(problem.file, what, "{error}");
+        assert!(error.to_string().starts_with(&format!("{what}:{line}:")), "{error}");
+    }
 }
 
 #[test]

@@ -46,10 +46,14 @@ impl Override {
                 None => "write it as in an input file".to_owned(),
             };
             if why.code == Code::UnitMissing && self.path[0] == "params" {
-                let (field, number) = (self.field(), self.written());
-                help = format!(
-                    "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
-                );
+                let (field, written) = (self.field(), self.written());
+                let number = written.trim_matches('"');
+                help = match number.contains(['.', '%']) {
+                    true => format!("write `{field}.ratio={number}` for a share of the limit"),
+                    false => format!(
+                        "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
+                    ),
+                };
             }
             if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
                 // Most likely a shell took the quotes away.
