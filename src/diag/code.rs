@@ -544,6 +544,8 @@ pub enum Code {
     SummaryTooLarge,
     /// A text cannot be read.
     Syntax,
+    /// A warning: a stage can take away the message that the agent is working on.
+    TaskRemoved,
     /// A template cannot be filled in.
     TemplateBroken,
     /// A threshold of a memory is out of its range.
@@ -600,6 +602,8 @@ pub enum Code {
     Unwritable,
     /// A command line does not say what to do.
     Usage,
+    /// A load has no messages of users that a need could be of.
+    UserMessagesUnused,
     /// Values have too many decimals.
     ValueDecimals,
     /// A value does not pass its field's own check.

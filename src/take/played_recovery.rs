@@ -92,6 +92,7 @@ fn mean_of(drawn: &[Tally], closed: &Tally, total: f64) -> PlayedRecovery {
             met: mean(&|it| it.sums.needs.met),
             refetched: closed.sums.needs.refetched,
             told: closed.sums.needs.told,
+            users: closed.sums.needs.users,
             ..NeedSums::default()
         },
         explored: ExploredSums {
