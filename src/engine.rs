@@ -6,6 +6,7 @@ mod moments;
 mod needs;
 mod seen;
 mod send;
+mod users;
 mod watch;
 
 use crate::builtin;
@@ -26,6 +27,7 @@ use crate::timeline::{EventKind, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
 use seen::Seen;
+use users::Users;
 
 pub use compiled::CompiledPolicy;
 pub use watch::Watch;
@@ -213,6 +215,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     seen: Option<Seen>,
     /// What the policy removed lately, where an agent looks things up anew because of it.
     removed: Option<Removed>,
+    /// What users asked, where that is needed.
+    users: Option<Users>,
     /// What the agent's last request read of its prompt.
     last_read: Tokens,
     outcome: Outcome,
@@ -255,6 +259,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             n_asking: 0,
             drawn,
             removed,
+            users: timeline.users.map(Users::new),
             last_read: 0,
             outcome: Outcome::default(),
         }

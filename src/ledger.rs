@@ -14,7 +14,9 @@ use crate::timeline::facts::FactIx;
 use crate::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, Firing, ToolResults};
-pub use sums::{ExplicitCacheSums, ExploredSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums};
+pub use sums::{
+    ExplicitCacheSums, ExploredSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums, UserSums,
+};
 pub use token_use::TokenUse;
 
 /// Which model a request goes to.
@@ -165,6 +167,17 @@ pub struct NeedRow {
     pub refetched: Option<TokenUse<f64>>,
     /// Whether its calls were sampled and made, so that requests include them.
     pub is_sent: bool,
+    /// What it would be at the ends of what is assumed of users' messages, if it is of one.
+    pub of_user: Option<UserRow>,
+}
+
+/// A need for what users asked, at the ends of what is assumed of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UserRow {
+    /// The weight at the lower and at the upper end.
+    pub weights: [f64; 2],
+    /// The share that is met where summaries keep the least and the most.
+    pub met: [f64; 2],
 }
 
 /// A probe, and the state of the fact that it asks for.

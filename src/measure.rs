@@ -3,6 +3,7 @@
 pub mod break_even;
 pub mod carried;
 pub mod delta;
+pub mod floor;
 pub mod label;
 pub mod limits;
 pub mod missed;
@@ -255,15 +256,32 @@ impl Tally {
     /// Returns the share of needed evidence in prompts if model's summaries say what was published of others: as published, and at either
     /// end; `None` if no need names a fact that only a summary has.
     pub fn evidence_told(&self) -> Option<[f64; 3]> {
-        let (needs, told) = (&self.sums.needs, &self.sums.needs.told);
-        let share = |it: f64| (needs.met + it) / needs.weight;
+        let (told, (met, needed)) = (&self.sums.needs.told, self.sums.needs.evidence());
+        let share = |it: f64| (met + it) / needed;
         (told.high > 0.0).then(|| [told.value, told.low, told.high].map(share))
     }
 
-    /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
+    /// Returns the share of needed evidence that was still in prompts, of what users asked too; `None` if none was needed.
     pub fn evidence_kept(&self) -> Option<f64> {
-        let needs = &self.sums.needs;
-        (needs.weight > 0.0).then(|| needs.met / needs.weight)
+        let (met, needed) = self.sums.needs.evidence();
+        (needed > 0.0).then(|| met / needed)
+    }
+
+    /// Returns the share of turns' requests that show what users asked; `None` where that is not needed.
+    pub fn task_kept(&self) -> Option<f64> {
+        let users = &self.sums.needs.users;
+        (users.running > 0.0).then(|| users.running_met / users.running)
+    }
+
+    /// Returns the ends of that share over what is assumed of users' messages; `None` if nothing of it depends on that.
+    pub fn evidence_ends(&self) -> Option<[f64; 2]> {
+        let ends = self.sums.needs.evidence_ends();
+        (self.sums.needs.users.weight.value > 0.0 && ends[0] < ends[1]).then_some(ends)
+    }
+
+    /// Returns whether anything says which results are needed: what users asked alone tells nothing of them.
+    pub fn knows_needs(&self) -> bool {
+        self.sums.needs.weight > 0.0
     }
 
     /// Returns the expected share of scenarios that end without a failure; 0 once a limit is violated.

@@ -26,6 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::input::TtlClass;
 use crate::input::scenario::TokenizerName;
 use crate::input::scenario::refetch::Refetch;
+use crate::input::scenario::user_messages::UserTerms;
 use crate::quantity::{Cost, Decimal, Tokens, ix};
 
 pub use crate::input::policy::{Kind, Preserve};
@@ -85,6 +86,8 @@ pub struct Timeline {
     pub seed: u64,
     /// What an agent needs to fetch something again.
     pub refetch: Refetch,
+    /// What is assumed of users' messages, if what users asked is needed.
+    pub users: Option<UserTerms>,
     /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
 }
@@ -254,6 +257,8 @@ pub struct HarnessLimits {
     pub window: Option<Tokens>,
     /// The tokens that it leaves of its window for the longest output.
     pub output_reserve: Option<Tokens>,
+    /// The smallest prompt at which the log shows that it compacted the session by itself.
+    pub trigger: Option<Tokens>,
 }
 
 /// A model of a recorded session, and its bill.

@@ -51,6 +51,7 @@ pub(super) fn asked(timeline: &Timeline) -> Vec<LastAsked> {
             asked.ask(level, (it.inferred.step, REQUEST));
         }
     }
+    ask_users(timeline, &mut asked);
     if let Some(plane) = &timeline.facts {
         for probe in &plane.probes {
             let item = plane.plants.get(probe.plant as usize).map_or(NO_ITEM, |it| it.item);
@@ -62,6 +63,26 @@ pub(super) fn asked(timeline: &Timeline) -> Vec<LastAsked> {
         }
     }
     asked
+}
+
+/// Notes until when users' messages are needed: by their turn, and by every later turn of their session if one may need them.
+fn ask_users(timeline: &Timeline, asked: &mut [LastAsked]) {
+    let Some(terms) = timeline.users else { return };
+    let spine = &timeline.spine;
+    for session in &spine.sessions {
+        let turns = spine.turns.get(session.turns.start as usize..session.turns.end as usize);
+        let turns = turns.unwrap_or_default();
+        let end = turns.last().map_or(0, |it| it.steps.end);
+        for row in turns {
+            let until = if terms.earlier[2] > 0.0 { end } else { row.steps.end };
+            for item in row.user.clone() {
+                let is_said = matches!(spine.items[item as usize].kind, Kind::User | Kind::Summary);
+                if let Some(last) = until.checked_sub(1).filter(|_| is_said) {
+                    asked[item as usize].ask(Level::RawContent, (last, REQUEST));
+                }
+            }
+        }
+    }
 }
 
 impl LastAsked {

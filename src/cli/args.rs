@@ -79,7 +79,7 @@ pub(crate) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
 /// How much must be kept.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct EvidenceArgs {
-    /// Share of the needed evidence that must be kept for a recommendation
+    /// Least share of the needed evidence (of memories: of what they are asked) for a recommendation
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
     pub(crate) min_evidence: f64,
 }

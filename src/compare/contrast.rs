@@ -23,6 +23,7 @@ use crate::report::explain::who;
 use crate::report::sections::OWN;
 use crate::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
 use crate::timeline::Timeline;
+use crate::timeline::evidence::{EARLIER, RUNNING};
 
 /// The most requests kept per load: no more are shown in all.
 const REQUESTS_KEPT: usize = 5;
@@ -213,6 +214,11 @@ fn what(need: &NeedRow, timeline: &Timeline) -> String {
     let level = serde_json::to_value(need.level).ok();
     let level = level.as_ref().and_then(|it| it.as_str()).unwrap_or_default().to_owned();
     let Some(inferred) = need.inferred else { return level };
+    match inferred.rule {
+        RUNNING => return "what the turn's user asked".to_owned(),
+        EARLIER => return "what was asked before".to_owned(),
+        _ => {}
+    }
     let item = timeline.spine.items.get(inferred.item as usize);
     let tool = item.and_then(|it| timeline.spine.tools.get_index(usize::from(it.tool)));
     let tool = tool.map_or_else(String::new, |it| format!(" of {it}"));

@@ -198,8 +198,13 @@ impl TuneHead {
         if load.runs.len() != self.tried.points.len() + 1 {
             return None;
         }
-        let kept = |it: &Swept| it.remembered.first().map(|it| it.number.mean);
-        let remembered = seed.and_then(|_| load.runs.iter().map(kept).collect());
+        // Kinds of findings list the number that they are judged by first.
+        let number = |it: &Swept| it.remembered.iter().find(|it| it.is_share).cloned();
+        let heading =
+            load.runs.iter().find_map(number).map(|it| it.heading.to_owned()).filter(|_| seed.is_some());
+        let shares =
+            || load.runs.iter().map(|it| Some(number(it)?.number.mean)).collect::<Option<Vec<f64>>>();
+        let remembered = heading.and_then(|it| Some((it, shares()?)));
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));

@@ -554,6 +554,8 @@ pub enum Code {
     SummaryTooLarge,
     /// A text cannot be read.
     Syntax,
+    /// A warning: a stage can take away the message that the agent is working on.
+    TaskRemoved,
     /// A template cannot be filled in.
     TemplateBroken,
     /// A build leaves out the engine of templates.
@@ -612,6 +614,8 @@ pub enum Code {
     Unwritable,
     /// A command line does not say what to do.
     Usage,
+    /// A load has no messages of users that a need could be of.
+    UserMessagesUnused,
     /// Values have too many decimals.
     ValueDecimals,
     /// A value does not pass its field's own check.

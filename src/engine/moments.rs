@@ -39,6 +39,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
         self.prompt.begin_session(session, self.layout, remembers);
         self.log.begin_session();
+        if let Some(users) = &mut self.users {
+            users.begin_session(&self.prompt);
+        }
         self.forget_removed();
         if let Some(drawn) = &mut self.drawn {
             drawn.begin_session(&self.timeline.spine, session);
@@ -80,6 +83,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         self.at(row.steps.start);
         self.reach(turn_ix, Phase::TurnOpen);
         self.prompt.user(row.user.end);
+        if let Some(users) = &mut self.users {
+            users.begin_turn(&self.prompt);
+        }
         self.reach(turn_ix, Phase::TurnStart);
         self.project(Moment::TurnStart, turn_ix, row.steps.start);
         self.needs(turn_ix, row.steps.start, Due::TurnStart)?;
@@ -89,9 +95,11 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             self.recall();
             self.project(Moment::Request, turn_ix, step);
             self.item_needs(turn_ix, step)?;
-            if step + 1 == row.steps.end {
+            let is_last = step + 1 == row.steps.end;
+            if is_last {
                 self.needs(turn_ix, step, Due::Answer)?;
             }
+            self.user_needs(turn_ix, step, is_last);
             self.explore(turn_ix, step)?;
             self.ask(When { turn_ix, phase: Phase::Request(step) });
             self.n_asking += u32::from(!self.timeline.spine.steps[step as usize].results.is_empty());
@@ -135,6 +143,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             match &event.kind {
                 EventKind::Reset(items) => {
                     let slots = self.prompt.history().slots_of(items);
+                    if let Some(users) = &mut self.users {
+                        users.forget(&slots, &self.prompt);
+                    }
                     Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart).reset(slots);
                     self.forget_removed();
                 }

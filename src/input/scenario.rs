@@ -4,6 +4,7 @@ mod check;
 pub mod refetch;
 pub mod summaries;
 mod turns;
+pub mod user_messages;
 pub mod written;
 
 use std::ops::Deref;

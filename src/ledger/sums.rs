@@ -2,10 +2,11 @@
 
 use super::{
     ExpectedRow, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
-    TokenUse,
+    TokenUse, UserRow,
 };
 use crate::quantity::{Expected, Tokens, packed, sums};
 use crate::timeline::Level;
+use crate::timeline::evidence::RUNNING;
 
 /// Sums of the requests of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,12 +39,37 @@ pub struct NeedSums {
     pub sent_fetched: Expected,
     /// The expected tokens of recovery, as the requests would be billed.
     pub refetched: TokenUse<Expected>,
-    /// Weights of the needs above `global_conclusion`.
+    /// Weights of the needs above `global_conclusion`, without those of users' messages.
     pub weight: f64,
     /// The part of that weight that prompts met.
     pub met: f64,
     /// The part that model's summaries may still say, by published rates: as published, and at either end of their intervals.
     pub told: ToldWeights,
+    /// The needs of what users asked.
+    pub users: UserSums,
+}
+
+/// Sums of the needs of what users asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UserSums {
+    /// Their weights: as assumed, and at the ends of the interval.
+    pub weight: ToldWeights,
+    /// The part that prompts met, as assumed.
+    pub met: f64,
+    /// That part at the lower end of the weights, where summaries keep the least and the most.
+    pub met_low: MetEnds,
+    /// The same at the upper end of the weights.
+    pub met_high: MetEnds,
+    /// Of these weights, those of the turns' own messages, and the part that was met.
+    pub running: f64,
+    pub running_met: f64,
+}
+
+/// What is met at either end of what summaries keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MetEnds {
+    pub least: f64,
+    pub most: f64,
 }
 
 /// Weights at published rates, and at either end of their intervals.
@@ -132,7 +158,9 @@ pub struct Sums {
 }
 
 sums!(RequestSums: n, tokens, items; max prompt_max, output_max);
-sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told);
+sums!(NeedSums: calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told, users);
+sums!(UserSums: weight, met, met_low, met_high, running, running_met);
+sums!(MetEnds: least, most);
 sums!(ToldWeights: value, low, high);
 sums!(ExplicitCacheSums: n, tokens, token_ms);
 sums!(LeftSums: expected, low, high);
@@ -141,7 +169,9 @@ sums!(MemorySums: writes, write_tokens, reads, read_tokens, waits);
 sums!(Sums: main, summariser, keep_alive, compactions, needs, stored, memory, left, explored);
 
 packed!(RequestSums: [n, tokens, items, prompt_max, output_max]);
-packed!(NeedSums: [calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told]);
+packed!(NeedSums: [calls, repeats, fetched, failed, sent_calls, sent_fetched, refetched, weight, met, told, users]);
+packed!(UserSums: [weight, met, met_low, met_high, running, running_met]);
+packed!(MetEnds: [least, most]);
 packed!(ToldWeights: [value, low, high]);
 packed!(ExplicitCacheSums: [n, tokens, token_ms]);
 packed!(LeftSums: [expected, low, high]);
@@ -169,6 +199,35 @@ impl NeedSums {
         if row.is_sent {
             self.sent_calls += calls;
             self.sent_fetched += fetched;
+        }
+    }
+
+    /// Returns what prompts met of everything that was needed, and all of that: what users asked included.
+    pub fn evidence(&self) -> (f64, f64) {
+        (self.met + self.users.met, self.weight + self.users.weight.value)
+    }
+
+    /// Returns the lowest and the highest share of everything that prompts met, over what is assumed of users' messages.
+    pub fn evidence_ends(&self) -> [f64; 2] {
+        let UserSums { weight, met_low, met_high, .. } = self.users;
+        let ends = [(weight.low, met_low), (weight.high, met_high)];
+        let shares = ends.into_iter().flat_map(|(weight, met)| {
+            [met.least, met.most].map(|it| (self.met + it) / (self.weight + weight))
+        });
+        shares.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
+    }
+}
+
+impl UserSums {
+    fn add(&mut self, row: &NeedRow, ends: &UserRow) {
+        let ([low, high], [least, most]) = (ends.weights, ends.met);
+        self.weight += ToldWeights { value: row.weight, low, high };
+        self.met += row.weight * row.met;
+        self.met_low += MetEnds { least: low * least, most: low * most };
+        self.met_high += MetEnds { least: high * least, most: high * most };
+        if row.inferred.is_some_and(|it| it.rule == RUNNING) {
+            self.running += row.weight;
+            self.running_met += row.weight * row.met;
         }
     }
 }
@@ -231,7 +290,9 @@ impl Sink for Sums {
         if row.calls > 0.0 || row.failed > 0.0 || row.refetched.is_some() {
             needs.ask(row);
         }
-        if row.level > Level::GlobalConclusion {
+        if let Some(ends) = &row.of_user {
+            needs.users.add(row, ends);
+        } else if row.level > Level::GlobalConclusion {
             needs.weight += row.weight;
             needs.met += row.weight * row.met;
             if let Some(fact) = row.told {

@@ -71,6 +71,7 @@ impl Known {
         match number {
             HarnessNumber::Window => self.harness.window,
             HarnessNumber::OutputReserve => self.harness.output_reserve,
+            HarnessNumber::Trigger => self.harness.trigger,
         }
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grid::numbers::counted;
 use crate::measure::Tally;
+use crate::measure::floor::Floor;
 use crate::rng::Seed;
 
 use part::Picked;
@@ -39,8 +40,9 @@ pub struct TunedSession {
     pub base: Tally,
     /// Each variant's result.
     pub variants: Vec<Tally>,
-    /// Of memories: what the base remembers, and then each variant; it stands for the evidence that is kept.
-    pub remembered: Option<Vec<f64>>,
+    /// Of memories, which no needs are declared of: the name of the number that stands for the share of evidence that is kept, and that
+    /// share of all that is asked, of the base and then of each variant.
+    pub remembered: Option<(String, Vec<f64>)>,
 }
 
 /// A path that is varied.
@@ -285,7 +287,10 @@ fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<u
     let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
     let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
     cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let keeps = |nth| part::kept_low(&Picked::all(sessions, nth)).is_none_or(|it| it >= floor);
+    let keeps = |nth| {
+        let all = Picked::all(sessions, nth);
+        Floor(floor).keeps(part::kept_low(&all), part::task_kept(&all))
+    };
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
 }
 

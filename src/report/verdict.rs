@@ -10,6 +10,7 @@ use super::sections::{Detail, Section, TableLine};
 use super::trust::TableTrust;
 use crate::grid::numbers::{percent, signed};
 use crate::input::policy::Apply;
+use crate::measure::floor::{Floor, keeps_more};
 use crate::measure::{Tally, is_open};
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
@@ -26,8 +27,15 @@ pub struct Verdict {
     pub min_evidence: f64,
     /// The policy that the others are measured against.
     pub baseline: String,
-    /// The cheapest of the policies that keep as much, the first one included, or none if no cost is known.
+    /// The share of the evidence that the first policy keeps, where it is below the floor: nothing is recommended for being cheap then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_keeps: Option<f64>,
+    /// The cheapest of the policies that keep as much, the first one included, or none if no cost is known, or the first one itself is
+    /// below the floor.
     pub cheapest: Option<Choice>,
+    /// Where the first policy is below the floor: those that keep more, what keeps most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep_more: Vec<Choice>,
     /// Cheaper policies that lose more evidence, the cheapest first.
     pub lossy: Vec<Choice>,
     /// Whether anything says what is needed, so that losses are known; if not, nothing is recommended.
@@ -65,6 +73,9 @@ pub struct Choice {
     pub cheaper: Option<f64>,
     /// The share of needed evidence that its prompts still held.
     pub evidence_kept: Option<f64>,
+    /// The share of turns' requests that still show what the user asked, where it is not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kept: Option<f64>,
     /// Whether what is assumed of recovery decides if it is cheaper than the first one.
     pub is_open: bool,
     /// The setting that makes the real agent do it, with the numbers that it ran with.
@@ -115,6 +126,7 @@ impl Report {
             .iter()
             .cloned()
             .chain(self.note_on_needs())
+            .chain(self.note_on_users())
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
             .chain(self.note_on_oracles())
@@ -134,6 +146,26 @@ impl Report {
         (!all.is_empty()).then(|| {
             format!(
                 "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
+                all.join("; ")
+            )
+        })
+    }
+
+    /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
+    pub fn note_on_users(&self) -> Option<String> {
+        let floor = Floor(self.min_evidence);
+        let sections = self.sections(Detail::Groups);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
+        let of = |it: &TableLine| {
+            let ends = it.tally.evidence_ends().filter(|_| it.tally.knows_needs())?;
+            let [low, high] = ends.map(|it| floor.passes(Some(it)));
+            (low != high).then(|| format!("{} ({} to {})", it.policy, percent(ends[0]), percent(ends[1])))
+        };
+        let all: Vec<String> = whole.filter_map(of).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
+                percent_round(self.min_evidence),
                 all.join("; ")
             )
         })
@@ -172,8 +204,14 @@ impl Verdict {
     /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
     fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
         let baseline = section.lines.first();
-        let knows_evidence = section.lines.iter().any(|it| it.tally.evidence_kept().is_some());
-        let keeps = |it: &&TableLine| it.tally.evidence_kept().is_none_or(|it| it >= min_evidence);
+        let knows_evidence = section.lines.iter().any(|it| it.tally.knows_needs());
+        let floor = Floor(min_evidence);
+        let kept = |it: &TableLine| it.tally.evidence_kept();
+        let keeps = |it: &&TableLine| floor.keeps(kept(it), it.tally.task_kept());
+        let of_baseline = baseline.and_then(kept);
+        let task = baseline.and_then(|it| it.tally.task_kept()).unwrap_or(1.0);
+        let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
+        let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
         let mut known: Vec<(f64, &TableLine)> = section
             .lines
@@ -197,12 +235,18 @@ impl Verdict {
                 assumed: baseline.filter(|_| own).and_then(|first| assumed(&first.tally, &it.tally)),
                 cheaper: it.spread.map(|it| it.cheaper),
                 evidence_kept: it.tally.evidence_kept(),
+                task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
                 is_open: own
                     && baseline.is_some_and(|first| is_open(&first.tally.cost_ends(), &it.tally.cost_ends())),
                 apply: it.apply.as_deref().cloned(),
             }
         };
-        let cheapest = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
+        let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).collect();
+        keep_more.retain(|it| baseline_keeps.is_some() && keeps_more(kept(it), of_baseline));
+        // Of what keeps as much, the cheaper stands first.
+        keep_more.sort_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
+        let best = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
+        let cheapest = best.filter(|_| baseline_keeps.is_none());
         let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
         Self {
@@ -210,7 +254,9 @@ impl Verdict {
             profile: section.profile.clone(),
             min_evidence,
             baseline: baseline.map(|it| it.policy.clone()).unwrap_or_default(),
+            baseline_keeps,
             cheapest: cheapest.map(|it| choice(&it)),
+            keep_more: keep_more.iter().map(choice).collect(),
             lossy: lossy.map(|it| choice(&it.1)).collect(),
             knows_evidence,
             trust: section.trust.clone(),
@@ -222,6 +268,9 @@ impl Verdict {
 
     /// Says it in a sentence or a few.
     pub fn words(&self) -> String {
+        if let Some(kept) = self.baseline_keeps {
+            return self.below_floor(kept);
+        }
         let Some(best) = &self.cheapest else {
             return "No policy finished with a known cost, so none is recommended.".to_owned();
         };
@@ -242,6 +291,34 @@ impl Verdict {
         };
         let gap = if write.contains('\n') { '\n' } else { ' ' };
         format!("{words}{more} To apply {name}, put this in {at}:{gap}{write}")
+    }
+
+    /// Says that the first policy keeps too little to be a measure, and what keeps more.
+    pub(super) fn below_floor(&self, kept: f64) -> String {
+        const SHOWN: usize = 3;
+        let said: Vec<String> = self
+            .keep_more
+            .iter()
+            .take(SHOWN)
+            .map(|it| {
+                let kept = it.evidence_kept.map_or_else(String::new, percent);
+                format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
+            })
+            .collect();
+        let more = match self.keep_more.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let others = match said.as_slice() {
+            [] => "No other policy here keeps more.".to_owned(),
+            _ => format!("These keep more: {}{more}.", said.join(", ")),
+        };
+        format!(
+            "{} itself keeps only {} of the evidence, less than the floor of {}: nothing is recommended for being cheap. {others}",
+            self.baseline,
+            percent(kept),
+            percent_round(self.min_evidence)
+        )
     }
 
     /// Says what stands against the number, in sentences that each begin with a space.
@@ -285,7 +362,7 @@ impl Verdict {
             Some(change) => format!("{} costs least, {}{}", best.shown, signed(change), self.how_sure(best)),
         };
         format!(
-            "No recommendation: nothing says which evidence is needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
+            "No recommendation: nothing says which results are needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
         )
     }
 
@@ -319,7 +396,10 @@ impl Verdict {
         let said = self.lossy.iter().take(SHOWN).map(|it| {
             let kept = it.evidence_kept.map_or_else(String::new, percent);
             let open = if it.is_open { "; savings uncertain" } else { "" };
-            format!("{} ({}, {kept} kept{open})", it.shown, it.change.map_or_else(String::new, signed))
+            let task = it.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
+            let task = task
+                .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
+            format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
         });
         let said: Vec<String> = said.collect();
         let more = self.lossy.len().saturating_sub(SHOWN);

@@ -292,12 +292,15 @@ fn laid_out(own: &Timeline, session: &CompactedSession, undone: &[StepIx]) -> Ti
     timeline.name.clone_from(&own.name);
     timeline.seed = own.seed;
     timeline.refetch = own.refetch;
+    timeline.users = own.users;
     timeline.harness.unread_tokens = own.harness.unread_tokens;
     let new: Vec<String> =
         timeline.assumptions.drain(..).filter(|it| !own.assumptions.contains(it)).collect();
     timeline.assumptions = own.assumptions.iter().cloned().chain(new).collect();
     if let Some((laid_out, own)) = timeline.recorded.as_mut().zip(own.recorded.as_ref()) {
         laid_out.before_compactions.clone_from(&own.before_compactions);
+        // What the harness's settings were does not change with what a policy avoids.
+        laid_out.harness_limits = own.harness_limits;
     }
     timeline
 }

@@ -94,6 +94,7 @@ fn mean_of(drawn: &[Tally], closed: &Tally, total: Amount) -> PlayedRecovery {
             met: share(&|it| it.sums.needs.met),
             refetched: closed.sums.needs.refetched,
             told: closed.sums.needs.told,
+            users: closed.sums.needs.users,
             ..NeedSums::default()
         },
         explored: ExploredSums {

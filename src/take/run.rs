@@ -114,7 +114,7 @@ impl RunBasis {
             sentences.extend(premises.map(str::to_owned));
         } else if !load.has_needs {
             sentences.push(format!(
-                "{} declares no evidence needs: recovery and kept evidence are unknown.",
+                "{} declares no evidence needs: recovery is unknown, and so is which results are needed.",
                 load.name
             ));
         } else if let Some(seed) = load.drawn_from {

@@ -65,6 +65,7 @@ impl TimelineBuilder {
             tokenizer: None,
             seed: 0,
             refetch: Refetch::default(),
+            users: None,
             assumptions: Vec::new(),
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());

@@ -9,6 +9,12 @@ pub use crate::input::scenario::Level;
 use crate::input::scenario::summaries::FactKind;
 use crate::quantity::ix;
 
+/// The rule by which a turn needs its own user's message.
+pub const RUNNING: &str = "running_message";
+
+/// The rule by which a turn needs the earlier messages of its session.
+pub const EARLIER: &str = "earlier_messages";
+
 /// The moment of a turn at which a need is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {

@@ -3,6 +3,7 @@
 use super::build::TimelineBuilder;
 use super::{Timeline, import, random, scripted};
 use crate::error::Error;
+use crate::input::scenario::user_messages::{UserMessages, UserNeeds, UserTerms};
 use crate::input::scenario::{Assume, LoadSpec, SessionFile};
 use crate::input::{Scenario, ScenarioFile};
 
@@ -45,8 +46,20 @@ pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
     // What was measured of exploration was measured beside needs that were inferred.
     let is_inferred = !timeline.needs.of_items().is_empty();
     timeline.refetch = if is_inferred { scenario.refetch.explored() } else { scenario.refetch };
+    timeline.users = users(&timeline, scenario);
+    timeline.assumptions.extend(timeline.users.map(|it| it.words()));
     timeline.harness.unread_tokens = scenario.unread_tokens;
     timeline
+}
+
+/// Returns what is assumed of users' messages: as the scenario says, else of recorded sessions, and of loads that declare no needs.
+fn users(timeline: &Timeline, scenario: &ScenarioFile) -> Option<UserTerms> {
+    let is_usual = || timeline.recorded.is_some() || timeline.needs.is_empty();
+    match scenario.user_messages {
+        Some(UserMessages::Ignored) => None,
+        Some(UserMessages::Needed(it)) => Some(it.terms()),
+        None => is_usual().then(|| UserNeeds::default().terms()),
+    }
 }
 
 fn made(

@@ -36,6 +36,7 @@ impl Timeline {
         if let Some(recorded) = &mut it.recorded {
             recorded.tails.iter_mut().for_each(|tail| *tail = factor.tokens(*tail));
             recorded.avoided_below = factor.tokens(recorded.avoided_below);
+            recorded.harness_limits.trigger = recorded.harness_limits.trigger.map(|it| factor.tokens(it));
         }
         it.refetch = recounted(self.refetch.with_sizes(), factor);
         let chars = format!("{:.4}", self.chars_per_token.to_f64() / factor.value);

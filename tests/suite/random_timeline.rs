@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ctxsim::input::scenario::user_messages::UserTerms;
 use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{ItemSizes, NewItem, TimelineBuilder};
 use ctxsim::timeline::evidence::Recover;
@@ -30,6 +31,8 @@ pub(crate) struct TimelinePlan {
     /// How many items other sessions share; whether somebody unknown may have left them; and at which steps others sent them, so many
     /// milliseconds before.
     others: (u32, bool, Vec<(usize, i64)>),
+    /// What is assumed of users' messages, if they are needed.
+    users: Option<UserTerms>,
 }
 
 /// What happens beside the requests of a turn.
@@ -186,8 +189,13 @@ pub(crate) fn timeline() -> BoxedStrategy<TimelinePlan> {
     });
     let stable = prop::collection::vec(0_u32..3_000, 0..3);
     let chars = prop::sample::select(vec!["4", "3.5", "2.125"]);
-    (stable, chars, prop::collection::vec(one, 1..=8), prop::collection::vec(ask(), 0..6))
-        .prop_map(|(stable, chars_per_token, turns, asks)| TimelinePlan {
+    let share = || prop::sample::select(vec![0.0, 0.3, 1.0]);
+    let users = prop::option::of((share(), share())).prop_map(|it| {
+        it.map(|(earlier, kept)| UserTerms { earlier: [earlier, 0.0, 1.0], summarised: [kept, 0.0, 1.0] })
+    });
+    (stable, chars, prop::collection::vec(one, 1..=8), prop::collection::vec(ask(), 0..6), users)
+        .prop_map(|(stable, chars_per_token, turns, asks, users)| TimelinePlan {
+            users,
             stable,
             chars_per_token,
             turns,
@@ -263,6 +271,7 @@ impl TimelinePlan {
         }
         let mut timeline = timeline.finish();
         timeline.shared = self.shared(&timeline);
+        timeline.users = self.users;
         timeline
     }
 

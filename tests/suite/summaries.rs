@@ -43,7 +43,7 @@ fn what_summaries_may_still_say_is_each_need_s_weight_at_the_rate_of_what_it_nam
     let more: f64 = told.iter().map(|it| it.weight * (1.0 - it.met) * rate(it)).sum();
     let tally = &taken.of(0, 1).unwrap().run.tally;
     let ([value, low, high], kept) = (tally.evidence_told().unwrap(), tally.evidence_kept().unwrap());
-    assert!((value - kept - more / tally.sums.needs.weight).abs() < 1e-12, "{value} {kept} {more}");
+    assert!((value - kept - more / tally.sums.needs.evidence().1).abs() < 1e-12, "{value} {kept} {more}");
     assert!((low - kept).abs() < 1e-12 && high > value);
 }
 

@@ -2,11 +2,12 @@
 
 use indexmap::IndexMap;
 
-use super::agents::{Agent, AgentSetting, Wish};
+use super::agents::{Agent, AgentSetting, ShownBy, Wish};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::input::PolicyFile;
-use crate::input::policy::Lanes;
+use crate::input::policy::{HarnessNumber, Lanes, Size};
+use crate::input::scenario::ITEM_TOKENS_MAX;
 use crate::input::text::decode::{Format, decode, encode};
 
 /// The values of settings, by key; what is not there is as recorded.
@@ -41,10 +42,54 @@ impl<'c> PlayedPolicies<'c> {
         let mut by_lane = ByLane::default();
         for (of_agent, place) in [false, true].into_iter().zip(&mut by_lane) {
             let own = chosen.iter().filter(|it| it.0.lane.include(of_agent));
-            let parts = own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
+            let mut parts =
+                own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
+            if self.edits(&parts)? {
+                parts.extend(self.trigger_in_force(agent, state, of_agent)?);
+            }
             *place = self.place(parts)?;
         }
         Ok(by_lane)
+    }
+
+    /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
+    fn edits(&self, parts: &[PolicyFile]) -> Result<bool, Error> {
+        for part in parts {
+            let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
+            if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the part that compacts where each log shows that the agent did: what shortens prompts only puts compactions off. `None` where
+    /// the state says itself when the agent compacts.
+    ///
+    /// # Errors
+    /// The setting's policy is broken.
+    fn trigger_in_force(
+        &self,
+        agent: &Agent,
+        state: &SettingValues,
+        of_agent: bool,
+    ) -> Result<Option<PolicyFile>, Error> {
+        let trigger = agent
+            .settings
+            .iter()
+            .find(|it| it.lane.include(of_agent) && it.shown_by.is_some_and(|it| it != ShownBy::Lifetimes));
+        let Some(setting) = trigger.filter(|it| !state.contains_key(&it.key)) else { return Ok(None) };
+        let Some(value) = setting.values.first() else { return Ok(None) };
+        let mut part = setting.policy(value)?;
+        let harness = |or: Size| Size::Harness { number: HarnessNumber::Trigger, or: Box::new(or) };
+        let in_force = match setting.shown_by {
+            Some(ShownBy::Reserve) => Size::Minus(vec![Size::Window, harness(Size::Window)]),
+            _ => harness(Size::Tokens(ITEM_TOKENS_MAX)),
+        };
+        // A setting of several numbers is not one trigger.
+        let is_one = part.params.len() == 1;
+        part.params.values_mut().for_each(|it| *it = in_force.clone());
+        Ok(Some(part).filter(|_| is_one))
     }
 
     /// Adds the policies of what only maintainers can change.
@@ -110,4 +155,42 @@ fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
     named.params = named.params.into_iter().map(|(name, size)| (format!("{nth}_{name}"), size)).collect();
     named.stages.iter_mut().for_each(|it| it.name = format!("{nth}_{}", it.name));
     Ok(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the policy of the main conversation under some settings of an agent.
+    fn policy(agent: &str, state: &[(&str, &str)]) -> PolicyFile {
+        let catalog = Catalog::bundled();
+        let mut policies = PlayedPolicies::new(&catalog);
+        let state = state.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+        let [main, _] = policies.of_state(&Agent::all().unwrap()[agent], &state).unwrap();
+        policies.files[main].clone()
+    }
+
+    #[test]
+    fn a_lone_cap_on_outputs_is_played_with_the_trigger_that_each_log_shows() {
+        for (agent, cap, trigger) in [
+            ("codex", ("tool_output_token_limit", "2500"), ("model_auto_compact_token_limit", "100000")),
+            ("claude-code", ("bashOutputMaxChars", "8000"), ("autoCompactWindow", "200000")),
+        ] {
+            let shown = |it: &PolicyFile| {
+                let of_log = |it: &Size| matches!(it, Size::Harness { number: HarnessNumber::Trigger, .. });
+                it.params.values().any(of_log)
+            };
+            let [alone, both, own] =
+                [policy(agent, &[cap]), policy(agent, &[cap, trigger]), policy(agent, &[trigger])];
+
+            assert!(shown(&alone) && alone.stages.len() == both.stages.len(), "{agent}: {alone:?}");
+            assert!(!shown(&both) && !shown(&own), "{agent}: a trigger that is set is played");
+        }
+    }
+
+    #[test]
+    fn what_edits_no_prompt_moves_no_compaction() {
+        assert_eq!(policy("claude-code", &[("promptCacheTtl", "1h")]).stages.len(), 0);
+        assert_eq!(policy("claude-code", &[]).name, "identity");
+    }
 }

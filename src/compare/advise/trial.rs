@@ -6,6 +6,7 @@ use super::AdviceVariant;
 use super::agents::{Agent, Wish};
 use super::play::PlayedSession;
 use super::states::{ByLane, SettingValues};
+use crate::measure::limits::summed;
 use crate::measure::month::Calendar;
 use crate::report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use crate::report::advise::{Candidate, MonthCost};
@@ -87,8 +88,7 @@ impl AgentTrial<'_> {
 
     /// Returns the share of needed evidence that prompts hold as things are.
     pub(super) fn evidence_kept(&self) -> Option<f64> {
-        let needs = self.played.iter().map(|it| &it.run(self.base).sums.needs);
-        let (met, all) = needs.fold((0.0, 0.0), |sum, it| (sum.0 + it.met, sum.1 + it.weight));
+        let (met, all) = summed(self.played.iter().map(|it| it.run(self.base).sums.needs.evidence()));
         (all > 0.0).then(|| met / all)
     }
 

@@ -5,6 +5,7 @@ mod saving;
 mod separate;
 mod summary;
 mod target;
+mod task;
 mod window;
 mod within;
 
@@ -23,8 +24,16 @@ pub struct Lint {
 }
 
 /// All rules; each is a file.
-pub static LINTS: [Lint; 7] =
-    [target::LINT, saving::LINT, separate::LINT, front::LINT, window::LINT, summary::LINT, within::LINT];
+pub static LINTS: [Lint; 8] = [
+    target::LINT,
+    saving::LINT,
+    separate::LINT,
+    front::LINT,
+    window::LINT,
+    summary::LINT,
+    within::LINT,
+    task::LINT,
+];
 
 /// Prompt limits under which sizes are compared, in tokens: what holds under all of them holds under any model.
 const LIMITS: [u64; 4] = [128_000, 200_000, 400_000, 1_000_000];

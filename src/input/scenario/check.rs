@@ -8,6 +8,7 @@ mod history;
 mod refetch;
 mod sessions;
 mod turns;
+mod user_messages;
 
 use super::{ITEM_TOKENS_MAX, LoadSpec, ScenarioFile};
 use crate::diag::{Code, Problems};
@@ -21,6 +22,7 @@ const TRIALS_MAX: u64 = 1_000_000;
 pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     check_frame(scenario, problems);
     problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
+    problems.within("user_messages", |to| user_messages::check(scenario, to));
     problems.within("load", |problems| match &scenario.load {
         LoadSpec::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
         LoadSpec::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::refetch::Refetch;
+use super::user_messages::UserMessages;
 use crate::input::policy::{Kind, Size};
 use crate::quantity::{Decimal, Tokens};
 
@@ -51,6 +52,8 @@ pub struct ScenarioFile {
     /// What an agent needs to fetch something again.
     #[serde(default, skip_serializing_if = "Refetch::is_silent")]
     pub refetch: Refetch,
+    /// Whether what users asked is needed. Default: in recorded sessions, and in generated loads that declare no needs.
+    pub user_messages: Option<UserMessages>,
     /// Items at the start of every prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stable: Vec<StableItem>,
@@ -91,6 +94,7 @@ impl ScenarioFile {
             recovery: RecoveryMode::default(),
             trials: None,
             refetch: Refetch::default(),
+            user_messages: None,
             stable: Vec::new(),
             unread_tokens: 0,
             asks_at_end: false,

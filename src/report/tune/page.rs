@@ -79,9 +79,7 @@ fn answer(it: &Tuned) -> Card {
     let sure = out
         .and_then(|it| it.spread?.interval)
         .map(|it| format!("95% interval {}% on the sessions held out", interval(it)));
-    let kept = out
-        .and_then(Results::kept_words)
-        .map_or_else(String::new, |it| format!("; {it} of the evidence kept"));
+    let kept = out.and_then(Results::retention).map_or_else(String::new, |it| format!("; {it}"));
     match &it.reason {
         Some(reason) => Card {
             number: format!("Keep {}", it.base),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::TunedSession;
 use crate::grid::numbers::{counted, interval, percent, signed};
+use crate::measure::floor::Floor;
 use crate::measure::limits::{
     BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
 };
@@ -23,8 +24,14 @@ pub struct TunePart {
     pub spread: Option<Spread>,
     /// The 95% intervals of that difference: over sessions, over projects, and over blocks of time where times are known.
     pub cost_limits: Vec<Limit>,
-    /// The share of needed evidence that it keeps.
+    /// The share of what is needed that it keeps.
     pub evidence_kept: Option<f64>,
+    /// The share of turns' requests that still show what the user asked, where it is not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kept: Option<f64>,
+    /// The number that stands for that share, where nothing is needed and memories are asked instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_of: Option<String>,
     /// The lowest end of `evidence_limits`.
     pub evidence_low: Option<f64>,
     /// The 95% intervals of that share, as those of the cost.
@@ -78,7 +85,7 @@ impl<'s> Picked<'s> {
         cost(own).zip(cost(base)).filter(|_| did_as_much)
     }
 
-    /// Returns the evidence that is kept, and that is needed; of memories, what is remembered, and what the base remembers.
+    /// Returns what is kept, and what is needed.
     fn kept(&self) -> Option<NumberPair> {
         self.session.kept(self.run(), self.nth.map_or(0, |it| it + 1))
     }
@@ -110,6 +117,13 @@ pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     let samples = samples(all, Picked::kept);
     let (met, needed) = summed(samples.iter().map(|it| it.pair));
     (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
+}
+
+/// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
+pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
+    let users = all.iter().map(|it| &it.run().sums.needs.users);
+    let (met, needed) = summed(users.map(|it| (it.running_met, it.running)));
+    (met < needed).then(|| met / needed)
 }
 
 impl TunePart {
@@ -159,6 +173,8 @@ impl TunePart {
             spread: Spread::described(&pairs, widest(&cost_limits)),
             cost_limits,
             evidence_kept,
+            task_kept: task_kept(all),
+            kept_of: all.iter().find_map(|it| Some(it.session.remembered.as_ref()?.0.clone())),
             evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
@@ -173,9 +189,9 @@ impl TunePart {
         (base > 0.0).then(|| own / base - 1.0)
     }
 
-    /// Returns whether it keeps a share of the evidence at the lower end of every interval.
+    /// Returns whether it keeps a share of what is needed at the lower end of every interval.
     pub fn surely_keeps(&self, floor: f64) -> bool {
-        self.evidence_low.is_none_or(|it| it >= floor)
+        Floor(floor).keeps(self.evidence_low, self.task_kept)
     }
 
     /// Describes a variant's savings and retention.
@@ -185,8 +201,17 @@ impl TunePart {
                 it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
             format!("cost {}{ends}", signed(it.change))
         });
-        let kept = self.kept_words().map_or_else(String::new, |it| format!(", {it} of the evidence kept"));
+        let kept = self.retention().map_or_else(String::new, |it| format!(", {it}"));
         if saved.is_empty() { "not comparable".to_owned() } else { format!("{saved}{kept}") }
+    }
+
+    /// Describes how much of what it keeps: of the evidence, or the number that stands for that.
+    pub(super) fn retention(&self) -> Option<String> {
+        let kept = self.kept_words()?;
+        Some(match &self.kept_of {
+            None => format!("{kept} of the evidence kept"),
+            Some(number) => format!("{number} {kept}"),
+        })
     }
 
     /// Describes how much evidence it keeps.
@@ -281,14 +306,11 @@ fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
 }
 
 impl TunedSession {
-    /// Returns the evidence that a run keeps, and that is needed; of memories, what the run at a place remembers (the base is at 0), and what the base remembers.
+    /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
+    /// 0), of all that it is asked.
     fn kept(&self, run: &Tally, place: usize) -> Option<NumberPair> {
-        let remembered = self.remembered.as_ref().and_then(|all| {
-            let base = all.first().copied().filter(|it| *it > 0.0)?;
-            Some((*all.get(place)?, base))
-        });
-        let needs = &run.sums.needs;
-        remembered.or_else(|| (needs.weight > 0.0).then_some((needs.met, needs.weight)))
+        let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(place)?, 1.0)));
+        remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
     }
 }
 

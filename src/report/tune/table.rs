@@ -82,6 +82,11 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
         lines.push(format!("Not varied: {}.", all.collect::<Vec<_>>().join("; ")));
     }
+    if let Some(number) = it.kept_of() {
+        lines.push(format!(
+            "Of memories no needs are declared, so {number}, as a share of all that is asked, stands for the evidence that is kept."
+        ));
+    }
     if !it.never_fired.is_empty() {
         let stages: Vec<String> = it.never_fired.iter().map(|it| format!("`{it}`")).collect();
         let longest = thousands(it.prompt_tokens_max);
@@ -141,8 +146,11 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
 fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     let keeps = it.parts.first().is_some_and(|own| own.surely_keeps(it.min_evidence));
     let floor = percent(it.min_evidence);
-    let what =
-        if keeps { format!("Cheapest that keeps {floor} of the evidence") } else { "Cheapest".to_owned() };
+    let what = match it.kept_of() {
+        _ if !keeps => "Cheapest".to_owned(),
+        None => format!("Cheapest that keeps {floor} of the evidence"),
+        Some(number) => format!("Cheapest that has {number} of at least {floor}"),
+    };
     wrap(&format!("{what}: {}", named(&it.chosen)), "", width, text);
     match it.parts.as_slice() {
         [own, out] => {

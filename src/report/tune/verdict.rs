@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, named};
 use crate::grid::numbers::{counted, interval, percent, signed};
 use crate::measure::SAME;
+use crate::measure::floor::{Floor, keeps_more};
 use crate::measure::limits::Limit;
 
 /// Why nothing is recommended, as a word.
@@ -19,6 +20,8 @@ pub enum WhyNot {
     Dearer,
     /// What costs less may keep too little evidence.
     Evidence,
+    /// The base itself keeps too little, so that being cheaper than it is no merit.
+    BaseBelowFloor,
     /// There are too few sessions to test a choice.
     TooFewSessions,
     /// On the sessions held out, the interval of the saving includes zero.
@@ -62,6 +65,9 @@ impl Tuned {
             );
             return Some(Reason::new(WhyNot::NotComparable, text));
         };
+        if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
+            return Some(Reason::new(WhyNot::BaseBelowFloor, self.below_floor(kept)));
+        }
         if change < 0.0 && own.surely_keeps(self.min_evidence) {
             return None;
         }
@@ -71,8 +77,9 @@ impl Tuned {
         let text = match cheapest {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
+                let what = self.kept_at_least(&floor);
                 let text = format!(
-                    "no variant that is certain to keep {floor} of the evidence costs less than {base}; the cheapest, {}, keeps {keeps}{}",
+                    "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
                     named(&point.set),
                     over(own)
                 );
@@ -87,6 +94,54 @@ impl Tuned {
             None => format!("no variant costs less than {base}"),
         };
         Some(Reason::new(WhyNot::Dearer, text))
+    }
+
+    /// Says that the base keeps too little to be a measure, and what keeps more.
+    fn below_floor(&self, kept: f64) -> String {
+        const SHOWN: usize = 3;
+        let mut more: Vec<(f64, &super::TunedPoint, &TunePart)> = self
+            .points
+            .iter()
+            .filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)))
+            .filter(|it| keeps_more(Some(it.0), Some(kept)))
+            .collect();
+        more.sort_by(|one, other| other.0.total_cmp(&one.0));
+        more.dedup_by(|one, other| one.2 == other.2);
+        let said: Vec<String> = more
+            .iter()
+            .take(SHOWN)
+            .map(|(kept, point, own)| {
+                let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
+                format!("{} ({}{change})", named(&point.set), percent(*kept))
+            })
+            .collect();
+        let others = match (said.as_slice(), more.len().saturating_sub(SHOWN)) {
+            ([], _) => "no variant keeps more".to_owned(),
+            (said, 0) => format!("these keep more: {}", said.join(", ")),
+            (said, n) => format!("these keep more: {} and {n} more", said.join(", ")),
+        };
+        let of = match self.kept_of() {
+            None => format!("keeps only {} of the evidence", percent(kept)),
+            Some(number) => format!("comes to only {} ({number})", percent(kept)),
+        };
+        format!(
+            "{} itself {of}, less than the floor of {}, so nothing is recommended for being cheap; {others}",
+            self.base,
+            percent(self.min_evidence)
+        )
+    }
+
+    /// Returns the number that stands for the evidence that is kept, where one does.
+    pub(super) fn kept_of(&self) -> Option<&str> {
+        self.parts.first()?.kept_of.as_deref()
+    }
+
+    /// Says that a share is kept, after "to".
+    pub(super) fn kept_at_least(&self, floor: &str) -> String {
+        match self.kept_of() {
+            None => format!("keep {floor} of the evidence"),
+            Some(number) => format!("have {number} of at least {floor}"),
+        }
     }
 
     /// Says that there are too few sessions to test a choice, and how many it takes.
@@ -138,12 +193,13 @@ impl Tuned {
                 format!("{place}, without the {one} that saves most, it does not cost less than {base}");
             return Some(Reason::new(WhyNot::OneProject, text));
         }
+        if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
+            let text = format!("{place} only {} of the requests show what the user asked", percent(task));
+            return Some(Reason::new(WhyNot::Evidence, text));
+        }
         if !out.surely_keeps(floor) {
-            let text = format!(
-                "{place} it is not certain to keep {} of the evidence{}",
-                percent(floor),
-                at_least(out)
-            );
+            let what = self.kept_at_least(&percent(floor));
+            let text = format!("{place} it is not certain to {what}{}", at_least(out));
             return Some(Reason::new(WhyNot::Evidence, text));
         }
         out.ends.is_none_or(|it| it[1] >= 0.0).then(|| {

@@ -196,6 +196,7 @@ impl Transcript {
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
         recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
         recorded.avoided_below = self.compacted_at(margin);
+        recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);
     }
 

@@ -1,8 +1,10 @@
 //! Compactions of recorded sessions that a scenario undoes.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Kind as Kinds};
 use ctxsim::compare::{Comparison, Plan};
+use ctxsim::input::PolicyFile;
 use ctxsim::input::scenario::{self, Assume};
+use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::ledger::Role;
 use ctxsim::ledger::pairing::paired;
 use ctxsim::measure::Resets;
@@ -191,8 +193,8 @@ fn a_report_says_what_a_policy_that_avoids_a_compaction_costs_with_it_and_withou
     assert!(report.notes.iter().any(|it| it.starts_with(begins)), "{:?}", report.notes);
 }
 
-#[test]
-fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_its_trigger() {
+/// A session that its harness compacted twice, at 110,000 tokens and later.
+fn compacted_twice() -> Session {
     let boundary = BY_ITSELF;
     let words = "word ".repeat(52_800);
     let half = |it: Session, call: &str, read: u64| {
@@ -205,10 +207,51 @@ fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_i
     };
     let session = Session::default().user("hello").text("m1", "hi", &usage(3, 0, 10_000, 20));
     let session = half(half(session, "c1", 10_000), "c2", 15_000).user("thanks");
-    let session = session.text("m9", "bye", &usage(3, 10_000, 5_000, 20));
+    session.text("m9", "bye", &usage(3, 10_000, 5_000, 20))
+}
+
+#[test]
+fn what_puts_a_compaction_off_meets_the_trigger_that_the_log_shows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("twice.jsonl");
-    std::fs::write(&path, session.text).unwrap();
+    std::fs::write(&path, compacted_twice().text).unwrap();
+    let cap = "(name: \"cap\", at: [entry], scope: (part: entering, kinds: [tool_result]), apply: show(truncate(head: tokens(10))))";
+    let trigger = "params: { \"trigger\": harness(number: trigger, or: tokens(2_000_000_000)) }";
+    let policies = [
+        ("cap", format!("(name: \"cap\", about: \"\", stages: [{cap}])")),
+        (
+            "both",
+            format!(
+                "(name: \"both\", about: \"\", base: \"agents/claude_code/auto_compact\", {trigger}, stages: [{cap}])"
+            ),
+        ),
+    ];
+    let mut catalog = Catalog::bundled();
+    for (name, text) in &policies {
+        let file: PolicyFile = decode(text, Format::Ron).unwrap();
+        catalog.hold(Kinds::Policy, name, file, None);
+    }
+    let comparison = Comparison {
+        policies: ["identity", "cap", "both"].map(str::to_owned).to_vec(),
+        scenarios: vec![path.to_str().unwrap().to_owned()],
+        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
+        ..Comparison::default()
+    };
+
+    let report = Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+
+    let longest: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.main.prompt_max).collect();
+    let summaries: Vec<u64> = report.runs.iter().map(|it| it.tally.sums.summariser.n).collect();
+    assert!(longest[1] > 120_000, "a lone cap plays no trigger: {longest:?}");
+    assert!(longest[2] < 110_003, "the trigger is the smallest prompt that was compacted: {longest:?}");
+    assert_eq!((summaries[0], summaries[2]), (2, 2), "compactions are put off, not ended");
+}
+
+#[test]
+fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_its_trigger() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.jsonl");
+    std::fs::write(&path, compacted_twice().text).unwrap();
     let comparison = Comparison {
         policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
         scenarios: vec![path.to_str().unwrap().to_owned()],

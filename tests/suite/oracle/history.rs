@@ -62,7 +62,7 @@ pub(super) struct Slot {
     /// What the cache knows it by.
     pub(super) identity: View,
     /// Whether a recorded harness took it out.
-    is_reset: bool,
+    pub(super) is_reset: bool,
     /// What returns after the request.
     before_request: Option<(View, View, u64)>,
     /// Tokens of the item's last rendition.

@@ -14,6 +14,7 @@ mod needs;
 mod scope;
 mod size;
 mod summarise;
+mod users;
 
 use ctxsim::input::policy::{Changes, DynamicPlace, MemoryPlace, Moment, Pause};
 use ctxsim::input::{CacheRules, Limits, Policy};
@@ -88,6 +89,7 @@ fn play(
         n_explored: 0,
         n_asking: 0,
         drawn,
+        shown: Vec::new(),
         outcome: Outcome { firings: vec![Firing::default(); policy.stages().len()], ..Outcome::default() },
     };
     run.play();
@@ -148,6 +150,8 @@ struct Run<'a> {
     /// How many requests of the turn have asked for a tool.
     n_asking: u32,
     drawn: Option<Drawn>,
+    /// By request of the turn: what it showed of what users asked.
+    shown: Vec<users::Shown>,
     outcome: Outcome,
 }
 
@@ -315,6 +319,7 @@ impl Run<'_> {
             if step + 1 == end {
                 self.needs(turn_ix, step, Due::Answer)?;
             }
+            self.user_needs(turn_ix, step);
             self.explore(turn_ix, step)?;
             self.ask(When { turn_ix: turn_ix as u32, phase: Phase::Request(step as u32) });
             self.request(turn_ix, step)?;

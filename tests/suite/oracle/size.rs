@@ -40,6 +40,7 @@ impl World {
                 let known = match number {
                     HarnessNumber::Window => self.harness.window,
                     HarnessNumber::OutputReserve => self.harness.output_reserve,
+                    HarnessNumber::Trigger => self.harness.trigger,
                 };
                 known.unwrap_or_else(|| of(or))
             }

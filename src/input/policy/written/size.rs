@@ -90,6 +90,8 @@ pub enum HarnessNumber {
     Window,
     /// What it leaves of its window for the longest output.
     OutputReserve,
+    /// The smallest prompt at which the log shows that it compacted the session.
+    Trigger,
 }
 
 /// What `by_window` compares.

@@ -52,6 +52,7 @@ impl Transcript {
         fitting.map_or_else(HarnessLimits::default, |it| HarnessLimits {
             window: it.window,
             output_reserve: Some(it.output_reserve),
+            trigger: None,
         })
     }
 }

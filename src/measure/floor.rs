@@ -1,0 +1,47 @@
+//! The floor of evidence: the one rule by which every recommendation asks whether enough is kept.
+
+/// The share of what is needed that must be kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floor(pub f64);
+
+/// Rounding in sums of weights is smaller than this.
+const ROUNDING: f64 = 1e-12;
+
+impl Floor {
+    /// Returns whether a share of what is needed is enough: at least the floor. Where nothing says what is needed, no share is known, and
+    /// whoever asks says so.
+    pub fn passes(self, share: Option<f64>) -> bool {
+        share.is_none_or(|it| it >= self.0 - ROUNDING)
+    }
+
+    /// Returns whether a setting keeps enough: of all that is needed, and of the tasks that agents are working on. Without its task, whatever
+    /// else a prompt shows is of no use.
+    pub fn keeps(self, share: Option<f64>, task: Option<f64>) -> bool {
+        self.passes(share) && self.passes(task)
+    }
+}
+
+/// Returns whether a share is larger than another by more than rounding; of unknown ones none is.
+pub fn keeps_more(own: Option<f64>, base: Option<f64>) -> bool {
+    own.zip(base).is_some_and(|(own, base)| own > base + ROUNDING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_passes_from_the_floor_on_whatever_the_base_keeps() {
+        let floor = Floor(0.9);
+
+        assert_eq!([0.899, 0.9, 1.0].map(|it| floor.passes(Some(it))), [false, true, true]);
+        assert!(Floor(0.3).passes(Some(0.1 + 0.2)), "sums round");
+        assert!(floor.passes(None) && floor.keeps(Some(0.95), None) && floor.keeps(Some(0.95), Some(1.0)));
+        assert!(!floor.keeps(Some(0.95), Some(0.0)), "a policy that deletes the task keeps nothing of use");
+        assert!(
+            keeps_more(Some(0.6), Some(0.17))
+                && !keeps_more(Some(0.6), Some(0.6))
+                && !keeps_more(None, Some(0.1))
+        );
+    }
+}
