@@ -186,7 +186,7 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
 /// # Errors
 /// Git fails.
 pub(crate) fn files_at(revision: &str, folder: &Path) -> Result<Revision, Error> {
-    read(revision, folder)
+    read(&Repository::of(folder)?, revision, folder)
 }
 
 /// Reads the input files below a folder in a revision.

@@ -121,8 +121,8 @@ pub struct CellSum {
     tally: Tally,
     /// What it remembers, where there is anything to remember.
     remembered: Option<Remembered>,
-    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
-    varied: [[Costs; 2]; N_PARTS],
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
 }
 
 /// One policy under one profile: what tables show of it. A number that is unknown is not a number.
