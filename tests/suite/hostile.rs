@@ -111,7 +111,7 @@ const REFUSED: [(&str, &str); 24] = [
 const STORE: &str = "store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
 
 /// What writes what it is told to, and starts what it is allowed to.
-const WRITING: [Case; 28] = [
+const WRITING: [Case; 29] = [
     (
         "run --suite clean --html o/page.html --output o/report.json",
         Some(0),
@@ -127,6 +127,7 @@ const WRITING: [Case; 28] = [
     ),
     ("check --suite clean --bless", Some(0), Nothing, &["snapshots/clean/"]),
     ("check --suite linked --bless", Some(0), Nothing, &["snapshots/linked/one/plain.snap"]),
+    ("check --suite .. --bless", Some(0), Nothing, &["snapshots/--/"]),
     ("check --suite clean --ratchet", Some(0), Nothing, &["snapshots/clean/ratchet.toml"]),
     (
         "check --suite clean --output o/check.xml --html o/check.html",

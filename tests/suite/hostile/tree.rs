@@ -122,6 +122,7 @@ impl Tree {
             ("clean", "cap"),
             ("linked", "cap"),
             ("bound", "cap"),
+            ("..", "cap"),
             ("starts", "prog"),
             ("rev", "rev:origin/main:cap"),
             ("reads", &secret),
