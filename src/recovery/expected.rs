@@ -52,8 +52,8 @@ pub struct Carried {
     calls: Vec<ExpectedCall>,
     /// By source: its calls.
     by_source: BTreeMap<NeedSource, Vec<usize>>,
-    /// By the slot beside which something stands: the calls.
-    by_host: BTreeMap<SlotIx, Vec<usize>>,
+    /// By the slot beside which something stands: the calls. A list, because each edit of a prompt looks here.
+    by_host: Vec<Vec<usize>>,
     /// The calls since whom no result has come, and the first slot where one may.
     unsettled: Vec<usize>,
     unsettled_from: Option<SlotIx>,
@@ -108,6 +108,15 @@ pub struct CarriedAgain {
     pub explored: Carry,
 }
 
+/// Returns the calls beside a slot.
+fn beside(by_host: &mut Vec<Vec<usize>>, host: SlotIx) -> &mut Vec<usize> {
+    let at = host as usize;
+    if at >= by_host.len() {
+        by_host.resize_with(at + 1, Vec::new);
+    }
+    &mut by_host[at]
+}
+
 impl Carried {
     /// Begins with nothing fetched.
     pub fn new(terms: Terms) -> Self {
@@ -116,7 +125,7 @@ impl Carried {
             moments: terms.explores.map_or([0.0; 2], |it| it.moments()),
             calls: Vec::new(),
             by_source: BTreeMap::new(),
-            by_host: BTreeMap::new(),
+            by_host: Vec::new(),
             unsettled: Vec::new(),
             unsettled_from: None,
             tokens: 0,
@@ -177,7 +186,7 @@ impl Carried {
     fn follow(&mut self, prompt: &Prompt<'_>) {
         let journal = prompt.journal();
         for edit in journal.get(self.n_edits..).unwrap_or_default() {
-            let Some(calls) = self.by_host.get(&edit.slot) else { continue };
+            let Some(calls) = self.by_host.get(edit.slot as usize) else { continue };
             for call in calls {
                 let call = &mut self.calls[*call];
                 let stands = edit.after.is_visible() && edit.after.tokens >= call.host_tokens;
@@ -205,13 +214,13 @@ impl Carried {
         for index in std::mem::take(&mut self.unsettled) {
             let call = &mut self.calls[index];
             if let Some(calls) =
-                call.host.and_then(|it| self.by_host.get_mut(&it)).filter(|_| call.is_carried)
+                call.host.and_then(|it| self.by_host.get_mut(it as usize)).filter(|_| call.is_carried)
             {
                 calls.retain(|it| *it != index);
             }
             if call.is_carried {
                 (call.host, call.host_tokens) = (Some(host), prompt.slot(host).tokens);
-                self.by_host.entry(host).or_default().push(index);
+                beside(&mut self.by_host, host).push(index);
             }
         }
         self.unsettled_from = None;
@@ -308,7 +317,7 @@ impl Carried {
     fn carry(&mut self, call: ExpectedCall, prompt: &Prompt<'_>) {
         let index = self.calls.len();
         if let Some(host) = call.host {
-            self.by_host.entry(host).or_default().push(index);
+            beside(&mut self.by_host, host).push(index);
         }
         self.tokens = self.tokens.saturating_add(call.tokens);
         self.variance = self.variance.saturating_add(call.variance);

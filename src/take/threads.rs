@@ -96,8 +96,10 @@ impl<T, U, F: FnMut(T) -> U> Turn<T, U, F> {
 /// Calls something with each number below `n`, on whatever threads are free.
 fn side_by_side(n: usize, one: &(dyn Fn(usize) + Sync)) {
     let all = || (0..n).into_par_iter().for_each(one);
+    if rayon::current_thread_index().is_some() {
+        return all();
+    }
     match all_cores() {
-        _ if rayon::current_thread_index().is_some() => all(),
         Some(pool) => pool.install(all),
         None => (0..n).for_each(one),
     }
@@ -105,8 +107,11 @@ fn side_by_side(n: usize, one: &(dyn Fn(usize) + Sync)) {
 
 /// Calls something once on each thread.
 fn on_each_thread(one: &(dyn Fn() + Sync)) {
+    if rayon::current_thread_index().is_some() {
+        rayon::broadcast(|_| one());
+        return;
+    }
     match all_cores() {
-        _ if rayon::current_thread_index().is_some() => drop(rayon::broadcast(|_| one())),
         Some(pool) => drop(pool.broadcast(|_| one())),
         None => one(),
     }
