@@ -86,8 +86,10 @@ fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
         "memory_runners/entries",
         "--policy",
         "memory_runners/context_only",
+        "--set",
+        "scenario.load.chats.from.generated.sessions=10",
         "--vary",
-        "memory.service.store.cap.words=250,5000",
+        "memory.service.store.cap.words=250,1000",
     ];
 
     let json: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
