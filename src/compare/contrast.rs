@@ -11,7 +11,7 @@ use crate::explain::breaks::Break;
 use crate::grid::shell::quoted;
 use crate::input::text::decode::to_json;
 use crate::input::{Policy, PolicyFile, Profile};
-use crate::ledger::pairing::paired;
+use crate::ledger::pairing::{RequestId, paired};
 use crate::ledger::{NeedRow, Rows};
 use crate::price::by_request::RequestCost;
 use crate::quantity::Cost;
@@ -178,9 +178,12 @@ fn requests(
     let mut all: Vec<_> = paired(rows.map(|it| &*it.requests)).into_iter().map(one).collect();
     all.retain(|(_, [base, candidate])| base != candidate);
     all.sort_by_key(|(_, [base, candidate])| std::cmp::Reverse(base.apart(*candidate)));
+    let ids = rows.map(|it| RequestId::of_all(&it.requests));
     let change = |(places, costs): ([Option<usize>; 2], [Cost; 2])| {
-        let row = [0, 1].into_iter().find_map(|side| rows[side].requests.get(places[side]?))?;
+        let (side, at) = [0, 1].into_iter().find_map(|side| Some((side, places[side]?)))?;
+        let row = rows[side].requests.get(at)?;
         Some(RequestChange {
+            pair: *ids[side].get(at)?,
             scenario: scenario.to_owned(),
             turn: row.turn_ix,
             step: row.step,

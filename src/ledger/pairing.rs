@@ -63,6 +63,16 @@ impl Serialize for RequestId {
 }
 
 impl RequestId {
+    /// Returns in a word what it is, if it is not what the step answers.
+    pub(crate) fn beside(self) -> Option<&'static str> {
+        match self.purpose {
+            RequestPurpose::Main => None,
+            RequestPurpose::Fetch => Some("fetch"),
+            RequestPurpose::Summariser => Some("summary"),
+            RequestPurpose::KeepAlive => Some("keep-alive"),
+        }
+    }
+
     /// Returns what the requests of a run are, in their order; no two are the same.
     pub fn of_all(rows: &[RequestRow]) -> Vec<Self> {
         let mut seen: IndexMap<(StepIx, RequestPurpose), u32> = IndexMap::new();

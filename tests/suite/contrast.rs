@@ -389,3 +389,32 @@ fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_t
     assert!(told.contains("Verdict: memory_runners/context_only is cheaper"), "{told}");
     assert!(told.contains("Worse: right answers"), "{told}");
 }
+
+/// Under this profile, one of the two stops in the long load at a limit, and both play the other one to its end.
+#[test]
+fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let compared = |loads: &[&str]| {
+        let front = [
+            "compare",
+            "--base",
+            "duckagent/immediate_summary",
+            "--candidate",
+            "duckagent/runtime_guarded_mid",
+        ];
+        let rest = ["--profile", "duckagent/openai-gpt-5.4", "--format", "json", "--scenario"];
+        let json: Value =
+            serde_json::from_str(&out(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()))).unwrap();
+        json["comparisons"][0].clone()
+    };
+    let counted = "duckagent/stress_fullstack_refactor";
+
+    let (both, alone) = (compared(&["duckagent/long_run", counted]), compared(&[counted]));
+
+    assert!(both["notes"].to_string().contains("1 of 2 pairs are excluded"), "{both}");
+    for list in ["split", "breaks", "requests", "needs_changed", "needs", "stages"] {
+        assert!(!alone[list].is_null(), "{list}");
+        assert_eq!(both[list], alone[list], "{list}");
+    }
+    assert!(alone["requests"].as_array().is_some_and(|it| !it.is_empty()), "{alone}");
+}

@@ -176,7 +176,7 @@ fn rows_name_the_session_of_their_turn() {
         profile: &profile,
         names_run: false,
     };
-    let all = serde_json::to_value(requests(&rows, context)).unwrap();
+    let all = serde_json::to_value(requests(&rows, context, &[])).unwrap();
 
     let sessions = all.as_array().unwrap().iter().map(|it| it["session"].as_u64().unwrap());
     assert_eq!(sessions.collect::<Vec<_>>(), [0, 1, 2]);

@@ -175,7 +175,7 @@ fn what_is_fetched_is_a_request_a_call_and_a_result_of_the_step_that_needs_it() 
     let (timeline, policy) = (load(), by_turns());
     let rows = drawn(&timeline, &policy, 7);
 
-    let n_calls = sums(&rows.needs).calls as usize;
+    let n_calls = sums(&rows.needs).calls.to_f64() as usize;
     assert!(n_calls > 3);
     assert_eq!(rows.requests.len(), timeline.spine.steps.len() + n_calls);
     let further = rows.requests.iter().filter(|it| it.n > 0).count();

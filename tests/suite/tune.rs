@@ -71,6 +71,37 @@ fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
     same_costs(&tuned, &swept);
 }
 
+/// A document and entries lay out a different number of turns, of which each completes its own.
+#[test]
+fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "tune",
+        "--json",
+        "--scenario",
+        "memory_runners/spec",
+        "--profile",
+        "anthropic/claude-haiku-4.5",
+        "--base",
+        "memory_runners/entries",
+        "--policy",
+        "memory_runners/context_only",
+        "--set",
+        "scenario.load.chats.from.generated.sessions=10",
+        "--vary",
+        "memory.service.store.cap.words=250,1000",
+    ];
+
+    let json: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+
+    assert_ne!(json["why_not"], "not_comparable", "{json}");
+    let parts = json["points"].as_array().unwrap().iter().flat_map(|it| it["parts"].as_array().unwrap());
+    assert!(
+        parts.clone().count() > 0 && parts.clone().all(|it| it["cost"].is_f64() && it["base_cost"].is_f64()),
+        "{json}"
+    );
+}
+
 /// Checks that the parts of each tuned point add up to the point of a sweep.
 fn same_costs(tuned: &Value, swept: &Value) {
     let points = swept["points"].as_array().unwrap();

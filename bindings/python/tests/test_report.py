@@ -67,13 +67,17 @@ def test_polars_and_duckdb_read_the_tables():
         assert row["input_tokens"] == run["totals"]["input_tokens"] and row["failed"] is None
 
     requests = report.requests
-    by_run = duckdb.sql("select policy, scenario, count(*) n, sum(cost_usd) usd from requests group by all order by all").fetchall()
+    by_run = duckdb.sql("select policy, scenario, count(*) n, sum(cost_usd) usd, sum(total_usd) total from requests group by all order by all").fetchall()
     assert len(by_run) == 4 and all(isinstance(it[3], decimal.Decimal) for it in by_run)
-    exact = {(policy, scenario): usd for policy, scenario, _, usd in by_run}
+    exact = {(policy, scenario): (usd, total) for policy, scenario, _, usd, total in by_run}
     for row in runs.to_dicts():
         agent = sum(row[f"cost_usd.{part}"] for part in ("base", "compaction", "keep_alive"))
-        assert float(exact[row["policy"], row["scenario"]]) == pytest.approx(agent, abs=1e-9)
-    assert pl.DataFrame(requests).schema["cost_usd"] == pl.Decimal(38, 12)
+        usd, total = exact[row["policy"], row["scenario"]]
+        assert float(usd) == pytest.approx(agent, abs=1e-9)
+        assert float(total) == row["cost_usd.total"], "rows add up to the total, to the picodollar"
+    rows = pl.DataFrame(requests)
+    assert rows.schema["cost_usd"] == rows.schema["total_usd"] == pl.Decimal(38, 12)
+    assert rows.group_by("policy", "scenario", "pair").len()["len"].max() == 1, "no two requests of a run are the same"
     assert pl.DataFrame(report.needs)["weight"].is_between(0, 1).all()
 
     totals = pl.DataFrame(report.totals).to_dicts()

@@ -94,6 +94,9 @@ test("requests, explanations and advice are those of the command line", () => {
   assert.equal(cut.rows.length, 69);
   assert.equal(Math.max(...cut.rows.map((it) => it.prompt)), run(report, "truncate_oldest").totals.prompt_tokens_max);
   assert.ok(had.rows.every((it) => it.first_changed === null) && cut.rows.some((it) => it.first_changed !== null));
+  assert.deepEqual(cut.rows.map((it) => it.pair), had.rows.map((it) => it.pair), "each request has its partner");
+  const total = (rows) => rows.reduce((sum, it) => sum + BigInt(Math.round(it.total_usd * 1e12)), 0n);
+  assert.equal(total(cut.rows), BigInt(Math.round(run(report, "truncate_oldest").totals.cost_usd.total * 1e12)), "rows add up to the total");
   const { json, text } = bench.explain("claude-code-session", 9, under("truncate_oldest"));
   const explained = JSON.parse(printed("explain", "--policy", "truncate_oldest", "--profile", PROFILE, "--request", "9", "--format", "json", SESSION));
   assert.deepEqual(JSON.parse(json).cache, explained.cache);

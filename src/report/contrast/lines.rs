@@ -296,9 +296,10 @@ fn request(it: &RequestChange, decimals: usize) -> String {
     let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
     format!(
-        "{}, turn {}, step {}: {base} → {candidate} USD ({difference}){command}",
+        "{}, turn {}, step {}{}: {base} → {candidate} USD ({difference}){command}",
         it.scenario,
         it.turn.saturating_add(1),
-        it.step.saturating_add(1)
+        it.step.saturating_add(1),
+        it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"))
     )
 }

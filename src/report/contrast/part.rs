@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::ledger::pairing::RequestId;
 use crate::measure::Tally;
 use crate::report::{Run, SessionReport};
 
@@ -49,6 +50,8 @@ pub struct RequestChange {
     pub turn: u32,
     /// The step, from 0.
     pub step: u32,
+    /// What it is in either run.
+    pub pair: RequestId,
     /// Its row, from 1, in the base and in the candidate, if there is one.
     pub rows: [Option<usize>; 2],
     /// What it costs in the base and in the candidate, in US dollars.

@@ -108,16 +108,23 @@ fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
     let of: BTreeSet<&String> = exported.values().collect();
     let mut found: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
     // Where an exported name is defined: the face first, then the floors that it exports from.
-    let folders = ["src/face", "src/own", "src/cache", "src/take"];
+    let folders = ["src/face", "src/own", "src/cache", "src/take", "src/ledger"];
     let files: Vec<_> = folders
         .iter()
         .flat_map(|it| sources(it))
         .chain(sources("src").into_iter().filter(|it| it.0 == "src/own.rs"))
         .collect();
     let wanted = |name: &str| {
-        ["src/face/", "src/own/", "src/own.rs", "src/cache/own.rs", "src/take/failures.rs"]
-            .iter()
-            .any(|it| name.starts_with(it))
+        [
+            "src/face/",
+            "src/own/",
+            "src/own.rs",
+            "src/cache/own.rs",
+            "src/take/failures.rs",
+            "src/ledger/pairing.rs",
+        ]
+        .iter()
+        .any(|it| name.starts_with(it))
     };
     for (_, text) in files.iter().filter(|it| wanted(&it.0)) {
         let items = syn::parse_file(text).unwrap().items;

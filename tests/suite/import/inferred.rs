@@ -6,6 +6,7 @@ use ctxsim::engine::Simulation;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::Rows;
+use ctxsim::quantity::Expected;
 use ctxsim::report::Report;
 use ctxsim::timeline::Level;
 use serde_json::{Value, json};
@@ -211,11 +212,11 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
     let needs = |it: &ctxsim::take::Run| it.tally.sums.needs;
     assert_eq!(
         (needs(identity).calls, needs(identity).failed, identity.tally.evidence_kept()),
-        (0.0, 0.0, Some(1.0))
+        (Expected::ZERO, Expected::ZERO, Some(1.0))
     );
-    assert!(needs(truncate).calls > 0.0 && needs(truncate).failed > 0.0);
+    assert!(needs(truncate).calls > Expected::ZERO && needs(truncate).failed > Expected::ZERO);
     assert!(truncate.tally.evidence_kept().unwrap() < 0.95);
-    assert_eq!((needs(clairvoyant).calls, clairvoyant.tally.evidence_kept()), (0.0, Some(1.0)));
+    assert_eq!((needs(clairvoyant).calls, clairvoyant.tally.evidence_kept()), (Expected::ZERO, Some(1.0)));
     let prompt_max = |it: &ctxsim::take::Run| it.tally.sums.main.prompt_max;
     assert!([clairvoyant, truncate].into_iter().all(|it| prompt_max(it) < prompt_max(identity)));
 }
