@@ -126,6 +126,13 @@ pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     (met < needed).then(|| met / needed)
 }
 
+/// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
+fn kept_of(all: &[Picked<'_>]) -> Option<String> {
+    let names = all.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
+    let names = crate::report::distinct(names);
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
 impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
@@ -174,7 +181,7 @@ impl TunePart {
             cost_limits,
             evidence_kept,
             task_kept: task_kept(all),
-            kept_of: all.iter().find_map(|it| Some(it.session.remembered.as_ref()?.0.clone())),
+            kept_of: kept_of(all),
             evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
