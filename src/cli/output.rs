@@ -3,12 +3,15 @@
 mod file;
 mod kept;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Files, Kind};
 use crate::error::Error;
+use crate::foreign::{self, runner};
+use crate::report::explain::is_colour;
 use crate::row::json::page;
 use clap::Args;
 use serde::Serialize;
@@ -99,14 +102,18 @@ impl OutputArgs {
 
     /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
     pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.put_as(inputs, format.remark(), text)
+        let text = format.neutral(text.as_ref())?;
+        match self.file() {
+            Some(path) => write(path, format.remark().on(&text), self.force.kept(inputs)),
+            None => print_encoded(&text),
+        }
     }
 
-    /// Does the same for a text with a remark of another kind, or without one.
-    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: impl AsRef<[u8]>) -> Result<(), Error> {
+    /// Writes an input file, which is the user's from now on, or shows it.
+    pub(crate) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
         match self.file() {
-            Some(path) => write(path, remark.on(text), self.force.kept(inputs)),
-            None => print(text),
+            Some(path) => write(path, text, self.force.kept(inputs)),
+            None => print_encoded(runner::disarmed(&foreign::lines(text)).as_bytes()),
         }
     }
 }
@@ -139,15 +146,30 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })
 }
 
-/// Prints text; a closed pipe is not an error.
-pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
+/// Prints text for people.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    print_encoded(neutral(text).as_bytes())
+}
+
+/// Returns text for people, in which nothing but our own colours is obeyed.
+pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
+    foreign::printed(text, |code| is_coloured() && is_colour(code))
+}
+
+/// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
+pub(crate) fn print_encoded(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+    match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::Write { path: PathBuf::from("standard output"), source: error })
         }
         _ => Ok(()),
     }
+}
+
+/// Tells something on standard error; colours are those of whoever drew it, since what was drawn had none.
+pub(crate) fn tell(text: &str) {
+    anstream::eprintln!("{}", foreign::printed(text, |_| true));
 }
 
 /// Returns a result as JSON.

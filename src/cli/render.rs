@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use crate::catalog::Catalog;
+use crate::cli::output;
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::foreign::{Foreign, line, lines};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// Prints an error to standard error.
@@ -12,7 +14,7 @@ pub(crate) fn error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
     self::problems(catalog, &problems);
     if problems.len() > 1 {
-        anstream::eprintln!("\n{} problems; nothing was run or written", problems.len());
+        output::tell(&format!("\n{} problems; nothing was run or written", problems.len()));
     }
 }
 
@@ -28,32 +30,33 @@ pub(crate) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
     let drawn: Vec<String> = problems.iter().map(|it| diagnostic(catalog, it, level)).collect();
-    anstream::eprintln!("{}", drawn.join("\n\n"));
+    output::tell(&drawn.join("\n\n"));
 }
 
 /// Returns one problem as text.
 fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
+    let (path, field) = (Foreign(&place.file).to_string(), line(&place.field));
     let mut group = level
         .clone()
-        .primary_title(problem.message.as_str())
+        .primary_title(lines(&problem.message))
         .id(problem.code.name())
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
-            let mark = AnnotationKind::Primary.span(first_line(text, span)).label(place.field.as_str());
-            group = group.element(Snippet::source(text.as_ref()).path(place.file.as_str()).annotation(mark));
+            let mark = AnnotationKind::Primary.span(first_line(text, span)).label(field);
+            group = group.element(Snippet::source(text.as_ref()).path(path).annotation(mark));
         }
         _ if place.file.is_empty() => {}
         _ => {
-            let field = if place.field.is_empty() { String::new() } else { format!(" {}", place.field) };
+            let field = if place.field.is_empty() { String::new() } else { format!(" {field}") };
             let at = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-            group = group.element(Origin::path(format!("{}{at}{field}", place.file)));
+            group = group.element(Origin::path(format!("{path}{at}{field}")));
         }
     }
     if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(lines(help)));
     }
     let groups: [Group<'_>; 1] = [group];
     Renderer::styled().render(&groups)

@@ -89,14 +89,14 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             let text = output::json(saved)?;
             output::write(path, Remark::None.on(&text), kept)?;
         }
-        (Some(_), None) => anstream::eprintln!(
-            "no forecast is saved: it takes advice to change something, on the sessions of one agent"
+        (Some(_), None) => output::tell(
+            "no forecast is saved: it takes advice to change something, on the sessions of one agent",
         ),
         (None, _) => {}
     }
     let text = match format {
         FormatArg::JSON => found.document().map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown(&found, args.details),
+        FormatArg::MARKDOWN => markdown(&found, args.details).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
         _ => table(&found, args.details, Some(args.shown.shown.width())),
     };

@@ -11,6 +11,7 @@ use indexmap::IndexSet;
 use crate::cli::args::said;
 use crate::cli::format::{FormatArg, Formats};
 use crate::cli::git::{self, Revisions};
+use crate::cli::output;
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::run::{unwritable, with_progress};
 use crate::cli::what::{SelectArgs, SuiteArgs, What};
@@ -80,7 +81,7 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         return args.shown.shown.output.put(catalog.files(), format, &text);
     }
     if !new.is_empty() {
-        anstream::eprintln!("not compared: {}", newness(&new, &args.base));
+        output::tell(&format!("not compared: {}", newness(&new, &args.base)));
     }
     let mut contrasts = Vec::new();
     for (suite, pairs) in by_suite(&found, &comparison, pairs)? {
@@ -89,8 +90,8 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     }
     let text = match format {
         FormatArg::JSON => json::document(&contrasts).map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown::review(&contrasts),
-        FormatArg::GITHUB => markdown::summary(&contrasts),
+        FormatArg::MARKDOWN => markdown::review(&contrasts).into(),
+        FormatArg::GITHUB => markdown::summary(&contrasts).into(),
         FormatArg::HTML => page::page(&contrasts).map_err(unwritable)?,
         _ => table::comparisons(&contrasts, Some(args.shown.shown.width())),
     };

@@ -117,7 +117,7 @@ fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
 /// Returns how many files and sessions are skipped, by reason.
 fn tell(skipped: &[Skipped]) {
     if !skipped.is_empty() {
-        anstream::eprintln!("{} skipped: {}", thousands(skipped.len() as u64), Skipped::counted(skipped));
+        output::tell(&format!("{} skipped: {}", thousands(skipped.len() as u64), Skipped::counted(skipped)));
     }
 }
 

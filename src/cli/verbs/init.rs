@@ -6,6 +6,7 @@ use crate::catalog::{Catalog, Files};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
 use crate::grid::numbers::counted;
+use crate::grid::shell::quoted;
 use crate::report::checkup::CheckUp;
 use clap::{Args, Subcommand};
 
@@ -69,7 +70,8 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     );
     refuse_existing(&[&args.path])?;
     write(&args.path, &text)?;
-    output::print(format!("Wrote {}. Next: ctxsim validate {0}\n", args.path.display()))
+    let path = args.path.to_string_lossy();
+    output::print(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
 }
 
 /// Writes the files a repository needs for its first check.

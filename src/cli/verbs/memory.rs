@@ -11,7 +11,7 @@ use crate::input::{Format, ScenarioFile};
 use clap::Args;
 
 use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs, said};
-use crate::cli::output::{self, Remark};
+use crate::cli::output;
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::{self, PartJob, PartsArgs};
 use crate::cli::verbs::run::{self, ReportView, TotalsView, written};
@@ -107,7 +107,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let scenario = ScenarioFile { about, load, ..ScenarioFile::named(name) };
     if args.scenario {
         let text = encode(&scenario, Format::Ron).map_err(|it| vec![*it])?;
-        return args.shown.shown.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);
+        return args.shown.shown.output.put_source(catalog.files(), &text).map(|()| true);
     }
     let mut catalog = catalog.clone();
     catalog.hold(Kind::Scenario, NAME, scenario, None);

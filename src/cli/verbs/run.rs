@@ -75,7 +75,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             holds &= passed(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
-                anstream::eprintln!("guard failed: {verdict}");
+                output::tell(&format!("guard failed: {verdict}"));
             }
             if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
@@ -104,7 +104,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         }
     };
     output.put(catalog.files(), format, text)?;
-    output::print(&marks)?;
+    output::print_encoded(marks.as_bytes())?;
     Ok(holds)
 }
 
@@ -146,7 +146,7 @@ fn in_parts(
 /// Tells which runs failed; returns whether none did.
 pub(crate) fn passed(report: &Report) -> bool {
     for failed in &report.failures {
-        anstream::eprintln!("run failed: {failed}");
+        output::tell(&format!("run failed: {failed}"));
     }
     report.failures.is_empty()
 }
@@ -252,8 +252,8 @@ pub(crate) fn written(
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
         FormatArg::TABLE => table::report(report, TableLayout { width: Some(width), detail }),
-        FormatArg::MARKDOWN => markdown::report(report, detail),
-        FormatArg::GITHUB => markdown::summary(report),
+        FormatArg::MARKDOWN => markdown::report(report, detail).into(),
+        FormatArg::GITHUB => markdown::summary(report).into(),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
         FormatArg::SVG => pictures::chart(report, traces, detail, chart)?,
         FormatArg::JSON => json::document(report).map_err(unwritable)?,
@@ -294,11 +294,8 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
             for (cell, ledger) in load.rows(progress) {
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
-                    anstream::eprintln!(
-                        "run failed: {} on {}: {fault}",
-                        load.run_name(cell).profile,
-                        load.name
-                    );
+                    let profile = load.run_name(cell).profile;
+                    output::tell(&format!("run failed: {profile} on {}: {fault}", load.name));
                     continue;
                 }
                 all.push(match args.rows {

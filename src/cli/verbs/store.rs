@@ -125,7 +125,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     remove_stale(&export, &earlier, &args.output)?;
     output::write_all(&replaced, KeptFile { force: true, ..kept })?;
     output::write_all(&others, kept)?;
-    output::print(format!("{} to {}\n", said(&export), args.output.display()))
+    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
 }
 
 /// Removes files of an earlier export in the same folder that this one lacks.
