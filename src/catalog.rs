@@ -145,7 +145,8 @@ impl Catalog {
             has_inputs = true;
             for path in input_files(&root)? {
                 let relative = path.strip_prefix(folder).unwrap_or(&path);
-                if let Some(problem) = unnameable(&relative.to_string_lossy()) {
+                if let Some(mut problem) = unnameable(&relative.to_string_lossy()) {
+                    problem.place.file = path.display().to_string();
                     problems.push(problem);
                     continue;
                 }

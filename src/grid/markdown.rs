@@ -2,6 +2,7 @@
 //! unless it was asked for. What stands in backticks is code, as on pages.
 
 use std::fmt;
+use std::ops::Deref;
 
 use super::{CellKind, Grid};
 use crate::foreign::{self, Foreign, sign};
@@ -92,6 +93,15 @@ impl Markdown {
         let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         self.0 += &format!("{fence}\n{text}\n{fence}\n\n");
+    }
+}
+
+/// What was written can be read, and not changed.
+impl Deref for Markdown {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 

@@ -24,6 +24,7 @@ mod face;
 mod field;
 mod filled;
 mod firings;
+mod foreign;
 mod formats;
 mod fuzz;
 mod guards;
