@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::error::Error;
+use crate::foreign::is_name;
 use crate::input::Format;
 use crate::input::policy::wildcard;
 use crate::input::text::source::{Source, read_text};
@@ -146,6 +147,11 @@ impl Catalog {
             has_inputs = true;
             for path in input_files(&root)? {
                 let relative = path.strip_prefix(folder).unwrap_or(&path);
+                if let Some(mut problem) = unnameable(&relative.to_string_lossy()) {
+                    problem.place.file = path.display().to_string();
+                    problems.push(problem);
+                    continue;
+                }
                 let Some(name) = name_below(kind, &plain(relative)) else { continue };
                 let origin = Origin::File(path);
                 if let Some(other) = added.insert((kind, name.clone()), origin.clone()) {
@@ -280,6 +286,9 @@ impl Catalog {
     }
 
     fn find_unnoted(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
+        if let Some(problem) = unnameable(name) {
+            return Err(vec![problem].into());
+        }
         if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
             return Ok(origin.clone());
         }
@@ -380,6 +389,18 @@ pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 fn name_below(kind: Kind, path: &str) -> Option<String> {
     let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
     below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
+}
+
+/// Reports a name that no input may have, because it cannot be shown as it is.
+fn unnameable(name: &str) -> Option<Diagnostic> {
+    if is_name(name) {
+        return None;
+    }
+    let message = "this name has control characters, or others that cannot be seen";
+    let mut problem = Diagnostic::at(Code::NameCharacters, "", message)
+        .help("rename it: letters of any language, digits, blanks and signs are fine");
+    name.clone_into(&mut problem.place.file);
+    Some(problem)
 }
 
 /// Reports two files with the same name.

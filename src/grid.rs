@@ -9,6 +9,8 @@ pub mod terminal;
 
 use serde::Serialize;
 
+use crate::foreign::Foreign;
+
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Grid {
@@ -72,7 +74,7 @@ impl Grid {
         let kind = |nth| if nth < n_names { CellKind::Name } else { CellKind::Number };
         let columns = headings.iter().enumerate().map(|(nth, it)| Column::new(it.as_ref(), kind(nth)));
         Self {
-            title: title.into(),
+            title: Foreign(&title.into()).to_string(),
             columns: columns.collect(),
             rows: rows.into_iter().map(Into::into).collect(),
         }

@@ -94,6 +94,8 @@ pub mod digest;
 #[doc(hidden)]
 pub mod rng;
 #[doc(hidden)]
+pub mod foreign;
+#[doc(hidden)]
 pub mod diag;
 #[doc(hidden)]
 pub mod error;

@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use super::{Catalog, Kind, Origin};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
+use crate::foreign::is_name;
 use crate::input::policy::wildcard;
 use crate::input::text::decode;
 use crate::input::{Format, ScenarioFile, Source};
 
 /// The extensions of recordings; other files of a folder are ignored.
 const RECORDINGS: [&str; 4] = ["jsonl", "json", "csv", "eval"];
+
+/// Why a file of a folder is left out.
+const NAMELESS: &str = "its name has control characters, or others that cannot be seen";
 
 /// The deepest nesting of folders.
 const DEPTH_MAX: usize = 64;
@@ -49,8 +53,11 @@ impl Catalog {
         let path = at_home(given);
         let searched = |search: FolderSearch| {
             let found = |it: PathBuf| ScenarioHit { name: it.display().to_string(), is_searched: true };
-            let found = search.files.into_iter().map(found).collect();
-            Ok(Searched { found, left_out: search.left_out })
+            let (named, nameless): (Vec<_>, Vec<_>) =
+                search.files.into_iter().partition(|it| is_name(&it.to_string_lossy()));
+            let nameless = nameless.into_iter().map(|it| (it, NAMELESS));
+            let left_out = search.left_out.into_iter().chain(nameless).collect();
+            Ok(Searched { found: named.into_iter().map(found).collect(), left_out })
         };
         if path.is_dir() {
             let mut search = FolderSearch::new(is_candidate);

@@ -1,5 +1,6 @@
 //! The formats of results, and which one is written: as asked for, else by the extension of the output, else the usual one.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::diag::Code;
@@ -74,6 +75,20 @@ fn all() -> impl Iterator<Item = KnownFormat> {
 }
 
 impl FormatArg {
+    /// Returns a result as it leaves: text for people is neutralised, and the writers of other formats have done so.
+    ///
+    /// # Errors
+    /// Text for people that is not UTF-8; none of ours is.
+    pub(crate) fn neutral(self, text: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+        if ![Self::TABLE, Self::MARKDOWN, Self::GITHUB].contains(&self) {
+            return Ok(Cow::Borrowed(text));
+        }
+        Ok(match output::neutral(std::str::from_utf8(text).map_err(unwritable)?) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        })
+    }
+
     /// Returns the formats that rows can be written in.
     pub(crate) fn of_rows() -> impl Iterator<Item = Self> {
         row::FORMATS.iter().map(|it| Self(it.name))

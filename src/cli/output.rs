@@ -3,6 +3,7 @@
 mod file;
 mod kept;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -12,6 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::catalog::{Catalog, Files, Kind, is_same_file};
 use crate::diag::Code;
 use crate::error::Error;
+use crate::foreign::{self, runner};
+use crate::report::explain::is_colour;
 use crate::row::json::page;
 use clap::Args;
 use serde::Serialize;
@@ -109,14 +112,18 @@ impl OutputArgs {
 
     /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
     pub(crate) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.put_as(inputs, format.remark(), text)
+        let text = format.neutral(text.as_ref())?;
+        match self.file() {
+            Some(path) => write(path, format.remark().on(&text), self.force.kept(inputs)),
+            None => print_encoded(&text),
+        }
     }
 
-    /// Does the same for a text with a remark of another kind, or without one.
-    pub(crate) fn put_as(&self, inputs: &Files, remark: Remark, text: impl AsRef<[u8]>) -> Result<(), Error> {
+    /// Writes an input file, which is the user's from now on, or shows it.
+    pub(crate) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
         match self.file() {
-            Some(path) => write(path, remark.on(text), self.force.kept(inputs)),
-            None => print(text),
+            Some(path) => write(path, text, self.force.kept(inputs)),
+            None => print_encoded(runner::disarmed(&foreign::lines(text)).as_bytes()),
         }
     }
 }
@@ -168,10 +175,20 @@ fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error
     Ok(())
 }
 
-/// Prints text; a closed pipe is not an error.
-pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
+/// Prints text for people.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    print_encoded(neutral(text).as_bytes())
+}
+
+/// Returns text for people, in which nothing but our own colours is obeyed.
+pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
+    foreign::printed(text, |code| is_coloured() && is_colour(code))
+}
+
+/// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
+pub(crate) fn print_encoded(text: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+    match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::Write { path: PathBuf::from("standard output"), source: error })
         }
@@ -183,14 +200,16 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Error> {
 static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
 /// Tells a line on standard error.
-pub(crate) fn tell(line: fmt::Arguments<'_>) {
+pub(crate) fn tell(line: impl fmt::Display) {
     tell_part(format_args!("{line}\n"));
 }
 
-/// Tells something on standard error, with no end of a line. What cannot be written is noted: nobody is left to tell it to.
-pub(crate) fn tell_part(text: fmt::Arguments<'_>) {
+/// Tells something on standard error, with no end of a line; colours are those of whoever drew it, since what was drawn had none. What
+/// cannot be written is noted: nobody is left to tell it to.
+pub(crate) fn tell_part(text: impl fmt::Display) {
     let mut to = anstream::stderr().lock();
-    if to.write_fmt(text).and_then(|()| to.flush()).is_err() {
+    let text = text.to_string();
+    if to.write_all(foreign::printed(&text, |_| true).as_bytes()).and_then(|()| to.flush()).is_err() {
         IS_UNTOLD.store(true, Ordering::Relaxed);
     }
 }

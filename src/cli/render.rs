@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::cli::project::Project;
 use crate::diag::{Code, Diagnostic, Place};
 use crate::error::Error;
+use crate::foreign::{Foreign, line, lines};
 use crate::grid::numbers::thousands;
 use crate::grid::shell::quoted;
 use crate::input::Format;
@@ -78,34 +79,35 @@ pub(crate) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
+    let (path, field) = (Foreign(&place.file).to_string(), line(&place.field));
     let mut group = level
         .clone()
-        .primary_title(problem.message.as_str())
+        .primary_title(lines(&problem.message))
         .id(problem.code.name())
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
-            let line = ShownLine::of(text, span);
-            let mark = AnnotationKind::Primary.span(line.span.clone()).label(place.field.as_str());
-            let snippet = Snippet::source(line.text.clone()).line_start(line.number).annotation(mark);
-            group = match place.line_column.filter(|_| line.is_cut) {
+            let shown = ShownLine::of(text, span);
+            let mark = AnnotationKind::Primary.span(shown.span.clone()).label(field);
+            let snippet = Snippet::source(shown.text.clone()).line_start(shown.number).annotation(mark);
+            group = match place.line_column.filter(|_| shown.is_cut) {
                 // The column is that of the whole line.
                 Some((number, column)) => {
-                    let origin = Origin::path(place.file.as_str()).line(number).char_column(column);
+                    let origin = Origin::path(path).line(number).char_column(column);
                     group.element(origin).element(snippet)
                 }
-                None => group.element(snippet.path(place.file.as_str())),
+                None => group.element(snippet.path(path)),
             };
         }
         _ if place.file.is_empty() => {}
         _ => {
-            let field = if place.field.is_empty() { String::new() } else { format!(" {}", place.field) };
+            let field = if place.field.is_empty() { String::new() } else { format!(" {field}") };
             let at = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-            group = group.element(Origin::path(format!("{}{at}{field}", place.file)));
+            group = group.element(Origin::path(format!("{path}{at}{field}")));
         }
     }
     if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(lines(help)));
     }
     let groups: [Group<'_>; 1] = [group];
     Renderer::styled().render(&groups)

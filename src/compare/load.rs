@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::models::ModelProfiles;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
@@ -221,8 +222,12 @@ pub(super) fn recording_beside(
 /// As [`recording`].
 pub fn redacted(catalog: &Catalog, name: &str) -> Result<String, Error> {
     let tools = tools_of_policies(catalog);
+    let models = ModelProfiles::new(ModelProfiles::read(&Catalog::bundled()));
+    let public_name = |it: &str| models.public_name(it);
     of_recording(catalog, name, |origin, spec, assume| {
-        let read = import::redact(origin.reader()?.as_mut(), &spec.name, assume, &spec.file_tools, &tools);
+        let mut reader = origin.reader()?;
+        let read =
+            import::redact(reader.as_mut(), &spec.name, assume, &spec.file_tools, &tools, &public_name);
         located(origin, read)
     })
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::catalog::{Catalog, Kind, Origin};
 use crate::diag::{Code, Diagnostic};
+use crate::input::policy::wildcard;
 use crate::input::text::decode::{Format, decode};
 use crate::input::{Limits, Profile, ProfileFile};
 
@@ -128,6 +129,19 @@ impl ModelProfiles {
         Err(Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help)))
     }
 
+    /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and
+    /// without what a router or a user wrote around it.
+    pub(super) fn public_name(&self, model: &str) -> Option<String> {
+        let profile = self.of(model).ok()?;
+        if profile.name == model {
+            return Some(model.to_owned());
+        }
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let mut names = [model, id].into_iter().chain(Routes::known().names(model));
+        let public = names.find_map(|name| profile.models.iter().find_map(|it| public_part(it, name)));
+        public.filter(|it| self.of(it).is_ok_and(|it| it.name == profile.name))
+    }
+
     fn best(&self, model: &str) -> Option<&Profile> {
         let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, &**it)));
         fitting.max_by_key(|it| it.0).map(|it| it.1)
@@ -146,6 +160,17 @@ impl ModelProfiles {
             self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, &**it)));
         ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
     }
+}
+
+/// Returns what everybody knows of a name that a pattern covers: what it has of the pattern, and numbers.
+fn public_part(pattern: &str, name: &str) -> Option<String> {
+    let of_star = |(begin, end): (&str, &str)| {
+        let star = name.strip_prefix(begin)?.strip_suffix(end)?;
+        let is_number = star.chars().all(|it| it.is_ascii_digit() || matches!(it, '-' | '.'));
+        is_number.then(|| name.to_owned())
+    };
+    let whole = pattern.split_once('*').and_then(of_star);
+    wildcard(pattern, name).then(|| whole.unwrap_or_else(|| pattern.replace('*', "")))
 }
 
 #[cfg(test)]

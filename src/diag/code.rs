@@ -224,6 +224,8 @@ pub enum Code {
     ModelsEmpty,
     /// A name is used twice.
     NameDuplicate,
+    /// The name of an input has characters that cannot be seen, or that change how others are shown.
+    NameCharacters,
     /// An input built in code has no name.
     NameEmpty,
     /// A name is not the file's path.

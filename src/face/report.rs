@@ -318,7 +318,7 @@ impl Serialize for Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&markdown::report(&self.inner, Detail::Scenarios))
+        markdown::report(&self.inner, Detail::Scenarios).fmt(to)
     }
 }
 

@@ -21,7 +21,7 @@ impl Sensitivity {
 
 impl fmt::Display for Sensitivity {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&markdown(&self.0, false))
+        markdown(&self.0, false).fmt(to)
     }
 }
 

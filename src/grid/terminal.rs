@@ -2,9 +2,12 @@
 
 mod lines;
 
+use std::borrow::Cow;
+
 use indexmap::IndexSet;
 
 use super::{CellKind, Column, Grid, Row, width_of};
+use crate::foreign::printed;
 use crate::grid::prose::wrap;
 use crate::quantity::or_unlimited;
 use lines::Room;
@@ -25,6 +28,11 @@ pub struct DrawnTable {
 
 /// Draws a table within a width, without its title; notes are below their rows.
 pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
+    let mut grid = Cow::Borrowed(grid);
+    if grid.rows.iter().flat_map(|it| &it.cells).any(|it| it.contains(char::is_control)) {
+        grid.to_mut().rows.iter_mut().flat_map(|it| &mut it.cells).for_each(|it| *it = in_line(it));
+    }
+    let grid = &*grid;
     let mut rooms = rooms(grid);
     let room = or_unlimited(width);
     let KeptColumns { mut columns, hidden, is_raised } = KeptColumns::new(&grid.columns, &rooms, room);
@@ -76,6 +84,11 @@ pub fn noted(grid: &Grid, width: Option<usize>) -> String {
         wrap(&note, "Note: ", width, &mut text);
     }
     text.trim_end_matches('\n').to_owned()
+}
+
+/// Returns a cell in one line; it may have colours.
+fn in_line(cell: &str) -> String {
+    printed(cell, |_| true).replace('\n', "␊")
 }
 
 /// Draws a table in full, with a break at the end.

@@ -1,7 +1,8 @@
 //! Paragraphs, tables and texts to paste, in one order for terminals and for Markdown.
 
+use crate::grid::markdown::Markdown;
 use crate::grid::prose::wrap;
-use crate::grid::{Grid, markdown, terminal};
+use crate::grid::{Grid, terminal};
 
 /// A part of a page.
 pub(super) enum PageBlock {
@@ -45,12 +46,18 @@ pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String 
 }
 
 /// Writes blocks as Markdown.
-pub(super) fn in_markdown(blocks: &[PageBlock]) -> String {
-    let one = |it: &PageBlock| match it {
-        PageBlock::Head(head) => format!("## {head}\n\n"),
-        PageBlock::Text(words) => format!("{words}\n\n"),
-        PageBlock::Table(grid) => markdown::table(grid) + "\n",
-        PageBlock::Code(code) => format!("```\n{code}\n```\n\n"),
-    };
-    blocks.iter().map(one).collect::<String>().trim_end().to_owned() + "\n"
+pub(super) fn in_markdown(blocks: &[PageBlock]) -> Markdown {
+    let mut text = Markdown::default();
+    for it in blocks {
+        match it {
+            PageBlock::Head(head) => text.heading(2, head),
+            PageBlock::Text(words) => text.paragraph(words),
+            PageBlock::Table(grid) => {
+                text.table(grid);
+                text.end();
+            }
+            PageBlock::Code(code) => text.code(code),
+        }
+    }
+    text.ended()
 }

@@ -17,6 +17,7 @@ use crate::row::json::page;
 use crate::row::{Value, fields, group};
 
 pub use render::rendered;
+pub use table::is_colour;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who(by: Option<By>, policy: &Policy) -> String {

@@ -1,105 +1,66 @@
 //! A report as Markdown tables, for a code review.
 
-use std::fmt::Write as _;
-
 use super::Report;
 use super::sections::{Detail, Section};
-use crate::grid::markdown;
+use crate::grid::markdown::Markdown;
 use crate::grid::numbers;
 
 /// Returns the report as Markdown.
-pub fn report(report: &Report, detail: Detail) -> String {
-    let mut text = String::new();
-    for line in report.on_sessions() {
-        let _ = writeln!(text, "{line}\n");
-    }
-    text += &report.figures_grid().map(|it| markdown::table(&it)).unwrap_or_default();
+pub fn report(report: &Report, detail: Detail) -> Markdown {
+    let mut text = Markdown::default();
+    report.on_sessions().iter().for_each(|it| text.paragraph(it));
+    report.figures_grid().iter().for_each(|it| text.table(it));
     for section in report.sections(detail) {
         write_shortened(&section, detail, &mut text);
     }
-    for grid in report.grids_of_first() {
-        text += &markdown::table(&grid);
-    }
-    for line in report.filled_lines() {
-        let _ = writeln!(text, "{line}\n");
-    }
+    report.grids_of_first().iter().for_each(|it| text.table(it));
+    report.filled_lines().iter().for_each(|it| text.paragraph(it));
     if let Some(heading) = report.guards_heading() {
-        write_list(&heading, report.guard_lines(detail).iter(), &mut text);
+        text.list(&heading, report.guard_lines(detail));
     }
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes: Vec<String> = report.all_notes().into_iter().chain(references).collect();
-    write_list("Notes", notes.iter(), &mut text);
-    write_list("Assumptions", report.assumptions().iter(), &mut text);
-    write_list("Verdict", report.verdict_lines().iter(), &mut text);
-    write_list("Next", report.next_lines().iter(), &mut text);
+    text.list("Notes", report.all_notes().into_iter().chain(references));
+    text.list("Assumptions", report.assumptions());
+    text.list("Verdict", report.verdict_lines());
+    text.list("Next", report.next_lines());
     text
 }
 
 /// Returns the report as a job summary: verdict and tables visible; scenarios, notes and assumptions folded.
-pub fn summary(report: &Report) -> String {
-    let mut text = String::new();
-    for line in report.on_sessions().into_iter().chain(report.verdict_lines()) {
-        let _ = writeln!(text, "{}\n", broken(&line, ""));
-    }
-    text += &report.figures_grid().map(|it| markdown::table(&it)).unwrap_or_default();
+pub fn summary(report: &Report) -> Markdown {
+    let mut text = Markdown::default();
+    report.on_sessions().into_iter().chain(report.verdict_lines()).for_each(|it| text.paragraph(&it));
+    report.figures_grid().iter().for_each(|it| text.table(it));
     let sections = report.sections(Detail::Groups);
     sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
-    for grid in report.grids_of_first() {
-        text += &markdown::table(&grid);
-    }
+    report.grids_of_first().iter().for_each(|it| text.table(it));
     if let Some(heading) = report.guards_heading() {
-        let failed = report.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("❌ {failed}"));
-        let _ = writeln!(text, "**{heading}**\n");
-        write_items(failed, &mut text);
+        text.strong(&heading);
+        text.items(report.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("❌ {failed}")));
     }
-    text.push_str("<details><summary>Scenarios, notes and assumptions</summary>\n\n");
-    let single = report.sections(Detail::Scenarios);
-    single.iter().filter(|it| !sections.contains(it)).for_each(|section| write_section(section, &mut text));
-    let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
-    write_list("Guards that hold", held, &mut text);
-    write_list("Notes", report.all_notes().into_iter(), &mut text);
-    write_list("Assumptions", report.assumptions().into_iter(), &mut text);
-    text.push_str("</details>\n");
+    text.folded("Scenarios, notes and assumptions", |text| {
+        let single = report.sections(Detail::Scenarios);
+        single.iter().filter(|it| !sections.contains(it)).for_each(|it| write_section(it, text));
+        let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
+        text.list("Guards that hold", held);
+        text.list("Notes", report.all_notes());
+        text.list("Assumptions", report.assumptions());
+    });
     text
 }
 
 /// Writes one table, without the policies of a long ranking that changed nothing.
-fn write_shortened(section: &Section, detail: Detail, text: &mut String) {
+fn write_shortened(section: &Section, detail: Detail, text: &mut Markdown) {
     match section.shortened().filter(|_| detail == Detail::Groups) {
         Some((short, others)) => {
             write_section(&short, text);
-            let _ = writeln!(text, "{others}\n");
+            text.paragraph(&others);
         }
         None => write_section(section, text),
     }
 }
 
 /// Writes one table with its heading.
-fn write_section(section: &Section, text: &mut String) {
-    *text += &markdown::table(&section.grid(numbers::thousands));
-}
-
-/// Returns a text whose lines stay lines in Markdown.
-fn broken(text: &str, indent: &str) -> String {
-    text.replace('\n', &format!("  \n{indent}"))
-}
-
-/// Writes a list with its heading, unless it is empty.
-fn write_list(heading: &str, items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
-    let mut items = items.peekable();
-    if items.peek().is_some() {
-        let _ = writeln!(text, "{heading}:\n");
-        write_items(items, text);
-    }
-}
-
-/// Writes the items of a list, if there are any.
-fn write_items(items: impl Iterator<Item = impl AsRef<str>>, text: &mut String) {
-    let mut items = items.peekable();
-    if items.peek().is_some() {
-        items.for_each(|it| {
-            let _ = writeln!(text, "- {}", broken(it.as_ref(), "  "));
-        });
-        text.push('\n');
-    }
+fn write_section(section: &Section, text: &mut Markdown) {
+    text.table(&section.grid(numbers::thousands));
 }

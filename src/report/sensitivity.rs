@@ -7,8 +7,9 @@ mod policies;
 use std::fmt::Write as _;
 
 use super::ALL;
+use crate::grid::markdown::Markdown;
 use crate::grid::prose::{wrap, wrap_all};
-use crate::grid::{markdown, terminal};
+use crate::grid::terminal;
 use crate::input::profile::price::VariedRate;
 use crate::measure::Label;
 use crate::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
@@ -156,24 +157,17 @@ pub fn rows(it: &Sensitivity) -> Rows {
 }
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
-pub fn markdown(it: &Sensitivity, is_detailed: bool) -> String {
-    let mut text = format!("{}\n\n", heading(it));
-    for (letter, policy) in letters(it).iter().zip(&it.policies) {
-        let _ = writeln!(text, "- **{letter}** {policy}");
-    }
-    text.push('\n');
+pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
+    let mut text = Markdown::default();
+    text.paragraph(&heading(it));
+    letters(it).iter().zip(&it.policies).for_each(|(letter, policy)| text.lettered(letter, policy));
+    text.end();
     for grid in tables(it, is_detailed) {
-        text += &markdown::table(&grid);
-        if let Some(legend) = grids::legend(&grid, &[]) {
-            let _ = writeln!(text, "{legend}\n");
-        }
+        text.table(&grid);
+        grids::legend(&grid, &[]).iter().for_each(|it| text.paragraph(it));
     }
-    if let Some(cheapest) = grids::cheapest(it) {
-        let _ = writeln!(text, "{cheapest}\n");
-    }
-    for note in notes(it) {
-        let _ = writeln!(text, "- {note}");
-    }
+    grids::cheapest(it).iter().for_each(|it| text.paragraph(it));
+    notes(it).iter().for_each(|it| text.item(it));
     text
 }
 

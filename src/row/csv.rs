@@ -3,6 +3,10 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::{Rows, Value};
+use crate::foreign::{Foreign, runner};
+
+/// What begins a formula in spreadsheets; letters of full width do so, too.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// Returns rows under one header; a row that lacks a column leaves it empty.
 ///
@@ -16,7 +20,8 @@ pub fn table(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
         rows.push(cells);
     }
     let columns: IndexSet<&str> = rows.iter().flat_map(|it| it.keys().map(String::as_str)).collect();
-    let mut text = joined(columns.iter().copied());
+    let heads: Vec<String> = columns.iter().map(|it| inert(it)).collect();
+    let mut text = joined(heads.iter().map(String::as_str));
     for row in &rows {
         text.push_str(&joined(columns.iter().map(|it| row.get(*it).map_or("", String::as_str))));
     }
@@ -25,11 +30,22 @@ pub fn table(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
 
 /// Adds the cells of a value.
 fn flatten(name: String, value: &Value, cells: &mut IndexMap<String, String>) {
-    if let Value::Fields(within) = value {
-        within.iter().for_each(|(below, it)| flatten(format!("{name}.{below}"), it, cells));
-    } else {
-        cells.insert(name, cell(value));
+    match value {
+        Value::Fields(within) => {
+            within.iter().for_each(|(below, it)| flatten(format!("{name}.{below}"), it, cells));
+        }
+        Value::Text(_) | Value::List(_) => drop(cells.insert(name, inert(&cell(value)))),
+        _ => drop(cells.insert(name, cell(value))),
     }
+}
+
+/// Returns words that no spreadsheet, terminal or runner obeys: one line, and an apostrophe before what would begin a formula. Numbers stay.
+fn inert(words: &str) -> String {
+    let words = Foreign(words).to_string();
+    let is_number = |it: &str| it.parse::<f64>().is_ok_and(f64::is_finite);
+    let is_formula = words.starts_with(FORMULA) && !words.split("; ").all(is_number);
+    let words = if is_formula { format!("'{words}") } else { words };
+    runner::disarmed(&words).into_owned()
 }
 
 /// Returns a value as a cell.
@@ -57,4 +73,50 @@ fn joined<'a>(cells: impl Iterator<Item = &'a str>) -> String {
         }
     });
     quoted.collect::<Vec<_>>().join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_begin_no_formula_and_numbers_stay() {
+        let texts = [
+            "=1+1",
+            "+x",
+            "-x",
+            "@SUM(1)",
+            "\t=1",
+            "\r=1",
+            "＝1",
+            "a=b",
+            "-3",
+            "+1.5e3",
+            "-1; 2",
+            "a\nb\u{1b}[2J",
+            "::error::x",
+        ];
+
+        let shown: Vec<String> = texts.iter().map(|it| inert(it)).collect();
+
+        let expected = [
+            "'=1+1",
+            "'+x",
+            "'-x",
+            "'@SUM(1)",
+            "␉=1",
+            "␍=1",
+            "'＝1",
+            "a=b",
+            "-3",
+            "+1.5e3",
+            "-1; 2",
+            "a␊b␛[2J",
+            ":∶error::x",
+        ];
+        assert_eq!(shown, expected);
+        let row = vec![("a".into(), Value::Below(-3)), ("=b".into(), Value::Text("x,\"y\"\n".into()))];
+        let rows = Rows { rows: vec![row], ..Rows::default() };
+        assert_eq!(String::from_utf8(table(&[rows]).unwrap()).unwrap(), "a,'=b\n-3,\"x,\"\"y\"\"␊\"\n");
+    }
 }

@@ -1,10 +1,12 @@
 //! Rows as JSON: one object each.
 
 use std::io::Write as _;
+use std::string::FromUtf8Error;
 
 use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
 
 use super::Rows;
+use crate::foreign;
 
 /// Returns rows, one per line.
 ///
@@ -13,7 +15,7 @@ use super::Rows;
 pub fn lines(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = Vec::new();
     put(all, "\n", &mut bytes)?;
-    Ok(bytes)
+    Ok(shown(bytes))
 }
 
 /// Returns rows as one list.
@@ -29,7 +31,7 @@ pub fn document(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
     // Nothing follows the last row.
     bytes.truncate(bytes.len() - 2);
     bytes.extend_from_slice(b"\n]\n");
-    Ok(bytes)
+    Ok(shown(bytes))
 }
 
 /// Returns one document.
@@ -37,7 +39,13 @@ pub fn document(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn page(document: &impl Serialize) -> Result<String, serde_json::Error> {
-    serde_json::to_string_pretty(document).map(|it| it + "\n")
+    serde_json::to_string_pretty(document).map(|it| foreign::json(it + "\n"))
+}
+
+/// Returns JSON in which every character can be seen.
+fn shown(bytes: Vec<u8>) -> Vec<u8> {
+    // What serde writes is UTF-8.
+    String::from_utf8(bytes).map_or_else(FromUtf8Error::into_bytes, |it| foreign::json(it).into_bytes())
 }
 
 /// Writes each row, and something after it.

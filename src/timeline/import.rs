@@ -33,6 +33,7 @@ mod pi;
 mod places;
 mod qwen_code;
 mod redacted;
+pub use redacted::PublicName;
 mod refused;
 mod side_requests;
 mod sizes;
@@ -253,7 +254,7 @@ pub fn import_bytes(
 }
 
 /// Writes the recorded sessions of a reader without any of their words: what is read back has the same structure, sizes,
-/// times, usage and needs. A tool goes by the pattern of `tools` that it matches, if it is in no table of this project.
+/// times, usage and needs. A tool goes by the pattern of `tools` that it matches, if it is in no table of this project, and a model by its `public_name`.
 ///
 /// # Errors
 /// As [`import_from`].
@@ -263,13 +264,14 @@ pub fn redact(
     assume: &Assume,
     file_tools: &[String],
     tools: &[String],
+    public_name: &PublicName<'_>,
 ) -> io::Result<Result<String, Vec<Diagnostic>>> {
     Ok(sessions(reader, assume)?.map(|(format, transcripts, _)| {
         let kept = transcripts.into_iter().map(|it| {
             let name = within(name, &it.name);
             it.with_needs(&name, format.name, assume, file_tools)
         });
-        redacted::write(kept, tools)
+        redacted::write(kept, tools, public_name)
     }))
 }
 

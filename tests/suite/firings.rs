@@ -76,7 +76,7 @@ fn firings_stand_in_every_format() {
 
     for text in [
         table::report(&report, table::TableLayout::default()),
-        markdown::report(&report, Detail::Groups),
+        markdown::report(&report, Detail::Groups).to_string(),
         // A page sets what stands in backticks as code.
         html::report(&report, Detail::Groups, &html::Traces::default())
             .unwrap()

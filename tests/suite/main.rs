@@ -29,6 +29,7 @@ mod field;
 mod filled;
 mod firings;
 mod floors;
+mod foreign;
 mod formats;
 mod fuzz;
 mod guards;

@@ -393,3 +393,59 @@ fn the_design_is_short_and_names_types_that_exist() {
     assert!(design.lines().count() <= 500);
     assert_eq!(unknown, BTreeSet::new(), "DESIGN.md names types that are gone");
 }
+
+/// What only the writers of media write, and where each of these stands.
+const MEDIA: [(&str, &[&str]); 14] = [
+    // Codes of terminals: what knows their width, what lets ours pass, and the colours of explanations.
+    ("\\x1b", &["src/grid.rs", "src/foreign.rs", "src/report/explain/table.rs"]),
+    ("eprintln!", &["src/cli/output.rs"]),
+    ("stdout().lock()", &["src/cli/output.rs"]),
+    // The progress of long work has its own line on a terminal.
+    ("eprint!", &["src/cli/verbs/run.rs"]),
+    ("\"::error", &["src/foreign/runner.rs"]),
+    // Markdown that is pasted together.
+    ("<details>", &["src/grid/markdown.rs"]),
+    ("\"# {", &[]),
+    ("\"## {", &[]),
+    ("\"### {", &[]),
+    ("\"- {", &["src/grid/markdown.rs"]),
+    ("\"**{", &["src/grid/markdown.rs"]),
+    ("\"| {", &["src/grid/markdown.rs"]),
+    // What was neutralised elsewhere: results in the formats of programs, annotations, and texts of our own.
+    (
+        "print_encoded(",
+        &[
+            "src/cli/output.rs",
+            "src/cli/verbs/check.rs",
+            "src/cli/verbs/fit.rs",
+            "src/cli/verbs/pages.rs",
+            "src/cli/verbs/run.rs",
+            "src/cli/verbs/tune.rs",
+        ],
+    ),
+    ("set_formatter(", &["src/report/template/engine.rs"]),
+];
+
+/// What a template may take as it is: drawings, styles and the script, which are made of escaped parts.
+const UNESCAPED: [&str; 3] = ["it.svg|safe", "style|safe", "script|safe"];
+
+#[test]
+fn only_the_writers_of_media_write_what_media_obey() {
+    let mut wrong = Vec::new();
+    for (name, text) in sources("src") {
+        let code = code(&text);
+        let signs =
+            MEDIA.iter().filter(|(sign, places)| code.contains(sign) && !places.contains(&name.as_str()));
+        wrong.extend(signs.map(|(sign, _)| format!("{name} writes `{sign}`")));
+    }
+    for (name, path) in files("src") {
+        let is_template = [".html", ".svg", ".xml", ".css"].iter().any(|it| name.ends_with(it));
+        let text = if is_template { fs::read_to_string(path).unwrap() } else { continue };
+        let unescaped = text.matches("|safe").count();
+        let known: usize = UNESCAPED.iter().map(|it| text.matches(it).count()).sum();
+        if unescaped != known || text.contains("autoescape") {
+            wrong.push(format!("{name} takes values as they are"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

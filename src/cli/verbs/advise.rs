@@ -96,7 +96,7 @@ pub(crate) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     }
     let text = match format {
         FormatArg::JSON => found.document().map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown(&found, args.details),
+        FormatArg::MARKDOWN => markdown(&found, args.details).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
         _ => table(&found, args.details, Some(args.shown.shown.width())),
     };

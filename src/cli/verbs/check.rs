@@ -202,13 +202,13 @@ fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]
         FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
         FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
         FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
-        FormatArg::GITHUB => github::summary(all),
+        FormatArg::GITHUB => github::summary(all).into(),
         FormatArg::HTML => page::page(all).map_err(unwritable)?,
         _ => checkup::text(all, Some(shown.shown.width())),
     };
     shown.put(inputs, format, &text, || page::page(all))?;
     if format == FormatArg::GITHUB {
-        output::print(github::annotations(all))?;
+        output::print_encoded(github::annotations(all).as_bytes())?;
     }
     Ok(())
 }

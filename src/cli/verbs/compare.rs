@@ -88,8 +88,8 @@ pub(crate) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
     }
     let text = match format {
         FormatArg::JSON => json::document(&contrasts, &beside).map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown::review(&contrasts, &beside),
-        FormatArg::GITHUB => markdown::summary(&contrasts, &beside),
+        FormatArg::MARKDOWN => markdown::review(&contrasts, &beside).into(),
+        FormatArg::GITHUB => markdown::summary(&contrasts, &beside).into(),
         FormatArg::HTML => page::page(&contrasts, &beside).map_err(unwritable)?,
         _ => table::comparisons(&contrasts, &beside, Some(args.shown.shown.width())),
     };

@@ -64,8 +64,10 @@ pub(crate) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
         let text = found.model(&about);
         output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
     }
-    let text = if args.json { output::json(&found)? } else { table(&found, args.wide.printed()) };
-    output::print(&text)
+    match args.json {
+        true => output::print_encoded(output::json(&found)?.as_bytes()),
+        false => output::print(&table(&found, args.wide.printed())),
+    }
 }
 
 /// Returns the numbers as a table.

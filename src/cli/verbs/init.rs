@@ -89,8 +89,8 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     };
     refuse_existing(&[&args.path])?;
     write(&args.path, &text)?;
-    let path = quoted(&args.path.to_string_lossy());
-    output::print(format!("Wrote {}. Next: ctxsim validate {path}\n", args.path.display()))
+    let path = args.path.to_string_lossy();
+    output::print(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
 }
 
 /// Returns a policy's name: its path below `policies/`, else that of the file, without the extension.

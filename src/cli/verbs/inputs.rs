@@ -12,7 +12,7 @@ use crate::input::Format;
 use crate::timeline::import;
 
 use crate::cli::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
-use crate::cli::output::{self, Remark};
+use crate::cli::output;
 use crate::cli::{ends, render, wrong, wrong_at};
 
 /// Prints the names and descriptions of inputs.
@@ -140,7 +140,7 @@ pub(crate) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
-    args.output.put_as(catalog.files(), Remark::None, &text)
+    args.output.put_source(catalog.files(), &text)
 }
 
 /// Prints or writes an input in the other format.
@@ -158,7 +158,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     let text = compare::convert(&args.path, format)?;
     let inputs = Files::default();
     inputs.note(&args.path);
-    args.output.put_as(&inputs, Remark::None, &text)
+    args.output.put_source(&inputs, &text)
 }
 
 /// Reports a file extension that does not match the format written.

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::cli::args::{EvidenceArgs, RowsArg, RunArgs, said};
 use crate::cli::git::RevArgs;
-use crate::cli::output::{self, Remark};
+use crate::cli::output;
 use crate::cli::shown::PagedArgs;
 use crate::cli::verbs::parts::{self, PartJob, PartsArgs};
 use crate::cli::verbs::run::{self, ReportView, TotalsView, written};
@@ -114,7 +114,7 @@ pub(crate) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
             }
         }
         let text = encode(&scenario, Format::Ron).map_err(|it| vec![*it])?;
-        return args.shown.shown.output.put_as(catalog.files(), Remark::None, &text).map(|()| true);
+        return args.shown.shown.output.put_source(catalog.files(), &text).map(|()| true);
     }
     let mut catalog = catalog.clone();
     catalog.hold(Kind::Scenario, NAME, scenario, None);

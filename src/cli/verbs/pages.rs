@@ -27,7 +27,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         match &args.output {
             Some(folder) => files.push((folder.join(format!("{name}.json")), text)),
-            None => output::print(text)?,
+            None => output::print_encoded(text.as_bytes())?,
         }
     }
     output::write_all(&files, args.force.kept(&inputs))
@@ -36,7 +36,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Error> {
 /// Prints the manual page, or writes one per command.
 pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
     let Some(folder) = &args.output else {
-        return output::print(&page(Man::new(command()))?);
+        return output::print_encoded(page(Man::new(command()))?.as_bytes());
     };
     output::make_folder(folder)?;
     let (inputs, mut files) = (Files::default(), Vec::new());
@@ -66,7 +66,7 @@ fn page(man: Man) -> Result<String, Error> {
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
-    output::print(&script)
+    output::print_encoded(&script)
 }
 
 /// Returns the command line with full subcommand names, as the pages are named.

@@ -61,7 +61,7 @@ impl PartsArgs {
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
         let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
         with_progress(|progress| play(&never_stops(progress), &making))?;
-        output::print(store.done())
+        output::print(&store.done())
     }
 }
 

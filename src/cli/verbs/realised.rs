@@ -60,7 +60,7 @@ pub(crate) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Err
     let found = with_progress(|it| held_against(catalog, &comparison, &saved, threads, it))?;
     let text = match format {
         FormatArg::JSON => output::json(&found)?,
-        FormatArg::MARKDOWN => markdown(&found),
+        FormatArg::MARKDOWN => markdown(&found).into(),
         _ => table(&found, Some(args.shown.width())),
     };
     args.shown.output.put(catalog.files(), format, text)

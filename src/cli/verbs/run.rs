@@ -104,7 +104,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         }
     };
     output.put(catalog.files(), format, text)?;
-    output::print(&marks)?;
+    output::print_encoded(marks.as_bytes())?;
     Ok(holds)
 }
 
@@ -254,8 +254,8 @@ pub(crate) fn written(
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
         FormatArg::TABLE => table::report(report, TableLayout { width: Some(width), detail }),
-        FormatArg::MARKDOWN => markdown::report(report, detail),
-        FormatArg::GITHUB => markdown::summary(report),
+        FormatArg::MARKDOWN => markdown::report(report, detail).into(),
+        FormatArg::GITHUB => markdown::summary(report).into(),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
         FormatArg::SVG => pictures::chart(report, traces, detail, chart)?,
         FormatArg::JSON => json::document(report).map_err(unwritable)?,
@@ -296,11 +296,8 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
             for (cell, ledger, costs) in load.priced_rows(progress) {
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
-                    output::tell(format_args!(
-                        "run failed: {} on {}: {fault}",
-                        load.run_name(cell).profile,
-                        load.name
-                    ));
+                    let profile = load.run_name(cell).profile;
+                    output::tell(format_args!("run failed: {profile} on {}: {fault}", load.name));
                     continue;
                 }
                 all.push(match args.rows {

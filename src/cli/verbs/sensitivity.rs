@@ -101,7 +101,7 @@ pub(crate) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let found = found.arranged(args.sort.into(), top);
     let text = match format {
         FormatArg::JSON => document(&found).map_err(unwritable)?.into(),
-        FormatArg::MARKDOWN => markdown(&found, args.details).into(),
+        FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
         FormatArg::TABLE => table(&found, args.details, Some(args.shown.shown.width())).into(),
         of_rows => of_rows.write(|_| vec![rows(&found)])?,

@@ -126,7 +126,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove(&it))?;
     output::write_all(&replaced, KeptFile { replaced: Replaced::All, ..kept })?;
     output::write_all(&others, kept)?;
-    output::print(format!("{} to {}\n", said(&export), args.output.display()))
+    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
 }
 
 /// Reads an export, replays its conversation and reports the first difference.

@@ -114,10 +114,8 @@ pub(crate) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     }
     let SearchResult { tuned, .. } = &found;
     args.page.put(catalog.files(), args.force, || page::page(tuned))?;
-    let text = if args.json {
-        output::json(tuned)?
-    } else {
-        table::tuned(tuned, args.details, Some(args.wide.printed()))
-    };
-    output::print(&text)
+    match args.json {
+        true => output::print_encoded(output::json(tuned)?.as_bytes()),
+        false => output::print(&table::tuned(tuned, args.details, Some(args.wide.printed()))),
+    }
 }

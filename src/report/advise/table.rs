@@ -1,6 +1,7 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
 use super::{Advice, AgentAdvice, Candidate, From, Lifetimes};
+use crate::grid::markdown::Markdown;
 use crate::grid::numbers::{counted, interval, listed, listed_code, or_none, percent, signed, thousands};
 use crate::grid::{CellKind, Grid};
 use crate::report::Skipped;
@@ -17,7 +18,7 @@ pub fn table(it: &Advice, is_detailed: bool, width: Option<usize>) -> String {
 }
 
 /// Returns advice as Markdown.
-pub fn markdown(it: &Advice, is_detailed: bool) -> String {
+pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
     in_markdown(&blocks(it, is_detailed))
 }
 

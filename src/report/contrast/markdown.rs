@@ -1,58 +1,45 @@
 //! What changes between policies as Markdown: for a review, and as the summary of a workflow run.
 
-use std::fmt::Write as _;
-
 use super::{Beside, Contrast};
-use crate::grid::markdown;
+use crate::grid::markdown::Markdown;
 
 /// Returns what changes, with every cause in the open.
-pub fn review(contrasts: &[Contrast], beside: &Beside) -> String {
-    sections(contrasts, beside, false)
+pub fn review(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    all(contrasts, beside, false)
 }
 
 /// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
-pub fn summary(contrasts: &[Contrast], beside: &Beside) -> String {
-    sections(contrasts, beside, true)
+pub fn summary(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    all(contrasts, beside, true)
 }
 
-fn sections(contrasts: &[Contrast], beside: &Beside, is_folded: bool) -> String {
-    let mut text = contrasts.iter().map(|it| section(it, is_folded)).collect::<Vec<_>>().join("\n");
-    if contrasts.is_empty() {
-        let _ = writeln!(text, "{}", beside.nothing_compared());
-    }
-    if !beside.lines().is_empty() {
-        let _ = writeln!(text, "\n{}:\n", beside.heading());
-        beside.lines().iter().for_each(|line| {
-            let _ = writeln!(text, "- {}", escaped(line));
-        });
-    }
-    let _ = writeln!(text, "\n<sub>With {}.</sub>", beside.made.words());
-    text
-}
-
-fn section(it: &Contrast, is_folded: bool) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "### {}\n\n**{}**\n", escaped(&it.subject()), escaped(&it.verdict()));
-    text += &markdown::table(&it.grid());
-    if is_folded {
-        text.push_str("<details><summary>Why</summary>\n\n");
-    }
-    for cause in it.causes() {
-        let _ = writeln!(text, "{}:\n", cause.heading);
-        for line in cause.lines {
-            let _ = writeln!(text, "- {line}");
+fn all(contrasts: &[Contrast], beside: &Beside, is_folded: bool) -> Markdown {
+    let mut text = Markdown::default();
+    for (nth, it) in contrasts.iter().enumerate() {
+        if nth > 0 {
+            text.end();
         }
-        text.push('\n');
+        section(it, is_folded, &mut text);
     }
-    if is_folded {
-        text.push_str("</details>\n\n");
+    if contrasts.is_empty() {
+        text.paragraph(&beside.nothing_compared());
     }
-    for note in &it.notes {
-        let _ = writeln!(text, "- {note}");
-    }
+    text.list(&beside.heading(), beside.lines());
+    text.small(&format!("With {}.", beside.made.words()));
     text
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('|', "\\|")
+fn section(it: &Contrast, is_folded: bool, text: &mut Markdown) {
+    text.heading(3, &it.subject());
+    text.strong(&it.verdict());
+    text.table(&it.grid());
+    let causes =
+        |text: &mut Markdown| it.causes().into_iter().for_each(|it| text.list(&it.heading, it.lines));
+    if is_folded {
+        text.folded("Why", causes);
+        text.end();
+    } else {
+        causes(text);
+    }
+    it.notes.iter().for_each(|it| text.item(it));
 }

@@ -44,24 +44,33 @@ enum Colour {
 }
 
 impl Colour {
-    /// Returns the escape sequence that begins it.
+    /// Returns the code that begins it, without its escape.
     fn code(self) -> &'static str {
         match self {
             Self::None => "",
-            Self::Heading => "\x1b[1m",
-            Self::Read => "\x1b[32m",
-            Self::Written => "\x1b[33m",
-            Self::Uncached => "\x1b[31m",
-            Self::Break => "\x1b[1;35m",
+            Self::Heading => "[1m",
+            Self::Read => "[32m",
+            Self::Written => "[33m",
+            Self::Uncached => "[31m",
+            Self::Break => "[1;35m",
         }
     }
+}
+
+/// What ends a colour.
+const PLAIN: &str = "[0m";
+
+/// Returns whether a code is one of those that colour explanations, without the escape before it.
+pub fn is_colour(code: &str) -> bool {
+    let all = [Colour::Heading, Colour::Read, Colour::Written, Colour::Uncached, Colour::Break];
+    code == PLAIN || all.iter().any(|it| it.code() == code)
 }
 
 impl ExplainStyle {
     /// Returns text in a colour, if there are colours.
     fn paint(&self, colour: Colour, text: &str) -> String {
         if self.is_coloured && colour != Colour::None && !text.is_empty() {
-            format!("{}{text}\x1b[0m", colour.code())
+            format!("\x1b{}{text}\x1b{PLAIN}", colour.code())
         } else {
             text.to_owned()
         }

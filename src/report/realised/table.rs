@@ -2,6 +2,7 @@
 
 use super::{ForecastOutcome, Realised, RealisedKind};
 use crate::grid::Grid;
+use crate::grid::markdown::Markdown;
 use crate::grid::numbers::{counted, interval, listed_code, signed, thousands};
 use crate::report::advise::dollars;
 use crate::report::blocks::{PageBlock, in_markdown, on_terminal};
@@ -11,7 +12,7 @@ pub fn table(it: &Realised, width: Option<usize>) -> String {
     on_terminal(&blocks(it), width)
 }
 
-pub fn markdown(it: &Realised) -> String {
+pub fn markdown(it: &Realised) -> Markdown {
     in_markdown(&blocks(it))
 }
 

@@ -17,7 +17,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     name: "ctxsim-session",
     looks_like: "one JSON record per line, the first with `ctxsim` and `session`",
     place: "`ctxsim export SESSION --redact > FILE`",
-    reads: "structure, sizes, times, models, usage and costs, known tools by name, which contents and files are the same, inferred needs",
+    reads: "structure, sizes, times, models that a bundled profile covers, usage and costs, known tools by name, which contents and files are the same, inferred needs",
     omits: "every text; a policy whose template quotes texts has none to quote",
     checked: Checked::Real(
         "redacted sessions of the other formats, which give the same numbers as the originals",
@@ -65,14 +65,24 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     sessions
 }
 
+/// Returns the name by which everybody knows a model, if there is one.
+pub type PublicName<'n> = dyn Fn(&str) -> Option<String> + 'n;
+
 /// Writes sessions without their words; policies find tools by these patterns.
-pub(super) fn write(transcripts: impl Iterator<Item = Transcript>, patterns: &[String]) -> String {
+pub(super) fn write(
+    transcripts: impl Iterator<Item = Transcript>,
+    patterns: &[String],
+    public_name: &PublicName<'_>,
+) -> String {
     let mut redaction = Redaction { patterns, ..Redaction::default() };
-    transcripts.for_each(|it| redaction.write(&it));
+    for mut transcript in transcripts {
+        transcript.exchanges.iter_mut().for_each(|it| it.model = redaction.model(&it.model, public_name));
+        redaction.write(&transcript);
+    }
     redaction.text
 }
 
-/// What is written so far. Contents, files, tools, sessions and agents are numbered in the order in which they come.
+/// What is written so far. Contents, files, tools, sessions, agents and models are numbered in the order in which they come.
 #[derive(Debug, Default)]
 struct Redaction<'p> {
     patterns: &'p [String],
@@ -82,6 +92,7 @@ struct Redaction<'p> {
     tools: IndexSet<String>,
     sessions: IndexSet<String>,
     agents: IndexSet<String>,
+    models: IndexSet<String>,
 }
 
 impl Redaction<'_> {
@@ -118,6 +129,11 @@ impl Redaction<'_> {
         let content = self.contents.insert_full(part.digest).0;
         let file = part.file.map(|it| self.files.insert_full(it).0);
         RedactedPart::of(part, content, file, self.tool(&part.tool, format))
+    }
+
+    /// A model goes by its public name: that of a deployment or of a tuned model may be somebody's.
+    fn model(&mut self, model: &str, public_name: &PublicName<'_>) -> String {
+        public_name(model).unwrap_or_else(|| numbered("model", &mut self.models, model))
     }
 
     /// A tool keeps its name where a table of this project has it, and what a policy finds it by where one does.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use ctxsim::catalog::Catalog;
 use ctxsim::compare::{Comparison, Plan};
-use ctxsim::grid::{Grid, markdown};
+use ctxsim::grid::Grid;
+use ctxsim::grid::markdown::Markdown;
 use ctxsim::worlds::chats::tables::flips;
 use ctxsim::worlds::chats::{ChatScenario, Ordering, orderings};
 
@@ -36,7 +37,9 @@ fn assert_shown(mark: &str, text: &str) {
 /// Returns a table as the document shows it, below a title of its own.
 fn table(grid: &Grid) -> String {
     let untitled = Grid { title: String::new(), ..grid.clone() };
-    markdown::table(&untitled).trim_end().to_owned() + "\n"
+    let mut text = Markdown::default();
+    text.table(&untitled);
+    text.trim_end().to_owned() + "\n"
 }
 
 /// Returns the tables of a scenario's report under five policies, those of some titles.
