@@ -41,6 +41,9 @@ const FAULTS: [(&str, &str, &[usize]); 5] = [
     ("clone,clone3", "EAGAIN", &[1, 2]),
 ];
 
+/// The verbs that take a number of threads.
+const THREADED: [&str; 6] = ["run", "compare", "sweep", "sensitivity", "memory", "advise"];
+
 /// What stands at the end of a result of before, so that it differs from the one of now.
 const BEFORE: &[u8] = b"\n \n";
 
@@ -57,7 +60,10 @@ fn folder() -> TempDir {
 fn traced(folder: &Path, options: &[&str], line: &str) -> Output {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_ctxsim")).args(line.split(' '));
-    command.args(if line.starts_with("convert") { &["--force"][..] } else { &["--force", "--threads", "2"] });
+    command.arg("--force");
+    if THREADED.iter().any(|it| line.starts_with(it)) {
+        command.args(["--threads", "2"]);
+    }
     command.current_dir(folder).output().unwrap()
 }
 
