@@ -52,16 +52,16 @@ pub struct Limits {
     pub output: Tokens,
 }
 
-// As a list of three, under a name that tells them from numbers that are added up.
+// As other packed values, under a name that tells them from numbers that are added up.
 impl Serialize for Limits {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_newtype_struct(Self::NAME, &(self.prompt, self.window, self.output))
+        to.serialize_newtype_struct(Self::NAME, &((self.prompt, self.window, self.output),))
     }
 }
 
 impl<'de> Deserialize<'de> for Limits {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (prompt, window, output) = Deserialize::deserialize(from)?;
+        let ((prompt, window, output),) = Deserialize::deserialize(from)?;
         Ok(Self { prompt, window, output })
     }
 }

@@ -14,7 +14,7 @@ use crate::sweep::{ctxsim, out};
 const LINES: [(&str, &str); 12] = [
     ("run s.jsonl --policy identity --policy cap.ron --format json --output o.json", "o.json"),
     ("run s.jsonl --policy cap.ron --rows requests --output o.csv", "o.csv"),
-    ("run s.jsonl --policy identity --totals --html o.html", "o.html"),
+    ("run s.jsonl --policy identity --totals --format html --output o.html", "o.html"),
     ("compare s.jsonl --base identity --candidate cap.ron --format markdown --output o.md", "o.md"),
     (
         "sweep s.jsonl --policy cap.ron --vary params.cap.tokens=9000,9500 --format json --output o.json",
@@ -41,6 +41,9 @@ const FAULTS: [(&str, &str, &[usize]); 5] = [
     ("clone,clone3", "EAGAIN", &[1, 2]),
 ];
 
+/// The verbs that take a number of threads.
+const THREADED: [&str; 6] = ["run", "compare", "sweep", "sensitivity", "memory", "advise"];
+
 /// What stands at the end of a result of before, so that it differs from the one of now.
 const BEFORE: &[u8] = b"\n \n";
 
@@ -57,7 +60,10 @@ fn folder() -> TempDir {
 fn traced(folder: &Path, options: &[&str], line: &str) -> Output {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_ctxsim")).args(line.split(' '));
-    command.args(if line.starts_with("convert") { &["--force"][..] } else { &["--force", "--threads", "2"] });
+    command.arg("--force");
+    if THREADED.iter().any(|it| line.starts_with(it)) {
+        command.args(["--threads", "2"]);
+    }
     command.current_dir(folder).output().unwrap()
 }
 
@@ -72,11 +78,9 @@ fn can_trace() -> bool {
 fn n_before(folder: &Path, call: &str) -> usize {
     let list = folder.join("calls");
     let options = ["-e", &format!("trace={call}"), "-o", list.to_str().unwrap()];
-    let done = Command::new("strace")
-        .args(["-f", "-qq"])
-        .args(options)
-        .args([env!("CARGO_BIN_EXE_ctxsim"), "--version"]);
-    assert!({ done }.stdout(Stdio::null()).status().unwrap().success());
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq"]).args(options).args([env!("CARGO_BIN_EXE_ctxsim"), "--version"]);
+    assert!(traced.stdout(Stdio::null()).status().unwrap().success());
     let n = fs::read_to_string(&list).unwrap().lines().filter(|it| it.contains(" = ")).count();
     fs::remove_file(list).unwrap();
     n

@@ -58,6 +58,7 @@ pub(super) fn of(name: &str) -> Vec<Vec<u8>> {
         "ratchet" | "snapshots" => {
             fs::write(folder.path().join("small.toml"), SUITE).unwrap();
             fs::write(folder.path().join("ctxsim.toml"), "").unwrap();
+            run("check --suite small.toml --bless");
             run("check --suite small.toml --bless --ratchet");
             let is_ratchet = name == "ratchet";
             below(&folder, "snapshots").into_iter().filter(|it| it.starts_with(b"#") == is_ratchet).collect()
