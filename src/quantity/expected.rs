@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cost, Rate, Tokens};
+use super::{Cost, Rate, Tokens, saturated};
 
 /// How many units one has.
 const UNIT: i128 = 1_000_000_000;
@@ -107,7 +107,7 @@ impl From<Tokens> for Expected {
 
 impl From<Cost> for Amount {
     fn from(cost: Cost) -> Self {
-        Self(cost.0.try_into().unwrap_or(i128::MAX))
+        Self(saturated(cost.0))
     }
 }
 

@@ -13,7 +13,7 @@ macro_rules! whole {
     ($($number:ty)*) => { $(impl Narrow for $number { const MOST: Self = <$number>::MAX; })* };
 }
 
-whole!(u16 u32 u64 usize i64);
+whole!(u16 u32 u64 usize i64 i128);
 
 /// Returns a size in another type, or the largest one where it is beyond that: for what is computed from checked numbers,
 /// and for limits that nothing in the type can exceed.

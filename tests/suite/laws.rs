@@ -215,7 +215,7 @@ fn priced() -> impl Strategy<Value = Profile> {
         let recovery = if is_flat { "recovery = \"flat\"\n" } else { "" };
         let text = format!(
             "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\ncache = \"none\"\n[[prices]]\ninput = {input}\n\
-             output = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {short}, \"1h\" = {long} }}\nstorage_per_hour = {read}\n{tier}\
+             output = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {short}, \"1h\" = {long} }}\nstorage = {read}\n{tier}\
              [assumptions]\n{recovery}failure_penalty_usd = 0.123456789012\n"
         );
         Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()

@@ -199,7 +199,17 @@ fn rows_are_those_of_the_run_that_was_made() {
     let streamed = plan.stream(|_| Streamed::default()).unwrap();
     for (run, (id, rows)) in kept.runs().iter().zip(&streamed) {
         assert_eq!(run.policy(), id.policy);
-        assert_eq!((run.request_rows().unwrap(), run.need_rows().unwrap()), (&rows.0[..], &rows.1[..]));
+        let kept = run.request_rows().unwrap();
+        assert_eq!(run.need_rows().unwrap(), &rows.1[..]);
+        // What a row is and costs besides is known of a run that has ended.
+        let own =
+            |it: &RequestRow| (it.turn, it.step, it.n, it.role, it.prompt, it.cache_read, it.picodollars);
+        assert_eq!(kept.iter().map(own).collect::<Vec<_>>(), rows.0.iter().map(own).collect::<Vec<_>>());
+        assert!(rows.0.iter().all(|it| it.pair.is_none() && it.total_usd.is_none()));
+        let pairs: BTreeSet<_> = kept.iter().filter_map(|it| it.pair).collect();
+        assert_eq!(pairs.len(), kept.len(), "no two are the same request");
+        let total: i128 = kept.iter().filter_map(|it| it.parts).map(|it| it.total).sum();
+        assert_eq!(total as f64 / 1e12, run.usd().unwrap(), "rows add up to the total: {}", run.policy());
         let exact: u128 = rows.0.iter().filter_map(|it| it.picodollars).sum();
         let base =
             ["base", "compaction", "keep_alive"].map(|it| run.metric(&format!("cost_usd.{it}")).unwrap());
