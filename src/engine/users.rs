@@ -190,7 +190,6 @@ impl Users {
                 level: Level::RawContent,
                 weight,
                 met,
-                failed: weight * (1.0 - met),
                 inferred: Some(Inferred { rule, step, item, names: None }),
                 of_user: Some(UserRow {
                     weights: [least, most],

@@ -51,7 +51,6 @@ impl Run<'_> {
                 level: Level::RawContent,
                 weight: weights[0],
                 met: kept,
-                failed: weights[0] * (1.0 - kept),
                 inferred: Some(Inferred { rule, step: step as u32, item, names: None }),
                 of_user: Some(UserRow { weights: [weights[1], weights[2]], met: [least, most] }),
                 ..NeedRow::default()
