@@ -118,9 +118,10 @@ impl Catalog {
     /// # Errors
     /// It means both, or a folder cannot be read.
     pub fn means_sessions(&self, kind: Kind, given: &str) -> Result<bool, Error> {
-        // An option means its own kind wherever a name or a pattern is one of that kind.
+        // An option means its own kind wherever a name or a pattern is one of that kind; `**` is one of paths alone.
         let is_known = self.entries.contains_key(&(kind, given.to_owned()));
-        if is_known || is_pattern(given) && self.matching(kind, given).next().is_some() {
+        let is_of_names = is_pattern(given) && !given.contains("**");
+        if is_known || is_of_names && self.matching(kind, given).next().is_some() {
             return Ok(false);
         }
         let path = at_home(given);

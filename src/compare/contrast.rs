@@ -308,8 +308,9 @@ fn collect(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, 
         }
         serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
             for (nth, inner) in all.iter().enumerate() {
-                let name =
-                    inner.get("name").and_then(|it| it.as_str()).map_or(nth.to_string(), str::to_owned);
+                let name = inner.get("name").and_then(|it| it.as_str());
+                // A name that is a sentence ends before the dot of the path.
+                let name = name.map_or(nth.to_string(), |it| it.trim_end_matches('.').to_owned());
                 collect(inner, below(&name), leaves);
             }
         }

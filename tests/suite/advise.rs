@@ -265,10 +265,10 @@ fn a_value_that_cannot_be_used_names_its_line_and_what_would_do_in_its_place() {
         ((3, 24), "autoCompactWindow", "`160k` is not a value of Claude Code", "write `160000`"),
         ((4, 21), "promptCacheTtl", "`2h` is not a value of Claude Code", "what it takes: 5m or 1h"),
         (
-            (6, 53),
+            (6, 50),
             "env.CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS",
             "`50_000` is not a value of Claude Code",
-            "write `50000`",
+            "write `100000` or more",
         ),
         ((5, 25), "bashOutputMaxChars", "`[1]` is not a value of Claude Code", takes),
     ];

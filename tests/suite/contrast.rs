@@ -270,7 +270,7 @@ fn with_inputs(folder: &Path) -> impl Fn(&str, &str, &str) {
         (
             "suites",
             "own",
-            "name = \"own\"\nabout = \"Ours.\"\npolicies = [\"team/mine\"]\nscenarios = [\"work\"]\nprofiles = [\"prices\"]\n[[guards]]\nname = \"evidence stays\"\npolicy = \"team/mine\"\nmetric = \"totals.evidence_kept\"\nat_least = 0.8\n",
+            "name = \"own\"\nabout = \"Ours.\"\npolicies = [\"team/mine\"]\nscenarios = [\"work\"]\nprofiles = [\"prices\"]\n[[guards]]\nname = \"evidence stays.\"\npolicy = \"team/mine\"\nmetric = \"totals.evidence_kept\"\nat_least = 0.8\n",
         ),
         (
             "scenarios",
@@ -333,7 +333,7 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
 #[test]
 fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
     let folder = repository("100_000");
-    with_inputs(folder.path());
+    let _ = with_inputs(folder.path());
     fs::remove_file(folder.path().join("ctx/policies/team/variant.ron")).unwrap();
     let one = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old"]));
     assert!(one.contains("policy team/variant: removed"), "{one}");

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::grid::numbers::listed;
 use crate::input::text::source::line_column;
 use crate::input::{self, Source};
+use crate::quantity::Decimal;
 
 /// The member of a file in which it sets variables of the environment.
 const ENV: &str = "env";
@@ -75,7 +76,8 @@ impl FileSettings {
     /// Returns the variable that keeps a setting of the file from being heeded.
     pub(super) fn outranked_by(&self, setting: &AgentSetting) -> Option<&String> {
         let variable = self.variables.get(&setting.key)?;
-        setting.variables.iter().any(|it| it.name == *variable).then_some(variable)
+        let outranks = |it: &SettingVariable| variable.strip_prefix(ENV) == Some(&format!(".{}", it.name));
+        setting.variables.iter().any(outranks).then_some(variable)
     }
 }
 
@@ -171,11 +173,13 @@ impl AgentSetting {
             self.values.first().map_or_else(String::new, |it| format!("write `{it}`, for example; "));
         let help = format!("{example}what it takes: {}", self.range);
         if self.values.iter().all(|it| it.parse::<u64>().is_ok()) {
-            let Ok(number) = value.parse::<u64>() else {
-                return Err(meant(value).map_or(help, |it| format!("write `{it}`")));
-            };
-            if let Some(least) = self.least.filter(|it| number < *it) {
+            let number = value.parse::<u64>();
+            let meant = number.as_ref().ok().copied().or_else(|| meant(value));
+            if let Some(least) = self.least.filter(|least| meant.is_some_and(|it| it < *least)) {
                 return Err(format!("write `{least}` or more"));
+            }
+            if number.is_err() {
+                return Err(meant.map_or(help, |it| format!("write `{it}`")));
             }
         } else if self.values.iter().all(|it| it.parse::<f64>().is_ok()) {
             // A share of the window; no agent takes more than all of it.
@@ -190,13 +194,11 @@ impl AgentSetting {
 }
 
 /// Returns the whole number that somebody meant who wrote it for people: `160k`, `1.5M`, `160,000`.
-fn meant(value: &str) -> Option<String> {
+fn meant(value: &str) -> Option<u64> {
     let digits: String = value.trim().chars().filter(|it| ![',', '_', ' '].contains(it)).collect();
-    let scaled =
-        |unit: char, scale: f64| Some((digits.strip_suffix([unit, unit.to_ascii_uppercase()])?, scale));
-    let (number, scale) = scaled('k', 1e3).or_else(|| scaled('m', 1e6)).unwrap_or((&digits, 1.0));
-    let number = number.parse::<f64>().ok()? * scale;
-    (number > 0.0 && number < 1e12).then(|| format!("{number:.0}"))
+    let scaled = |unit: char, places| Some((digits.strip_suffix([unit, unit.to_ascii_uppercase()])?, places));
+    let (number, places) = scaled('k', 3).or_else(|| scaled('m', 6)).unwrap_or((&digits, 0));
+    Decimal::parse(number)?.scaled(places)
 }
 
 /// Returns a variable that a script or a list of variables sets, the last time that it does.

@@ -73,7 +73,7 @@ impl Beside {
         match (self.new.is_empty(), titles.is_empty()) {
             (true, true) => "The candidate is the same as the base: nothing changes.".to_owned(),
             (true, false) => format!(
-                "No policy can be compared with its state in `{revision}`, but this changed: {}.",
+                "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {}.",
                 listed(&titles)
             ),
             (false, _) => format!("{}: there is nothing to compare.", self.newness()),

@@ -78,9 +78,9 @@ fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_nam
         ["run", "--policy", "identity", "clear_tool_*", "--profile", "anthropic/claude-opus-4.5", "--"];
 
     // Every file here is a session, and every policy matches.
-    let every = ["compare", "--base", "identity", "--candidate", "*", "--scenario", "pi-session.jsonl"];
-    let output = ctxsim_in(&inside, &[&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat());
-    let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let every = ["run", "--policy", "identity", "*", "--scenario", "pi-session.jsonl"];
+    let told =
+        refused(&ctxsim_in(&inside, &[&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat()));
     assert!(
         told.contains("aging/careful") && told.contains("have no effect on"),
         "policies are meant: {told}"
