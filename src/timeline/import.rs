@@ -55,8 +55,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::Timeline;
 use super::shared::Neighbours;
 use crate::counts::count;
-use crate::foreign::Foreign;
 use crate::diag::{Code, Diagnostic};
+use crate::foreign::Foreign;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
