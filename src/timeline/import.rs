@@ -57,6 +57,7 @@ use super::Timeline;
 use super::shared::Neighbours;
 use crate::counts::count;
 use crate::diag::{Code, Diagnostic};
+use crate::foreign::Foreign;
 use crate::input::scenario::{Assume, ITEM_TOKENS_MAX};
 use crate::quantity::Tokens;
 
@@ -277,7 +278,7 @@ pub fn redact(
 
 /// Returns what a session of a file is called.
 fn within(file: &str, session: &str) -> String {
-    if session.is_empty() { file.to_owned() } else { format!("{file}/{session}") }
+    if session.is_empty() { file.to_owned() } else { format!("{file}/{}", Foreign(session)) }
 }
 
 /// A format, the sessions that were read, and what is left out.

@@ -261,7 +261,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
     let needles = ["--scenario", "context_decay/trials", "--trials", "1", "--profile", "unlimited"];
     vec![
         vec!["compare", "--base", "rev:main", "--candidate", "identity"],
-        vec!["run", "--policy", "a\u{202e}b", "--scenario", "duckagent/plain_chat"],
+        vec!["run", "--policy", "a\tb", "--scenario", "duckagent/plain_chat"],
         vec!["run", "recorded/claude-code", "--columns", "evidnce_kept,cost,colour"],
         vec!["run", "--policy", "identity", "../data/small"],
         vec!["run", "--policy", "../../examples/policies/clear_old_results_node.ron"],

@@ -5,6 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use crate::diag::{Code, Diagnostic};
+use crate::foreign::Foreign;
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -73,9 +74,10 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Counts a loss on a line.
+    /// Counts a loss on a line. What is said of it may hold words of the log, and is one line.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
-        self.by_reason.entry(what.into()).or_default().push(line);
+        let what = Foreign(&what.into()).to_string();
+        self.by_reason.entry(what).or_default().push(line);
     }
 
     /// Counts records of a type that adds nothing to prompts.

@@ -8,6 +8,7 @@ use super::rows::FetchRow;
 use super::summary::{self, MemoryNumbers};
 use super::{FetchSummary, ProjectSession, ProjectStream, found, generate};
 use crate::diag::{Code, Diagnostic};
+use crate::foreign::Foreign;
 use crate::input::policy::memory::{SourceKind, SourceMemory};
 use crate::input::profile::written::RecoveryPrice;
 use crate::input::scenario::{HistorySource, LoadSpec as Form};
@@ -96,7 +97,7 @@ impl ProjectHistory {
     /// Returns the name of the history of a project or user, of a scenario.
     pub fn name_of(scenario: &str, group: &str) -> String {
         let group = if group.is_empty() { "(unknown)" } else { group.trim_start_matches('/') };
-        format!("{scenario}/{group}")
+        format!("{scenario}/{}", Foreign(group))
     }
 
     /// Returns what plays memories under the profiles of a load.

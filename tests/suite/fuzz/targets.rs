@@ -57,7 +57,9 @@ const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.
 fn recording(bytes: &[u8]) {
     let (assume, tools) = (Assume::default(), ["read".to_owned()]);
     let Ok(Ok(sessions)) = import::import_from(&mut &*bytes, "fuzz", &assume, &tools) else { return };
-    let redacted = import::redact(&mut &*bytes, "fuzz", &assume, &tools, &[]).unwrap().unwrap();
+    let redacted = import::redact(&mut &*bytes, "fuzz", &assume, &tools, &[], &|it| Some(it.to_owned()))
+        .unwrap()
+        .unwrap();
     let again = import::import_all(&redacted, "fuzz", &assume, &tools).unwrap();
     let requests =
         |all: &[import::Imported]| all.iter().map(|it| it.timeline.spine.steps.len()).sum::<usize>();
