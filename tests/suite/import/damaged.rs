@@ -146,7 +146,8 @@ fn samples() -> Vec<(String, Vec<u8>)> {
             }
         }
     }
-    let redacted = redact(&mut PI.as_bytes(), "test", &Assume::default(), &[], &[]).unwrap().unwrap();
+    let redacted =
+        redact(&mut PI.as_bytes(), "test", &Assume::default(), &[], &[], &|_| None).unwrap().unwrap();
     samples.push(("redacted".to_owned(), redacted.into_bytes()));
     samples.sort();
     samples
