@@ -100,6 +100,11 @@ impl Own<'_> {
         let Some(metric) = &guard.metric else { return };
         if let Err(meant) = places::check(metric) {
             let help = match meant {
+                // The metrics of benchmarks are not known here.
+                meant if !cfg!(feature = "worlds") => {
+                    let or = meant.map_or_else(String::new, |it| format!(", or write `{it}`"));
+                    format!("enable its feature `worlds` if a benchmark's load has it{or}")
+                }
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => {
                     "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
