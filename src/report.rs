@@ -58,6 +58,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::diag::Code;
 use crate::error::Error;
+use crate::foreign;
 use crate::grid::Grid;
 use crate::grid::numbers::thousands;
 use crate::grid::shell::quoted;
@@ -251,7 +252,8 @@ impl Skipped {
     fn named(all: &[&Self]) -> String {
         let names = all.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
-        let first = names.iter().take(Self::NAMED).copied().collect::<Vec<_>>().join(", ");
+        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::line(it)).collect();
+        let first = first.join(", ");
         match names.len() {
             0 => String::new(),
             n if n > Self::NAMED => format!(": {first}, …"),

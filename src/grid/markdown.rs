@@ -1,5 +1,6 @@
-//! The writer of Markdown: sentences, lists, tables and texts to paste, of which nothing is a link, a picture, HTML, a heading or a mention
-//! unless it was asked for. What stands in backticks is code, as on pages.
+//! The writer of Markdown: sentences, lists, tables and texts to paste.
+//!
+//! Nothing of them is a link, a picture, HTML, a heading or a mention unless it was asked for. What stands in backticks is code, as on pages.
 
 use std::fmt;
 use std::ops::Deref;

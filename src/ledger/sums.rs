@@ -188,7 +188,8 @@ impl NeedSums {
     /// Adds what fetches a need again, rounded once.
     fn ask(&mut self, row: &NeedRow) {
         let calls = Expected::of(row.calls);
-        let fetched = calls * row.fetched;
+        // The product is rounded, not a factor: a rounded number of calls would be off by as much for each token that they fetch.
+        let fetched = Expected::of(row.calls * row.fetched as f64);
         self.calls += calls;
         self.repeats += Expected::of(row.repeats);
         self.fetched += fetched;

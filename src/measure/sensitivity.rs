@@ -125,7 +125,7 @@ pub struct CellSum {
     paid: [Option<Amount>; N_PARTS],
 }
 
-/// One policy under one profile: what tables show of it. A number that is unknown is not a number.
+/// One policy under one profile: what tables show of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceCell {
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
@@ -143,10 +143,10 @@ pub struct PriceCell {
     is_stopped: bool,
     has_requests: bool,
     cost: Option<Amount>,
-    evidence_kept: f64,
-    recovery_tokens: f64,
-    results_shown: f64,
-    of_limit: f64,
+    evidence_kept: Option<f64>,
+    recovery_tokens: Option<f64>,
+    results_shown: Option<f64>,
+    of_limit: Option<f64>,
     /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
     paid: [Option<Amount>; N_PARTS],
 }
@@ -302,16 +302,6 @@ impl CellSum {
     }
 }
 
-/// Returns a number, or what stands for an unknown one.
-fn or_nan(number: Option<f64>) -> f64 {
-    number.unwrap_or(f64::NAN)
-}
-
-/// Returns a number if it is known.
-fn known(number: f64) -> Option<f64> {
-    (!number.is_nan()).then_some(number)
-}
-
 impl PriceCell {
     /// Takes what tables show; the first policy is what it is compared with, or `None` if it is the first itself.
     fn new(sum: &CellSum, first: Option<&CellSum>) -> Self {
@@ -328,10 +318,10 @@ impl PriceCell {
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
             cost: tally.costs.exact(),
-            evidence_kept: or_nan(tally.evidence_kept()),
-            recovery_tokens: or_nan(tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64())),
-            results_shown: or_nan((results.raw_tokens > 0).then_some(shown)),
-            of_limit: or_nan(limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64)),
+            evidence_kept: tally.evidence_kept(),
+            recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
+            results_shown: (results.raw_tokens > 0).then_some(shown),
+            of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64),
             paid: sum.paid,
         }
     }
@@ -344,22 +334,22 @@ impl PriceCell {
 
     /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
     pub fn evidence_kept(&self) -> Option<f64> {
-        known(self.evidence_kept)
+        self.evidence_kept
     }
 
     /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
     pub fn recovery_tokens(&self) -> Option<f64> {
-        known(self.recovery_tokens)
+        self.recovery_tokens
     }
 
     /// Returns the share of tool output that prompts last showed; `None` if there is none.
     pub fn results_shown(&self) -> Option<f64> {
-        known(self.results_shown)
+        self.results_shown
     }
 
     /// Returns the longest prompt as a share of the limit; nothing without a limit.
     pub fn of_limit(&self) -> Option<f64> {
-        known(self.of_limit)
+        self.of_limit
     }
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.

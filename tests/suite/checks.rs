@@ -249,14 +249,18 @@ fn newer_prices_are_told_with_what_the_guards_say_under_them_in_every_format() {
         let text = told(&output).replace("&#x27;", "'").replace("&#96;", "`");
         assert_eq!(output.status.code(), Some(0), "{format}: {text}");
         assert!(text.contains(words), "{format}: {text}");
-        assert!(text.contains("under the newer prices, 6 of 7 guard checks pass"), "{format}: {text}");
-        assert!(text.contains("is not below 6 (mine on"), "{format}: {text}");
         assert!(text.contains(env!("CARGO_PKG_VERSION")), "{format}: {text}");
+        // A program counts the guards itself.
+        if format != "json" {
+            assert!(text.contains("under the newer prices, 6 of 7 guard checks pass"), "{format}: {text}");
+            assert!(text.contains("is not below 6 (mine on"), "{format}: {text}");
+        }
     }
     let json: Value = serde_json::from_slice(&check(folder.path(), &["--format", "json"]).stdout).unwrap();
     let suite = &json["suites"][0];
     assert_eq!(suite["made"]["prices"]["priced"], "2026-05-01", "the day of the numbers, not of the file");
-    assert_eq!(suite["newer_prices"]["guards"].as_array().unwrap().len(), 7);
+    let guards = suite["newer_prices"]["guards"].as_array().unwrap();
+    assert_eq!((guards.len(), guards.iter().filter(|it| it["holds"] == false).count()), (7, 1));
     let after = check(folder.path(), &["--bless"]);
     assert_eq!(after.status.code(), Some(1), "the guard fails once the prices are adopted: {}", told(&after));
     assert!(!told(&check(folder.path(), &[])).contains("newer:"));

@@ -123,7 +123,7 @@ fn the_action_checks_and_posts_a_summary() {
     assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
     assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
     assert!(
-        summary.contains("mine against mine@main")
+        summary.contains("mine against mine@&#8203;main")
             && summary.contains("`clear` never fired: no prompt exceeded 200,000"),
         "{summary}"
     );
@@ -243,7 +243,7 @@ fn the_workflow_that_init_writes_runs_with_the_ctxsim_on_the_path() {
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
     assert!(summary.contains("### ❌ mine failed"), "{summary}");
     let compared: Vec<&str> = summary.lines().filter(|it| it.contains(" against mine@")).collect();
-    let own = "### mine against mine@origin/main · example · anthropic/claude-sonnet-5.5 (2026-11-21)";
+    let own = "### mine against mine@&#8203;origin/main · example · anthropic/claude-sonnet-5.5 (2026-11-21)";
     assert_eq!(compared, [own], "the suite's own scenario, and no other");
 }
 

@@ -405,7 +405,8 @@ const MEDIA: [(&str, &[&str]); 14] = [
     ("\"::error", &["src/foreign/runner.rs"]),
     // Markdown that is pasted together.
     ("<details>", &["src/grid/markdown.rs"]),
-    ("\"# {", &[]),
+    // The comment of a file in TOML.
+    ("\"# {", &["src/cli/verbs/init.rs"]),
     ("\"## {", &[]),
     ("\"### {", &[]),
     ("\"- {", &["src/grid/markdown.rs"]),

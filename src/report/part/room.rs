@@ -20,13 +20,13 @@ const APART: [&str; 2] = ["seed", "threshold"];
 pub struct SumRoom {
     /// For numbers of up to 64 bits.
     small: u64,
-    /// For wider ones.
+    /// For wider ones, with or without a sign.
     wide: u128,
 }
 
 impl Default for SumRoom {
     fn default() -> Self {
-        Self { small: u64::MAX / 2, wide: u128::MAX / 2 }
+        Self { small: u64::MAX / 2, wide: u128::MAX / 4 }
     }
 }
 
@@ -193,6 +193,11 @@ impl Serializer for &mut SumRoom {
         Ok(())
     }
 
+    fn serialize_i128(self, number: i128) -> Result<(), TooLarge> {
+        // Of either sign: what is added up may be a difference as well.
+        self.serialize_u128(number.unsigned_abs())
+    }
+
     fn serialize_f32(self, number: f32) -> Result<(), TooLarge> {
         self.serialize_f64(number.into())
     }
@@ -228,6 +233,7 @@ impl Serializer for &mut SumRoom {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::{Amount, Expected};
 
     #[test]
     fn whole_numbers_share_the_room_and_others_stand_alone() {
@@ -239,5 +245,8 @@ mod tests {
         assert!(room.take(&f64::NAN).is_ok(), "it stands for what is unknown");
         assert!(room.take(&i64::MIN).is_err());
         assert!(room.take(&u128::MAX).is_err());
+        assert!(room.take(&(Amount(-1 << 125), Expected::of(-1e28))).is_ok(), "money and expected numbers have signs");
+        assert!(room.take(&Amount(-1 << 125)).is_err(), "they share the room, whatever their signs");
+        assert!(room.take(&Amount(i128::MIN)).is_err());
     }
 }
