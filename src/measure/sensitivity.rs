@@ -125,7 +125,7 @@ pub struct CellSum {
     varied: [[Costs; 2]; N_PARTS],
 }
 
-/// One policy under one profile: what tables show of it. A number that is unknown is not a number.
+/// One policy under one profile: what tables show of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceCell {
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
@@ -142,13 +142,13 @@ pub struct PriceCell {
     /// Whether a limit stopped it.
     is_stopped: bool,
     has_requests: bool,
-    cost: f64,
-    evidence_kept: f64,
-    recovery_tokens: f64,
-    results_shown: f64,
-    of_limit: f64,
+    cost: MaybeNumber,
+    evidence_kept: MaybeNumber,
+    recovery_tokens: MaybeNumber,
+    results_shown: MaybeNumber,
+    of_limit: MaybeNumber,
     /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
-    varied: [[f64; 2]; N_PARTS],
+    varied: [[MaybeNumber; 2]; N_PARTS],
 }
 
 /// Two policies whose order depends on the profile.
@@ -312,14 +312,26 @@ impl CellSum {
     }
 }
 
-/// Returns a number, or what stands for an unknown one.
-fn or_nan(number: Option<f64>) -> f64 {
-    number.unwrap_or(f64::NAN)
+/// A number that may be unknown, in half of the room: there are many cells.
+#[derive(Clone, Copy, Debug)]
+struct MaybeNumber(f64);
+
+impl MaybeNumber {
+    fn known(self) -> Option<f64> {
+        (!self.0.is_nan()).then_some(self.0)
+    }
 }
 
-/// Returns a number if it is known.
-fn known(number: f64) -> Option<f64> {
-    (!number.is_nan()).then_some(number)
+impl From<Option<f64>> for MaybeNumber {
+    fn from(number: Option<f64>) -> Self {
+        Self(number.unwrap_or(f64::NAN))
+    }
+}
+
+impl PartialEq for MaybeNumber {
+    fn eq(&self, other: &Self) -> bool {
+        self.known() == other.known()
+    }
 }
 
 impl PriceCell {
@@ -337,12 +349,12 @@ impl PriceCell {
             turns_completed: tally.outcome.turns_completed,
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
-            cost: or_nan(tally.costs.total()),
-            evidence_kept: or_nan(tally.evidence_kept()),
-            recovery_tokens: or_nan(tally.has_needs.then_some(tally.recovery_input + tally.recovery_output)),
-            results_shown: or_nan((results.raw_tokens > 0).then_some(shown)),
-            of_limit: or_nan(limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64)),
-            varied: sum.varied.each_ref().map(|it| it.each_ref().map(|it| or_nan(it.total()))),
+            cost: tally.costs.total().into(),
+            evidence_kept: tally.evidence_kept().into(),
+            recovery_tokens: tally.has_needs.then_some(tally.recovery_input + tally.recovery_output).into(),
+            results_shown: (results.raw_tokens > 0).then_some(shown).into(),
+            of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64).into(),
+            varied: sum.varied.each_ref().map(|it| it.each_ref().map(|it| it.total().into())),
         }
     }
 
@@ -354,32 +366,32 @@ impl PriceCell {
 
     /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
     pub fn evidence_kept(&self) -> Option<f64> {
-        known(self.evidence_kept)
+        self.evidence_kept.known()
     }
 
     /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
     pub fn recovery_tokens(&self) -> Option<f64> {
-        known(self.recovery_tokens)
+        self.recovery_tokens.known()
     }
 
     /// Returns the share of tool output that prompts last showed; `None` if there is none.
     pub fn results_shown(&self) -> Option<f64> {
-        known(self.results_shown)
+        self.results_shown.known()
     }
 
     /// Returns the longest prompt as a share of the limit; nothing without a limit.
     pub fn of_limit(&self) -> Option<f64> {
-        known(self.of_limit)
+        self.of_limit.known()
     }
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
-        known(self.cost)
+        self.cost.known()
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
-        self.varied[part as usize].map(|it| Some(known(it)? / 10.0))
+        self.varied[part as usize].map(|it| Some(it.known()? / 10.0))
     }
 
     /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
@@ -390,7 +402,7 @@ impl PriceCell {
 
     /// Returns the US dollars paid at a rate.
     fn paid(&self, part: VariedRate) -> Option<f64> {
-        let [less, more] = self.varied[part as usize].map(known);
+        let [less, more] = self.varied[part as usize].map(MaybeNumber::known);
         Some((more? - less?) / 2.0)
     }
 

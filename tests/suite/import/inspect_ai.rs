@@ -246,11 +246,11 @@ fn an_archive_holds_what_a_document_does() {
 
 #[test]
 fn members_of_an_archive_that_share_their_bytes_are_refused() {
-    let one =
-        sample(1, &[asked("", 1, &[said("user", "go")], &said("assistant", "ok"), [100, 0, 0, 10, 110])])
-            .to_string();
-    let names = ["samples/1_epoch_1.json", "samples/2_epoch_1.json"];
-    let mut bytes = packed(&names.map(|it| (it, &*one)), rawzip::CompressionMethod::DEFLATE);
+    let ok = said("assistant", "ok");
+    let texts = [1, 2]
+        .map(|it| sample(it, &[asked("", 1, &[said("user", "go")], &ok, [100, 0, 0, 10, 110])]).to_string());
+    let members = [("samples/1_epoch_1.json", &*texts[0]), ("samples/2_epoch_1.json", &*texts[1])];
+    let mut bytes = packed(&members, rawzip::CompressionMethod::DEFLATE);
     assert_eq!(unpacked(&bytes).unwrap().len(), 2);
     // The directory says of the second member that it begins where the first does.
     let entries: Vec<usize> =
