@@ -126,7 +126,9 @@ struct ShownLine {
 
 impl ShownLine {
     fn of(text: &str, span: &Range<usize>) -> Self {
-        let begin = text[..span.start].rfind('\n').map_or(0, |it| it + 1);
+        // Behind the last end of a line there is nothing to see: what is missing there is missing behind the line above.
+        let is_behind = span.start == text.len() && text.ends_with('\n');
+        let begin = text[..span.start - usize::from(is_behind)].rfind('\n').map_or(0, |it| it + 1);
         let end = text[span.start..].find('\n').map_or(text.len(), |it| span.start + it);
         let number = text[..begin].matches('\n').count() + 1;
         let marked = span.start..span.end.min(end);

@@ -247,10 +247,8 @@ fn an_archive_holds_what_a_document_does() {
 #[test]
 fn members_of_an_archive_that_share_their_bytes_are_refused() {
     let ok = said("assistant", "ok");
-    // Samples that are the same would count once.
-    let texts = [1, 2].map(|it| {
-        sample(it, &[asked("", 1, &[said("user", "go")], &ok, [100, 0, 0, 10, 110])]).to_string()
-    });
+    let texts = [1, 2]
+        .map(|it| sample(it, &[asked("", 1, &[said("user", "go")], &ok, [100, 0, 0, 10, 110])]).to_string());
     let members = [("samples/1_epoch_1.json", &*texts[0]), ("samples/2_epoch_1.json", &*texts[1])];
     let mut bytes = packed(&members, rawzip::CompressionMethod::DEFLATE);
     assert_eq!(unpacked(&bytes).unwrap().len(), 2);
