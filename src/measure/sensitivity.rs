@@ -6,9 +6,9 @@ use crate::input::Profile;
 use crate::input::profile::Counting;
 use crate::input::profile::price::VariedRate;
 use crate::input::suite::Habits;
-use crate::ledger::{Outcome, Sums};
+use crate::ledger::{Outcome, Sums, is_as_much};
 use crate::price::{Costs, Models, PriceIndex};
-use crate::quantity::{Cost, UNLIMITED, or_unlimited};
+use crate::quantity::{Amount, Cost, UNLIMITED, or_unlimited};
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = VariedRate::ALL.len();
@@ -121,8 +121,8 @@ pub struct CellSum {
     tally: Tally,
     /// What it remembers, where there is anything to remember.
     remembered: Option<Remembered>,
-    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
-    varied: [[Costs; 2]; N_PARTS],
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
 }
 
 /// One policy under one profile: what tables show of it.
@@ -137,18 +137,18 @@ pub struct PriceCell {
     pub label: Option<Label>,
     /// The share of the prompts that was read from the cache.
     pub cache_hit_ratio: f64,
-    /// User turns that were answered.
-    pub turns_completed: u32,
+    /// User turns that were asked for, and those that were answered.
+    turns: [u32; 2],
     /// Whether a limit stopped it.
     is_stopped: bool,
     has_requests: bool,
-    cost: MaybeNumber,
-    evidence_kept: MaybeNumber,
-    recovery_tokens: MaybeNumber,
-    results_shown: MaybeNumber,
-    of_limit: MaybeNumber,
-    /// By rate: ten times its cost when the rate is 10% lower, and 10% higher.
-    varied: [[MaybeNumber; 2]; N_PARTS],
+    cost: Option<Amount>,
+    evidence_kept: Option<f64>,
+    recovery_tokens: Option<f64>,
+    results_shown: Option<f64>,
+    of_limit: Option<f64>,
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
 }
 
 /// Two policies whose order depends on the profile.
@@ -208,27 +208,19 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// A profile with its variations: each rate 10% lower and 10% higher, all amounts tenfold.
+/// A profile, and what it is without each of its rates.
 #[derive(Clone, Debug)]
 pub struct Variations<'a> {
     profile: &'a Profile,
-    varied: [[Profile; 2]; N_PARTS],
+    without: [Profile; N_PARTS],
 }
 
 impl<'a> Variations<'a> {
-    /// Varies every rate of a profile.
+    /// Takes each rate out of a profile.
     pub fn new(profile: &'a Profile) -> Self {
-        let varied = VariedRate::ALL.map(|part| {
-            [9, 11].map(|tenths| {
-                let mut varied = profile.clone();
-                varied.prices = profile.prices.in_tenths(part, tenths);
-                let assumptions = &mut varied.assumptions;
-                assumptions.failure_penalty = assumptions.failure_penalty * 10;
-                assumptions.memory_call = assumptions.memory_call * 10;
-                varied
-            })
-        });
-        Self { profile, varied }
+        let without =
+            VariedRate::ALL.map(|it| Profile { prices: profile.prices.times(it, 0), ..profile.clone() });
+        Self { profile, without }
     }
 }
 
@@ -272,20 +264,18 @@ impl Sensitivity {
 }
 
 impl CellSum {
-    /// Prices a ledger under a profile and under all its variations.
+    /// Prices a ledger under a profile, and without each of its rates.
     pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
         let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
-        let costs = |profile: &Profile| {
-            let costs = Costs::new(sums, index, outcome.limit_violations, Models::new(profile, summariser));
-            Costs { memory: service.map_or(costs.memory, |it| it * 10), ..costs }
-        };
         let models = Models::new(variations.profile, summariser);
         let beside = Beside { has_needs, service, turns, counted, ..Beside::default() };
-        Self {
-            tally: Tally::beside(sums, index, outcome, models, &beside),
-            remembered: None,
-            varied: variations.varied.each_ref().map(|it| it.each_ref().map(costs)),
-        }
+        let tally = Tally::beside(sums, index, outcome, models, &beside);
+        let paid = variations.without.each_ref().map(|without| {
+            let models = Models::new(without, summariser);
+            let rest = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+            Some(tally.costs.exact()? - rest.exact()?)
+        });
+        Self { tally, remembered: None, paid }
     }
 
     /// Adds what it remembers.
@@ -306,31 +296,9 @@ impl CellSum {
             (Some(own), Some(more)) => own.and(more),
             (own, more) => own.or_else(|| more.clone()),
         };
-        for (sums, more) in self.varied.as_flattened_mut().iter_mut().zip(other.varied.as_flattened()) {
-            *sums += more;
+        for (sum, more) in self.paid.iter_mut().zip(other.paid) {
+            *sum = sum.zip(more).map(|(own, more)| own + more);
         }
-    }
-}
-
-/// A number that may be unknown, in half of the room: there are many cells.
-#[derive(Clone, Copy, Debug)]
-struct MaybeNumber(f64);
-
-impl MaybeNumber {
-    fn known(self) -> Option<f64> {
-        (!self.0.is_nan()).then_some(self.0)
-    }
-}
-
-impl From<Option<f64>> for MaybeNumber {
-    fn from(number: Option<f64>) -> Self {
-        Self(number.unwrap_or(f64::NAN))
-    }
-}
-
-impl PartialEq for MaybeNumber {
-    fn eq(&self, other: &Self) -> bool {
-        self.known() == other.known()
     }
 }
 
@@ -346,15 +314,15 @@ impl PriceCell {
             remembered: sum.remembered.clone().map(Box::new),
             label: first.map_or(Some(Label::Baseline), |first| Label::new(tally, &first.tally)),
             cache_hit_ratio: tally.cache_hit_ratio(),
-            turns_completed: tally.outcome.turns_completed,
+            turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
-            cost: tally.costs.total().into(),
-            evidence_kept: tally.evidence_kept().into(),
-            recovery_tokens: tally.has_needs.then_some(tally.recovery_input + tally.recovery_output).into(),
-            results_shown: (results.raw_tokens > 0).then_some(shown).into(),
-            of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64).into(),
-            varied: sum.varied.each_ref().map(|it| it.each_ref().map(|it| it.total().into())),
+            cost: tally.costs.exact(),
+            evidence_kept: tally.evidence_kept(),
+            recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
+            results_shown: (results.raw_tokens > 0).then_some(shown),
+            of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64),
+            paid: sum.paid,
         }
     }
 
@@ -366,44 +334,51 @@ impl PriceCell {
 
     /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
     pub fn evidence_kept(&self) -> Option<f64> {
-        self.evidence_kept.known()
+        self.evidence_kept
     }
 
     /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
     pub fn recovery_tokens(&self) -> Option<f64> {
-        self.recovery_tokens.known()
+        self.recovery_tokens
     }
 
     /// Returns the share of tool output that prompts last showed; `None` if there is none.
     pub fn results_shown(&self) -> Option<f64> {
-        self.results_shown.known()
+        self.results_shown
     }
 
     /// Returns the longest prompt as a share of the limit; nothing without a limit.
     pub fn of_limit(&self) -> Option<f64> {
-        self.of_limit.known()
+        self.of_limit
     }
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
-        self.cost.known()
+        self.cost.map(Amount::usd)
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
-        self.varied[part as usize].map(|it| Some(it.known()? / 10.0))
+        let tenfold = |less_or_more: fn(Amount, Amount) -> Amount| {
+            Some(less_or_more(self.cost? * 10, self.paid(part)?).usd() / 10.0)
+        };
+        [tenfold(|all, paid| all - paid), tenfold(|all, paid| all + paid)]
     }
 
-    /// Returns the change in cost, in percent, per percent of the rate: (C₊ − C₋) / 0.2 C, from −10% to +10%;
-    /// `None` for a cost of 0.
+    /// Returns the change in cost, in percent, per percent of the rate, which is the share of the cost that is paid at it: cost is linear
+    /// in each rate. `None` for a cost of 0.
     pub fn elasticity(&self, part: VariedRate) -> Option<f64> {
-        Some(self.paid(part)? / self.cost()?).filter(|it| it.is_finite())
+        Some(self.paid(part)?.usd() / self.cost()?).filter(|it| it.is_finite())
     }
 
-    /// Returns the US dollars paid at a rate.
-    fn paid(&self, part: VariedRate) -> Option<f64> {
-        let [less, more] = self.varied[part as usize].map(MaybeNumber::known);
-        Some((more? - less?) / 2.0)
+    /// Returns what is paid at a rate.
+    fn paid(&self, part: VariedRate) -> Option<Amount> {
+        self.paid[part as usize]
+    }
+
+    /// Returns whether it did as much as another.
+    pub fn did_as_much_as(&self, other: &Self) -> bool {
+        is_as_much([self.turns, other.turns])
     }
 
     /// Returns whether a limit stopped it.
@@ -412,8 +387,8 @@ impl PriceCell {
     }
 
     /// Returns its cost if it counts in a ranking.
-    fn ranked(&self) -> Option<f64> {
-        self.cost().filter(|_| !self.is_stopped())
+    fn ranked(&self) -> Option<Amount> {
+        self.cost.filter(|_| !self.is_stopped)
     }
 }
 
@@ -464,7 +439,7 @@ impl PriceRow {
 }
 
 fn rank(cells: &mut [PriceCell]) {
-    let costs: Vec<Option<f64>> = cells.iter().map(PriceCell::ranked).collect();
+    let costs: Vec<Option<Amount>> = cells.iter().map(PriceCell::ranked).collect();
     for cell in cells {
         cell.rank = cell.ranked().map(|own| 1 + costs.iter().flatten().filter(|it| **it < own).count());
     }
@@ -488,10 +463,14 @@ fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
     found
 }
 
-/// Returns the factor of a rate at which two policies cost the same, if there is one.
+/// Returns the factor of a rate at which two policies cost the same, if there is one: none where both pay the same at that rate, and none
+/// where they differ in nothing else.
 fn crossing(best: &PriceCell, other: &PriceCell, part: VariedRate) -> Option<f64> {
-    let factor = 1.0 + (other.cost()? - best.cost()?) / (best.paid(part)? - other.paid(part)?);
-    Some(factor).filter(|it| *it > 0.0 && it.is_finite())
+    let dearer = other.ranked()? - best.ranked()?;
+    let more = best.paid(part)? - other.paid(part)?;
+    let rest = more + dearer;
+    let has_point = more != Amount::ZERO && (rest > Amount::ZERO) == (more > Amount::ZERO);
+    (has_point && rest != Amount::ZERO).then(|| rest.usd() / more.usd())
 }
 
 /// Collects pairs of policies whose order differs between profiles.
@@ -511,4 +490,67 @@ fn flips(rows: &[PriceRow]) -> Vec<Flip> {
         cheaper.iter().all(|it| !it.is_empty()).then_some(Flip { policies, cheaper })
     });
     flips.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::ProfileFile;
+    use crate::input::text::decode::{Format, decode};
+    use crate::ledger::{NeedRow, RequestSums, Sink, TokenUse};
+
+    const PROFILE: &str = r#"
+name = "p"
+about = "Uneven numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+cache = "none"
+[[prices]]
+input = 2.000003
+output = 10.000007
+cache_read = 0.500001
+cache_write = { "5m" = 3.000001 }
+"#;
+
+    /// Prices a run whose needs are fetched with these expected calls, which write and read tokens of their own.
+    fn run(main: TokenUse, calls: &[f64], resent: f64) -> PriceCell {
+        let profile = Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap();
+        let mut sums =
+            Sums { main: RequestSums { n: 1, tokens: main, ..RequestSums::default() }, ..Sums::default() };
+        for calls in calls {
+            let asked = TokenUse { output: calls * 77.7, read: calls * resent, ..TokenUse::default() };
+            sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
+        }
+        let outcome = Outcome::default();
+        PriceCell::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile))
+    }
+
+    /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.
+    #[test]
+    fn rates_at_which_two_policies_pay_the_same_have_no_break_even_point() {
+        let main = TokenUse { read: 1_000, uncached: 500, output: 5_360, ..TokenUse::default() };
+        let (one, other) = (run(main, &[0.1, 0.2, 0.3], 40.0), run(main, &[0.3, 0.2, 0.1], 90.0));
+        assert!(one.cost() < other.cost(), "the other reads more");
+
+        let at = |part| crossing(&one, &other, part);
+
+        assert_eq!(at(VariedRate::Output), None, "both write the same");
+        assert_eq!(at(VariedRate::Input), None, "both send the same uncached");
+        assert_eq!(at(VariedRate::CacheRead), None, "they differ in nothing else");
+    }
+
+    #[test]
+    fn a_rate_that_turns_an_order_is_found_to_the_picodollar() {
+        let reads = TokenUse { read: 10_000, output: 100, ..TokenUse::default() };
+        let writes = TokenUse { read: 1_000, output: 600, ..TokenUse::default() };
+        let (one, other) = (run(reads, &[0.25], 40.0), run(writes, &[0.25], 40.0));
+        assert!(other.cost() > one.cost());
+
+        let reads_dearer = crossing(&one, &other, VariedRate::CacheRead).unwrap();
+
+        // 500 tokens written at 10.000007 for 9,000 read at 0.500001.
+        assert!((reads_dearer - 500.0 * 10.000_007 / (9_000.0 * 0.500_001)).abs() < 1e-12, "{reads_dearer}");
+        let elasticities: f64 = VariedRate::ALL.iter().map(|it| one.elasticity(*it).unwrap()).sum();
+        assert!((elasticities - 1.0).abs() < 1e-12, "all of the cost is paid at some rate");
+    }
 }
