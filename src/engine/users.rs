@@ -235,9 +235,9 @@ impl Users {
         } else {
             self.hosts.remove(&slot);
         }
-        let end = self.hosts.range(slot + 1..).next().copied().unwrap_or(SlotIx::MAX);
-        let from = self.parts.partition_point(|it| it.slot < slot);
-        let to = self.parts.partition_point(|it| it.slot < end);
+        let before = |slot: SlotIx| self.parts.partition_point(|it| it.slot < slot);
+        let from = before(slot);
+        let to = self.hosts.range(slot + 1..).next().map_or(self.parts.len(), |it| before(*it));
         (from..to).for_each(|it| self.review(it, prompt));
     }
 

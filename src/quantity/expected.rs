@@ -180,6 +180,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wider_than_a_word_is_read_as_it_was_written() {
+        for written in [Amount(-1 << 100), Amount(i128::MAX), Amount(0)] {
+            let text = serde_json::to_string(&[written]).unwrap();
+            assert_eq!(serde_json::from_str::<[Amount; 1]>(&text).unwrap(), [written]);
+        }
+        let text = serde_json::to_string(&Expected::of(-1e20)).unwrap();
+        assert_eq!(serde_json::from_str::<Expected>(&text).unwrap(), Expected::of(-1e20));
+    }
+
+    #[test]
     fn money_is_rounded_once_and_to_the_nearest_picodollar() {
         let rate = Rate(3_000_001);
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 69] = [
+const ELSEWHERE: [(&str, &str); 70] = [
     ("git-incomplete", "of a partial clone: tests/suite/hostile/git.rs"),
     ("git-too-old", "of an old git: tests/suite/hostile/git.rs"),
     ("output-link", "of a link: tests/suite/cli/output.rs"),
@@ -66,6 +66,7 @@ const ELSEWHERE: [(&str, &str); 69] = [
     ("saving-below-write", "a warning, which has files of its own: tests/lints"),
     ("summary-misses-cache", "a warning, which has files of its own: tests/lints"),
     ("summary-too-large", "a warning, which has files of its own: tests/lints"),
+    ("task-removed", "a warning, which has files of its own: tests/lints"),
     ("trigger-beyond-window", "a warning, which has files of its own: tests/lints"),
     ("trigger-is-target", "a warning, which has files of its own: tests/lints"),
     ("volatile-front", "a warning, which has files of its own: tests/lints"),

@@ -447,6 +447,7 @@ fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
     };
     let mut report = report(&comparison, 2);
 
+    report.min_evidence = 0.95;
     let strict = report.verdicts().remove(0);
     report.min_evidence = 0.0;
     let loose = report.verdicts().remove(0);
@@ -485,7 +486,7 @@ fn where_nothing_says_what_is_needed_nothing_is_recommended() {
     for verdict in report.verdicts() {
         assert!(!verdict.knows_evidence);
         let words = verdict.words();
-        assert!(words.starts_with("No recommendation: nothing says which evidence is needed"), "{words}");
+        assert!(words.starts_with("No recommendation: nothing says which results are needed"), "{words}");
         assert!(!words.contains("keep it") && !words.contains("To apply"), "{words}");
     }
 }

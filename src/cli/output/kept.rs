@@ -25,11 +25,11 @@ const DOCTYPE: &str = "<!DOCTYPE html>";
 const BEGINNINGS: [&[&str]; 15] = [
     &["{\n  \"schema\": \"ctxsim."],
     &["{\"policy\":\"", "\",\"scenario\":\"", "\",\"profile\":\""],
-    &["{\"session\":", ",\"turn\":", ",\"step\":", ",\"n\":", ",\"pair\":\"", ",\"role\":\""],
+    &["{\"session\":", ",\"turn\":", ",\"step\":", ",\"n\":", ",\"role\":\""],
     &["{\"card_type\":\"agingbench.AgingCard\""],
     &["{\"dependency_graph\":{\"accumulators\":"],
     &["policy,scenario,profile,"],
-    &["session,turn,step,n,pair,role,"],
+    &["session,turn,step,n,", "role,"],
     &["scenario,as_of,profile,policy,"],
     &["<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ctxsim\""],
     &["{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\"", "\"name\": \"ctxsim\""],

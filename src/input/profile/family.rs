@@ -86,12 +86,26 @@ impl Family {
 
     /// Returns the family of a model, however a provider or a router writes its id: what stands before the model's own name does not count.
     pub fn of_model(id: &str) -> Option<&'static Self> {
+        Self::by_pattern(id).map(|it| it.0)
+    }
+
+    /// Returns a name that stands in for a model's: of the same family, made of the family's pattern and a number, with nothing else of the id.
+    pub fn stand_in(id: &str, number: &str) -> Option<String> {
+        let (family, pattern) = Self::by_pattern(id)?;
+        let name = match pattern.strip_suffix('*') {
+            Some(begin) => format!("{}-{number}", begin.trim_end_matches('-')),
+            None => pattern.to_owned(),
+        };
+        (Self::of_model(&name) == Some(family)).then_some(name)
+    }
+
+    /// Returns the family of a model, and the pattern that finds it.
+    fn by_pattern(id: &str) -> Option<(&'static Self, &'static str)> {
         let id = id.to_ascii_lowercase();
         let begins = id.match_indices(['/', '.', '-', ':']).map(|it| it.0 + 1);
         let names: Vec<&str> = std::iter::once(0).chain(begins).map(|at| &id[at..]).collect();
-        let covers =
-            |it: &&Self| names.iter().any(|name| it.models.iter().any(|pattern| wildcard(pattern, name)));
-        Self::all().iter().find(covers)
+        let covers = |it: &&String| names.iter().any(|name| wildcard(it, name));
+        Self::all().iter().find_map(|it| Some((it, it.models.iter().find(covers)?.as_str())))
     }
 
     /// Returns the family of a profile: the one it names, else that of the models it covers, else that of its name.
@@ -172,6 +186,20 @@ mod tests {
 
         for (id, family) in known {
             assert_eq!(name(id), family, "{id}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_for_a_model_is_of_its_family_and_says_no_more_of_it() {
+        let rows = [
+            ("openai/gpt-4o-mini", Some("gpt-4o-model-1")),
+            ("acme/gpt-4-acme-tuned", Some("gpt-4-model-1")),
+            ("acme/claude-opus-4", Some("claude-opus-4")),
+            ("acme/in-house-9", None),
+        ];
+
+        for (id, name) in rows {
+            assert_eq!(Family::stand_in(id, "model-1").as_deref(), name, "{id}");
         }
     }
 

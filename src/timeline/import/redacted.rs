@@ -11,13 +11,14 @@ use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::{Part, Transcript};
 use crate::input::policy::wildcard;
+use crate::input::profile::Family;
 use crate::timeline::tool_form;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "ctxsim-session",
     looks_like: "one JSON record per line, the first with `ctxsim` and `session`",
     place: "`ctxsim export SESSION --redact > FILE`",
-    reads: "structure, sizes, times, models that a bundled profile covers, usage and costs, known tools by name, which contents and files are the same, inferred needs",
+    reads: "structure, sizes, times, models that a bundled profile covers and the tokenizers of others, usage and costs, known tools by name, which contents and files are the same, inferred needs",
     omits: "every text; a policy whose template quotes texts has none to quote",
     checked: Checked::Real(
         "redacted sessions of the other formats, which give the same numbers as the originals",
@@ -131,9 +132,14 @@ impl Redaction<'_> {
         RedactedPart::of(part, content, file, self.tool(&part.tool, format))
     }
 
-    /// A model goes by its public name: that of a deployment or of a tuned model may be somebody's.
+    /// A model goes by its public name: that of a deployment or of a tuned model may be somebody's. One without keeps how it counts, and no
+    /// profile covers it now either.
     fn model(&mut self, model: &str, public_name: &PublicName<'_>) -> String {
-        public_name(model).unwrap_or_else(|| numbered("model", &mut self.models, model))
+        public_name(model).unwrap_or_else(|| {
+            let number = numbered("model", &mut self.models, model);
+            let counts_alike = Family::stand_in(model, &number);
+            counts_alike.filter(|it| public_name(it).is_none()).unwrap_or(number)
+        })
     }
 
     /// A tool keeps its name where a table of this project has it, and what a policy finds it by where one does.

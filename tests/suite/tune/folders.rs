@@ -31,11 +31,13 @@ const MONTHS: u64 = 9;
 /// The variants: how many results stay.
 const VARIED: [&str; 3] =
     ["params.trigger.tokens=60000", "params.keep.count=3,9,12", "params.clear_at_least.tokens=25000"];
-/// What is so in made-up sessions: nothing but what is in the logs, and nobody looks anything up but what an edit needs.
-const ASSUMED: [&str; 3] = [
+/// What is so in made-up sessions: nothing but what is in the logs, nobody looks anything up but what an edit needs, and the floor is one of
+/// results, which alone are cleared.
+const ASSUMED: [&str; 4] = [
     "scenario.load.recorded.assume.side_request=none",
     "scenario.refetch.exploration.calls_per_request={ value = 0.0, low = 0.0, high = 0.0 }",
     "scenario.refetch.unseen_weight_high=0.0",
+    "scenario.user_messages=ignored",
 ];
 
 /// A folder.
