@@ -247,6 +247,7 @@ fn newer_prices_are_told_with_what_the_guards_say_under_them_in_every_format() {
     for format in ["table", "json", "html", "github", "junit", "sarif"] {
         let output = check(folder.path(), &["--format", format]);
         let text = told(&output).replace("&#x27;", "'").replace("&#96;", "`");
+        let text = text.replace("<code>", "`").replace("</code>", "`");
         assert_eq!(output.status.code(), Some(0), "{format}: {text}");
         assert!(text.contains(words), "{format}: {text}");
         assert!(text.contains(env!("CARGO_PKG_VERSION")), "{format}: {text}");

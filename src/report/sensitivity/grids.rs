@@ -304,8 +304,9 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
-    let is_silent =
-        |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.kept().is_none());
+    // What users asked alone says nothing of results.
+    let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
+    let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
     let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
     if !silent.is_empty() {
         let names = silent.join(", ");
