@@ -235,7 +235,9 @@ const THREADS_MAX: usize = 1_024;
 /// Refuses numbers of threads that no machine has.
 pub(crate) fn bounded(threads: Option<usize>) -> PyResult<()> {
     match threads.filter(|it| !(1..=THREADS_MAX).contains(it)) {
-        Some(n) => Err(PyValueError::new_err(format!("threads is {n}: write a number from 1 to {THREADS_MAX}"))),
+        Some(n) => {
+            Err(PyValueError::new_err(format!("threads is {n}: write a number from 1 to {THREADS_MAX}")))
+        }
         None => Ok(()),
     }
 }
