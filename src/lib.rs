@@ -32,7 +32,7 @@
 //!
 //! [`assert_snapshots!`] (feature `testing`) makes one `insta` snapshot for each policy and scenario, under prices that no release changes:
 //!
-#![cfg_attr(feature = "testing", doc = "```")]
+#![cfg_attr(feature = "testing", doc = "```no_run")]
 #![cfg_attr(not(feature = "testing"), doc = "```ignore")]
 #![doc = include_str!("../examples/snapshot_guard.rs")]
 //! ```

@@ -124,6 +124,11 @@ struct ShownLine {
     is_cut: bool,
 }
 
+/// Returns the last beginning of a character up to a place.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
+}
+
 impl ShownLine {
     fn of(text: &str, span: &Range<usize>) -> Self {
         // Behind the last end of a line there is nothing to see: what is missing there is missing behind the line above.
@@ -136,9 +141,9 @@ impl ShownLine {
             let span = marked.start - begin..marked.end - begin;
             return Self { number, text: text[begin..end].to_owned(), span, is_cut: false };
         }
-        let from = text.floor_char_boundary(marked.start.saturating_sub(AROUND)).max(begin);
-        let marked = marked.start..text.floor_char_boundary(marked.end.min(marked.start + AROUND));
-        let to = text.floor_char_boundary(marked.end + AROUND).min(end);
+        let from = boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
+        let marked = marked.start..boundary(text, marked.end.min(marked.start + AROUND));
+        let to = boundary(text, marked.end + AROUND).min(end);
         let front = if from > begin { "…" } else { "" };
         let span = marked.start - from + front.len()..marked.end - from + front.len();
         let rest = if to < end { "…" } else { "" };

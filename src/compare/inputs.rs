@@ -112,11 +112,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     found.problems.extend(processes::refused(&policies, comparison));
     let play_twice = comparison.play_twice;
     let mut work = Inputs { catalog, policies, settings, variants, found, is_complete, play_twice };
-    let models = if under_own_models && loaded_scenarios.iter().any(is_recorded) {
-        ModelProfiles::read(catalog)
-    } else {
-        Vec::new()
-    };
+    let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
+    let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
     let (profiles, models) = work.profiles(&loaded_profiles, models);
     let no_params = IndexMap::new();
     let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);

@@ -213,8 +213,8 @@ impl Users {
     /// Looks at the edits that were made since it last did.
     fn look(&mut self, prompt: &Prompt<'_>) {
         let journal = prompt.journal();
-        for at in std::mem::replace(&mut self.n_edits, journal.len())..journal.len() {
-            let edit = &journal[at];
+        let n_seen = std::mem::replace(&mut self.n_edits, journal.len());
+        for edit in &journal[n_seen..] {
             let (was_host, is_host) = (edit.before.state == State::Host, edit.after.state == State::Host);
             if was_host || is_host {
                 self.move_host(edit.slot, prompt);

@@ -48,7 +48,7 @@ pub fn disarmed(text: &str) -> Cow<'_, str> {
 /// Returns text with what begins a command, of today's and of the older form, spelt in another way; nothing if it has none.
 pub(super) fn spelt(text: &str, command: &str, old_command: &str) -> Option<String> {
     let is_command = |it: &str| it.trim_start().starts_with(COMMAND);
-    if !text.contains(OLD_COMMAND) && !(text.contains(COMMAND) && text.lines().any(is_command)) {
+    if !(text.contains(OLD_COMMAND) || text.contains(COMMAND) && text.lines().any(is_command)) {
         return None;
     }
     let text = text.replace(OLD_COMMAND, old_command);

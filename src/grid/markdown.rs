@@ -209,7 +209,7 @@ fn escape(words: &str, beginning: Option<usize>, text: &mut String) {
             '.' if words[..at].to_ascii_lowercase().ends_with("www") => text.push_str("&#46;"),
             '@' if is_before(char::is_alphanumeric) => *text += &format!("@{APART}"),
             '#' if !before.is_alphanumeric() && is_before(|it| it.is_ascii_digit()) => {
-                *text += &format!("#{APART}")
+                *text += &format!("#{APART}");
             }
             _ => text.push(sign(it).unwrap_or(it)),
         }

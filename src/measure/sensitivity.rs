@@ -522,7 +522,7 @@ cache_write = { "5m" = 3.000001 }
             sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
         }
         let outcome = Outcome::default();
-        PriceCell::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile))
+        PriceCell::new(&CellSum::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile)), None)
     }
 
     /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.

@@ -268,9 +268,9 @@ impl PartLines {
             }
             at += bytes as u64;
             if line.last() == Some(&b'\n') {
-                places.push(place)
+                places.push(place);
             } else {
-                cut = Some(place)
+                cut = Some(place);
             }
             if places.len() > LINES_MAX {
                 let message =

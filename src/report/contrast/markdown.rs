@@ -33,8 +33,7 @@ fn section(it: &Contrast, is_folded: bool, text: &mut Markdown) {
     text.heading(3, &it.subject());
     text.strong(&it.verdict());
     text.table(&it.grid());
-    let causes =
-        |text: &mut Markdown| it.causes().into_iter().for_each(|it| text.list(&it.heading, it.lines));
+    let causes = |text: &mut Markdown| it.causes().into_iter().for_each(|it| text.list(it.heading, it.lines));
     if is_folded {
         text.folded("Why", causes);
         text.end();

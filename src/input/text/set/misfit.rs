@@ -46,14 +46,7 @@ impl Override {
                 None => "write it as in an input file".to_owned(),
             };
             if why.code == Code::UnitMissing && self.path[0] == "params" {
-                let (field, written) = (self.field(), self.written());
-                let number = written.trim_matches('"');
-                help = match number.contains(['.', '%']) {
-                    true => format!("write `{field}.ratio={number}` for a share of the limit"),
-                    false => format!(
-                        "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
-                    ),
-                };
+                help = self.with_unit();
             }
             if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
                 // Most likely a shell took the quotes away.
@@ -83,6 +76,18 @@ impl Override {
             None => format!("no input in this run has the field `{stop}` here"),
         };
         self.named(Diagnostic::at(Code::SetNoSuchField, self.field(), message).help(help))
+    }
+
+    /// Says which units a bare number may have.
+    fn with_unit(&self) -> String {
+        let (field, written) = (self.field(), self.written());
+        let number = written.trim_matches('"');
+        match number.contains(['.', '%']) {
+            true => format!("write `{field}.ratio={number}` for a share of the limit"),
+            false => format!(
+                "write `{field}.tokens={number}` for a size, `{field}.count={number}` for a number of turns, steps or items"
+            ),
+        }
     }
 
     /// Returns the path as written, with one step replaced.
