@@ -35,7 +35,13 @@ impl Expected {
             // Most are this small, and a word is cheaper than two.
             return Self(i128::from((units + 0.5_f64.copysign(units)) as i64));
         }
-        Self(units.round() as i128)
+        // A product of this size would round what is whole.
+        let whole = number.trunc();
+        Self(
+            (whole as i128)
+                .saturating_mul(UNIT)
+                .saturating_add(((number - whole) * UNIT as f64).round() as i128),
+        )
     }
 
     /// Returns the nearest float.
