@@ -5,7 +5,7 @@
 //! prefixes of its prompt, and a prefix can be read once the response of the request that introduced it has
 //! begun.
 
-use super::prefixes::{LeftPrefix, Prefixes};
+use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::input::profile::Steps;
 use crate::ledger::CacheUse;
@@ -64,10 +64,10 @@ impl CacheRule for PrefixInterval {
     fn look(&self, request: &RequestView<'_>) -> Finding {
         let prefixes = &self.prefixes;
         let mut entries: Vec<EntryFound> = Vec::new();
-        for (index, link) in request.chain.links().iter().enumerate().rev() {
-            let of_last = prefixes.last.get(index).filter(|(digest, _)| *digest == link.digest);
-            let of_last = of_last.map(|it| LeftPrefix { touched_ms: prefixes.last_ms, note: it.1 });
-            let Some(known) = of_last.or_else(|| prefixes.left.get(&link.digest).copied()) else { continue };
+        let links = request.chain.links();
+        let all_known: Vec<_> = links.iter().zip(prefixes.known(links)).collect();
+        for (link, known) in all_known.into_iter().rev() {
+            let Some(known) = known else { continue };
             let read = self.steps.floor(link.tokens).min(request.prompt);
             let fate = match known {
                 it if !prefixes.is_live(it.touched_ms, request.now_ms) => Fate::Expired,

@@ -62,13 +62,22 @@ impl Salts {
 
     /// Returns a prefix as the provider distinguishes it, by content and settings.
     fn told_apart(&self, link: &Link) -> Link {
-        let level = match link.kind {
-            Kind::ToolSchema => 0,
-            Kind::System => 1,
-            _ => 2,
-        };
-        Link { digest: link.digest ^ self.0[level], ..*link }
+        Link { digest: link.digest ^ self.0[level(link.kind)], ..*link }
     }
+}
+
+/// Returns the level at which an entry of a prompt is told apart by settings.
+fn level(kind: Kind) -> usize {
+    match kind {
+        Kind::ToolSchema => 0,
+        Kind::System => 1,
+        _ => 2,
+    }
+}
+
+/// Returns whether fewer settings tell a prefix apart than the one before it, so that it can be known where that one is not.
+pub(super) fn is_told_by_less(links: &[Link], at: usize) -> bool {
+    at > 0 && level(links[at].kind) < level(links[at - 1].kind)
 }
 
 impl QualifiedCache {

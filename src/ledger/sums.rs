@@ -186,21 +186,34 @@ impl NeedSums {
     }
 
     /// Adds what fetches a need again, rounded once.
+    #[inline(always)]
     fn ask(&mut self, row: &NeedRow) {
-        let calls = Expected::of(row.calls);
-        // The product is rounded, not a factor: a rounded number of calls would be off by as much for each token that they fetch.
-        let fetched = Expected::of(row.calls * row.fetched as f64);
-        self.calls += calls;
-        self.repeats += Expected::of(row.repeats);
-        self.fetched += fetched;
-        self.failed += Expected::of(row.failed);
+        if row.calls != 0.0 {
+            let calls = Expected::of(row.calls);
+            // The product is rounded, not a factor: a rounded number of calls would be off by as much for each token that they fetch.
+            let fetched = Expected::of(row.calls * row.fetched as f64);
+            self.calls += calls;
+            self.fetched += fetched;
+            if row.is_sent {
+                self.sent_calls += calls;
+                self.sent_fetched += fetched;
+            }
+        }
+        if row.repeats != 0.0 {
+            self.repeats += Expected::of(row.repeats);
+        }
+        if row.failed != 0.0 {
+            self.failed += Expected::of(row.failed);
+        }
         if let Some(refetched) = row.refetched {
-            self.refetched += refetched.map(Expected::of);
+            self.bill(refetched);
         }
-        if row.is_sent {
-            self.sent_calls += calls;
-            self.sent_fetched += fetched;
-        }
+    }
+
+    /// Adds how it is billed; apart, because no need of an agent without terms is.
+    #[inline(never)]
+    fn bill(&mut self, refetched: TokenUse<f64>) {
+        self.refetched += refetched.map(Expected::of);
     }
 
     /// Returns what prompts met of everything that was needed, and all of that: what users asked included.
@@ -284,7 +297,8 @@ impl Sink for Sums {
         }
     }
 
-    #[inline]
+    // As with requests: a row that is added where it is made is never made whole.
+    #[inline(always)]
     fn need(&mut self, row: &NeedRow) {
         let needs = &mut self.needs;
         // Most needs are met: nothing is fetched.

@@ -35,7 +35,12 @@ impl Expected {
             // Most are this small, and a word is cheaper than two.
             return Self(i128::from((units + 0.5_f64.copysign(units)) as i64));
         }
-        // A product of this size would round what is whole.
+        Self::of_large(number)
+    }
+
+    /// The same for numbers whose product with the unit would round what is whole.
+    #[cold]
+    fn of_large(number: f64) -> Self {
         let whole = number.trunc();
         Self(
             (whole as i128)
@@ -117,6 +122,12 @@ impl From<Cost> for Amount {
     }
 }
 
+/// Returns a sum that two words do not hold: the limit on its side.
+#[cold]
+fn full<T: Add<Output = T>>(one: T, other: T) -> T {
+    one + other
+}
+
 macro_rules! adds {
     ($($type:ident)+) => { $(
         impl Add for $type {
@@ -140,7 +151,11 @@ macro_rules! adds {
         impl AddAssign for $type {
             #[inline]
             fn add_assign(&mut self, other: Self) {
-                *self = *self + other;
+                // The branch is never taken, and cheaper than the choice of a limit that nothing reaches.
+                match self.0.checked_add(other.0) {
+                    Some(sum) => self.0 = sum,
+                    None => *self = full(*self, other),
+                }
             }
         }
 
