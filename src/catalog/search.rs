@@ -142,8 +142,9 @@ impl Catalog {
         };
         let n_sessions = files.iter().filter(|it| is_candidate(it)).count();
         if n_sessions > 0 && files.iter().any(|it| is_other_input(it)) {
-            // Beside inputs of the option's kind, files of other kinds are not meant; recordings may be.
-            if !files.iter().any(|it| is_recording(it))
+            // Where a pattern matches inputs of the option's kind, files of other kinds are not meant; recordings may be.
+            if is_pattern(given)
+                && !files.iter().any(|it| is_recording(it))
                 && files.iter().any(|it| is_input(it) && may_be(kind, it))
             {
                 return Ok(false);

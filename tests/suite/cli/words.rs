@@ -115,7 +115,6 @@ fn a_pattern_behind_an_option_means_files_of_that_option_s_kind_alone() {
     for line in [
         "run --policy * --scenario load.ron --profile priced.toml",
         "run --policy *.ron --scenario load.ron --profile priced.toml",
-        "run --policy . --scenario load.ron --profile priced.toml",
         "run --policy mine.ron --scenario * --profile priced.toml",
         "run --policy mine.ron --scenario load.ron --profile *.toml",
         "run --policy * --scenario * --profile *",
