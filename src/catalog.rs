@@ -205,19 +205,23 @@ impl Catalog {
         from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
     }
 
-    /// Returns what a pattern matches: files, else names, in which `*` matches anything; or the files of a folder; the
-    /// pattern itself if nothing matches.
+    /// Returns what a pattern matches: files of the kind, else names, in which `*` matches anything; or the files of a folder. If
+    /// there are none, files of other kinds, which are refused with their kind; the pattern itself if nothing matches.
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        if search::is_pattern(pattern) {
-            let files = search::matches(pattern).into_iter().filter(|it| search::is_input(it));
-            names.extend(files.map(|it| it.display().to_string()));
-            if names.is_empty() {
-                names.extend(self.matching(kind, pattern));
-            }
-        } else if !self.entries.contains_key(&(kind, pattern.to_owned())) && Path::new(pattern).is_dir() {
-            let files = input_files(Path::new(pattern)).unwrap_or_default();
-            names.extend(files.iter().map(|it| it.display().to_string()));
+        let is_pattern = search::is_pattern(pattern);
+        let files = match is_pattern {
+            true => search::matches(pattern).into_iter().filter(|it| search::is_input(it)).collect(),
+            false if self.entries.contains_key(&(kind, pattern.to_owned())) => Vec::new(),
+            false => input_files(Path::new(pattern)).unwrap_or_default(),
+        };
+        let (own, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|it| search::may_be(kind, it));
+        let path = |it: PathBuf| it.display().to_string();
+        let mut names: Vec<String> = own.into_iter().map(path).collect();
+        if names.is_empty() && is_pattern {
+            names.extend(self.matching(kind, pattern));
+        }
+        if names.is_empty() {
+            names.extend(others.into_iter().map(path));
         }
         if names.is_empty() {
             names.push(pattern.to_owned());

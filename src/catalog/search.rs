@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::kind::other_kind;
 use super::{Catalog, Kind, Origin};
 use crate::diag::{Code, Diagnostic};
 use crate::error::Error;
@@ -141,6 +142,13 @@ impl Catalog {
         };
         let n_sessions = files.iter().filter(|it| is_candidate(it)).count();
         if n_sessions > 0 && files.iter().any(|it| is_other_input(it)) {
+            // Where a pattern matches inputs of the option's kind, files of other kinds are not meant; recordings may be.
+            if is_pattern(given)
+                && !files.iter().any(|it| is_recording(it))
+                && files.iter().any(|it| is_input(it) && may_be(kind, it))
+            {
+                return Ok(false);
+            }
             let nouns = kind.folder();
             let message = format!("`{given}` holds sessions and other inputs");
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
@@ -158,6 +166,11 @@ fn is_other_input(path: &Path) -> bool {
 /// Returns whether a file is an input of some kind: it has a format of inputs, and a name as all of them do.
 pub(super) fn is_input(path: &Path) -> bool {
     Format::of(path).is_some() && source(path).is_some_and(|it| it.keys().any(|it| it == "name"))
+}
+
+/// Returns whether a file may be of a kind: it cannot be read, or its fields are not those of another one.
+pub(super) fn may_be(kind: Kind, path: &Path) -> bool {
+    source(path).is_none_or(|it| other_kind(kind, &it).is_none())
 }
 
 /// Returns an input, if it can be read.
@@ -254,8 +267,12 @@ impl FolderSearch {
 
 /// Returns whether a file may be a recording or a scenario.
 fn is_candidate(path: &Path) -> bool {
-    let is_recording = path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known));
-    is_recording || Format::of(path).is_some() && path.is_file() && is_scenario(path)
+    is_recording(path) || Format::of(path).is_some() && path.is_file() && is_scenario(path)
+}
+
+/// Returns whether a file has the extension of recordings.
+fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|it| RECORDINGS.iter().any(|known| it == *known))
 }
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.

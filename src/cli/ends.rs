@@ -1,4 +1,4 @@
-//! What an interrupt ends: programs that run, and temporary files and folders.
+//! Stops child programs and removes temporary files when the command is interrupted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,45 +9,45 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use crate::own::process::end_all;
 
-/// What is removed.
+/// The temporary files and folders to remove.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The exit code after an interrupt, as shells define it for Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Has interrupts, requests to end and hang-ups end what this process has begun.
+/// Installs the handler of SIGINT, SIGTERM and SIGHUP (on Windows, Ctrl-C) that stops child programs and removes temporary files.
 pub(crate) fn watch() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
-        // Without a handler, Ctrl-C may leave a temporary file behind; the output is still worth writing.
+        // Without the handler, an interrupt may leave a temporary file behind. That is no reason to write no output.
         let _ = ctrlc::set_handler(interrupted);
     });
 }
 
-/// Makes a temporary file or folder that an interrupt removes, until [`made`] says that it is no longer there.
+/// Creates a temporary file or folder, and has interrupts remove it until [`made`] is called.
 ///
 /// # Errors
-/// It cannot be made.
+/// It cannot be created.
 pub(crate) fn temporary<T>(
     make: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> &Path,
 ) -> io::Result<T> {
     watch();
-    // An interrupt waits for its name.
+    // An interrupt waits for the lock, so it cannot miss a file that is being created.
     let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     let it = make()?;
     all.insert(path(&it).to_owned());
     Ok(it)
 }
 
-/// Forgets a temporary file or folder that was renamed or removed.
+/// Takes a temporary file or folder off the list, because it was renamed or removed.
 pub(crate) fn made(path: &Path) {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
 }
 
-/// Ends and removes everything, and exits.
+/// Stops all child programs, removes all temporary files and exits.
 fn interrupted() {
-    // The lock is kept until the end, so that nothing else is begun.
+    // Hold the lock until the process exits, so that no other temporary file is created.
     let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     end_all();
     for path in all.iter() {

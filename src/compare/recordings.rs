@@ -1,4 +1,4 @@
-//! The contents of recordings, without a run: those that are named and selected.
+//! Reads the recordings that a comparison selects, without playing them.
 
 use super::Comparison;
 use super::index::{self, Indexing};
@@ -13,10 +13,10 @@ use crate::report::recording::FileContents;
 use crate::timeline::Timeline;
 use crate::timeline::import::Imported;
 
-/// Reads the recordings that a comparison names, with what is left out and why.
+/// Returns the recordings that a comparison selects, and those that it skips, each with the reason.
 ///
 /// # Errors
-/// Every problem of a recording that was named directly, or no session is left.
+/// A recording that was named directly has problems (all are listed), or no session is left.
 pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileContents>, Vec<Skipped>), Error> {
     let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
     let models = ModelProfiles::new(ModelProfiles::read(catalog));

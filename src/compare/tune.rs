@@ -58,6 +58,10 @@ impl Common for TuneHead {
     const SCHEMA: &'static str = "ctxsim.tune-part/1";
     type Load = TunedSession;
     const TELLS_SKIPPED: bool = false;
+
+    fn is_whole(&self, load: &TunedSession) -> bool {
+        load.variants.len() == self.tried.points.len()
+    }
 }
 
 impl<'a> Tuning<'a> {

@@ -1,5 +1,6 @@
 //! Paragraphs, tables and texts to paste, in one order for terminals and for Markdown.
 
+use crate::foreign::line;
 use crate::grid::markdown::Markdown;
 use crate::grid::prose::wrap;
 use crate::grid::{Grid, terminal};
@@ -28,9 +29,9 @@ pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String 
         match block {
             PageBlock::Head(head) => {
                 text.push_str(if nth == 0 { "" } else { "\n" });
-                wrap(head, "", width, &mut text);
+                wrap(&line(head), "", width, &mut text);
             }
-            PageBlock::Text(words) => wrap(words, "", width, &mut text),
+            PageBlock::Text(words) => wrap(&line(words), "", width, &mut text),
             PageBlock::Table(grid) => {
                 let title = if grid.title.is_empty() { String::new() } else { format!("{}\n", grid.title) };
                 text += &format!("\n{title}{}\n\n", terminal::noted(grid, width));

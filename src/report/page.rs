@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::blocks::PageBlock;
 use super::chart::{self, PageChart};
 use super::template;
+use crate::foreign::line;
 use crate::grid::numbers::percent;
 use crate::grid::{self, Column, Grid};
 
@@ -207,20 +208,25 @@ impl PagePiece {
 impl From<PageBlock> for PagePiece {
     fn from(it: PageBlock) -> Self {
         match it {
-            PageBlock::Head(words) => Self::Head(words),
-            PageBlock::Text(words) => Self::Text(words),
+            PageBlock::Head(words) => Self::Head(in_line(words)),
+            PageBlock::Text(words) => Self::Text(in_line(words)),
             PageBlock::Table(grid) => Self::table(grid),
             PageBlock::Code(text) => Self::Code(text),
         }
     }
 }
 
+/// Returns a text as one line, as terminals show cells and paragraphs.
+fn in_line(text: String) -> String {
+    if text.contains(char::is_control) { line(&text).into_owned() } else { text }
+}
+
 impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
         let row = |it: grid::Row| PageRow {
             command: it.cells.first().and_then(|it| command(it)),
-            cells: it.cells,
-            note: it.note,
+            cells: it.cells.into_iter().map(in_line).collect(),
+            note: it.note.map(in_line),
             id: String::new(),
         };
         let rows: Vec<PageRow> = grid.rows.into_iter().map(row).collect();

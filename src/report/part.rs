@@ -32,6 +32,11 @@ pub trait Common: Clone + Serialize + DeserializeOwned {
     type Load: Clone + Serialize + DeserializeOwned;
     /// Whether its result tells what was skipped, so that recordings that were named and cannot be used may be skipped, too.
     const TELLS_SKIPPED: bool;
+
+    /// Returns whether a load has all the results that the job plays; what was written by something else may lack some.
+    fn is_whole(&self, _load: &Self::Load) -> bool {
+        true
+    }
 }
 
 impl Common for PartHead {
@@ -281,6 +286,16 @@ impl<H: Common> PartOf<H> {
             let help = "keep the parts of each job in a folder of its own";
             return Err(Box::new(Diagnostic::at(Code::PartJob, "schema", message).help(help)));
         }
-        serde_json::from_str(line).map_err(broken)
+        let part: Self = serde_json::from_str(line).map_err(broken)?;
+        if !part.loads.iter().all(|it| part.head.is_whole(it)) {
+            return Err(foreign("a load does not have one result for each variant"));
+        }
+        Ok(part)
     }
+}
+
+/// Reports a part that no version of this program wrote.
+fn foreign(reason: &str) -> Box<Diagnostic> {
+    let help = "ctxsim did not write this: remove it, and run its shard again";
+    Box::new(Diagnostic::at(Code::PartBroken, "", format!("not a part: {reason}")).help(help))
 }

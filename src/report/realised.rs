@@ -116,7 +116,7 @@ impl Realised {
             realised: sum.realised,
             interval: reach.is_finite().then_some([sum.realised - reach, sum.realised + reach]),
             sessions: sum.n,
-            billed_usd: own.iter().map(|it| it.usd).sum(),
+            billed_usd: total(own.iter().map(|it| it.usd)),
             before_usd: sum.before,
             more_sessions,
             kinds,
@@ -124,6 +124,11 @@ impl Realised {
             notes: Vec::new(),
         }
     }
+}
+
+/// Adds up numbers; of none, the sum is 0, where the standard library's is −0.
+fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, it| sum + it)
 }
 
 /// Returns what each kind came to.
@@ -158,8 +163,8 @@ impl LaterSessions {
     fn new(saved: &Saved, own: &[&Later]) -> Self {
         let kind = |it: &Later| saved.kinds.iter().find(|kind| kind.name == it.kind);
         let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.size);
-        let before: f64 = own.iter().map(|it| expected(&it)).sum();
-        let usd: f64 = own.iter().map(|it| it.usd).sum();
+        let before = total(own.iter().map(|it| expected(&it)));
+        let usd = total(own.iter().map(|it| it.usd));
         let hoped: f64 = own.iter().map(|it| expected(&it) * kind(it).map_or(0.0, |kind| kind.change)).sum();
         let n = own.len() as f64;
         let ratio = usd / before;

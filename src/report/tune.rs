@@ -40,8 +40,8 @@ pub struct TunedSession {
     pub base: Tally,
     /// Each variant's result.
     pub variants: Vec<Tally>,
-    /// Of memories, which no needs are declared of: the name of the number that stands for the share of evidence that is kept, and that
-    /// share of all that is asked, of the base and then of each variant.
+    /// For memories, which declare no needs: the name of the number that is used as the evidence kept, and its value as a share of all
+    /// questions, for the base and then for each variant.
     pub remembered: Option<(String, Vec<f64>)>,
 }
 

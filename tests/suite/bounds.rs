@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -230,16 +231,61 @@ fn a_request_that_cannot_be_read_is_told_where_totals_stand() {
 
 #[test]
 #[cfg(unix)]
+#[expect(clippy::print_stderr, reason = "where it cannot be tried is told")]
 fn a_folder_that_cannot_be_read_is_left_out_as_a_file_is() {
     use std::os::unix::fs::PermissionsExt as _;
     let logs = folder(&[("a.jsonl", &session(TIMES, ""))]);
     let below = logs.path().join("below");
     fs::create_dir(&below).unwrap();
+    let args = ["run", ".", "--policy", "identity"];
+    assert!(!out(&ctxsim(logs.path(), &args)).contains("cannot be read"), "it can be read so far");
+
     fs::set_permissions(&below, fs::Permissions::from_mode(0o000)).unwrap();
-    // Whoever may read everything cannot be refused anything.
-    if fs::read_dir(&below).is_err() {
-        let done = out(&ctxsim(logs.path(), &["run", ".", "--policy", "identity"]));
-        assert!(done.contains("a folder that cannot be read"), "{done}");
+    let is_refused = fs::read_dir(&below).is_err();
+    // Whoever may read everything is refused by strace alone.
+    if !is_refused && !crate::faults::can_trace() {
+        eprintln!(
+            "left out: this user may read everything, and strace, which has calls fail, does not run here"
+        );
+        return;
     }
+    let done = match is_refused {
+        true => out(&ctxsim(logs.path(), &args)),
+        false => {
+            let mut traced = Command::new("strace");
+            traced.args(["-f", "-qq", "-o", "/dev/null", "-P", "./below"]);
+            traced.args(["-e", "trace=open,openat", "-e", "inject=open,openat:error=EACCES"]);
+            traced.arg(env!("CARGO_BIN_EXE_ctxsim")).args(args);
+            out(&traced.current_dir(logs.path()).output().unwrap())
+        }
+    };
     fs::set_permissions(&below, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(done.contains("1 session read") && done.contains("a folder that cannot be read"), "{done}");
+}
+
+#[test]
+fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = folder(&[]);
+    fs::create_dir(folder.path().join("s")).unwrap();
+    for name in ["pi-session.jsonl", "kimi-session.jsonl"] {
+        fs::copy(recorded.join(name), folder.path().join("s").join(name)).unwrap();
+    }
+    let run = |line: &str| ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    out(&run("tune s --policy clear_tool_results --vary params.keep.count=1,2 --parts parts"));
+    let path = folder.path().join("parts/part-1-of-1.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    out(&run("merge parts"));
+
+    let point = "[\"params.keep.count=1\"]";
+    let more = format!("{point},{point}");
+    for (text, reason) in [
+        (whole.replace(point, &more), "a load does not have one result for each variant"),
+        (whole.replacen("0.9", "0.8", 1), "its `head` differs from that of other parts of its job"),
+    ] {
+        assert_ne!(text, whole);
+        fs::write(&path, text).unwrap();
+        let said = refused(folder.path(), "merge parts");
+        assert!(said.contains("error[part-broken]") && said.contains(reason), "{said}");
+    }
 }

@@ -68,7 +68,7 @@ fn traced(folder: &Path, options: &[&str], line: &str) -> Output {
 }
 
 /// Returns whether strace can trace here.
-fn can_trace() -> bool {
+pub(crate) fn can_trace() -> bool {
     let traced =
         Command::new("strace").args(["-qq", "-e", "trace=fsync", "true"]).stderr(Stdio::null()).status();
     traced.is_ok_and(|it| it.success())
@@ -105,11 +105,14 @@ fn played(line: &str, name: &str) -> usize {
                 &["-o", log.to_str().unwrap(), "-e", &format!("trace={call}"), "-e", &inject],
                 line,
             );
+            let is_injected = fs::read_to_string(&log).unwrap().contains("(INJECTED)");
             fs::remove_file(&log).unwrap();
             let said = String::from_utf8_lossy(&done.stderr);
             let what = format!("{line}: {inject}: {:?}\n{said}", done.status);
             let is = fs::read(&path).unwrap();
             assert!(!said.contains("panicked"), "{what}");
+            // Not every verb starts a thread, or writes twice.
+            assert!(is_injected || *nth > 1 || call.starts_with("clone"), "no call failed: {what}");
             match done.status.code() {
                 Some(0) => assert!(is == new, "it succeeds without writing all of it: {what}"),
                 Some(2) => assert!(is == old || said.is_empty() && is == new, "{what}"),
@@ -147,6 +150,50 @@ fn whatever_call_fails_a_verb_ends_with_2_and_what_was_there_stays() {
     let n_each: usize = FAULTS.iter().map(|it| it.2.len()).sum();
     assert_eq!(n_cases.into_inner(), LINES.len() * n_each);
     eprintln!("{} failing calls in {} verbs", LINES.len() * n_each, LINES.len());
+}
+
+#[test]
+fn threads_that_cannot_be_started_cost_no_result() {
+    if !can_trace() {
+        return;
+    }
+    for (line, name) in [LINES[0], LINES[4]] {
+        let folder = folder();
+        let play = |faults: &[&str]| {
+            let log = folder.path().join("log");
+            let options = [&["-e", "trace=clone,clone3", "-o", log.to_str().unwrap()], faults].concat();
+            out(&traced(folder.path(), &options, line));
+            (fs::read(folder.path().join(name)).unwrap(), fs::read_to_string(log).unwrap())
+        };
+        let (whole, calls) = play(&[]);
+        let n_starts = calls.lines().filter(|it| it.contains(" = ")).count();
+        assert!(n_starts >= 2, "{calls}");
+
+        for when in (1..=n_starts).map(|it| it.to_string()).chain(["1+".to_owned()]) {
+            let (text, calls) = play(&["-e", &format!("inject=clone,clone3:error=EAGAIN:when={when}")]);
+            assert!(calls.contains("(INJECTED)"), "{line}: {when}: {calls}");
+            assert!(text == whole, "{line}: start {when} fails, and the result is another one");
+        }
+    }
+}
+
+#[test]
+fn a_closed_standard_output_loses_only_what_was_to_be_shown() {
+    let folder = folder();
+    let run = |line: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec \"$0\" \"$@\" >&- 2>&-", env!("CARGO_BIN_EXE_ctxsim")]);
+        command.args(line.split(' ')).current_dir(folder.path()).status().unwrap()
+    };
+    let line = "run s.jsonl --policy identity --format json --force --output o.json";
+    out(&ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    let whole = fs::read(folder.path().join("o.json")).unwrap();
+
+    // The file would get the number of the closed stream, and what is told would be written into it.
+    assert_eq!(run(line).code(), Some(0));
+    assert!(fs::read(folder.path().join("o.json")).unwrap() == whole);
+    assert_eq!(run("import s.jsonl").code(), Some(0), "nobody can tell it from `/dev/null`");
+    assert_eq!(run("run nothing.jsonl").code(), Some(2));
 }
 
 #[test]

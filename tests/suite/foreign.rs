@@ -131,9 +131,61 @@ fn hostile(seed: u64) -> Hostile {
             quoted(&format!("{name} holds"))
         ),
     );
-    put("s/session.jsonl", &session(&mut draws));
+    for (file, base) in [("fitted", "aging/careful"), ("stored", "context_decay/file_backed")] {
+        let told = quoted(&format!("{name} {file}"));
+        put(
+            &format!("ctx/policies/{name} {file}.ron"),
+            &format!("(name: {told}, about: {told}, base: \"{base}\")"),
+        );
+    }
+    put("answers.csv", &answers(&mut draws));
+    put("one/prices.json", &prices(&name).to_string());
+    for model in [&name, "claude-haiku-4-5"] {
+        put(&format!("two/anthropic/models/{model}.toml"), PRICED);
+    }
+    put("advice.json", &forecast(&mut draws).to_string());
+    let log = session(&mut draws);
+    // The same work a year later, as another session.
+    let later =
+        log.replace("2026-03-06T", "2027-03-06T").replace("\"sessionId\":\"s\"", "\"sessionId\":\"later\"");
+    put("later/session.jsonl", &later.replace("\"uuid\":\"", "\"uuid\":\"l"));
+    put("s/session.jsonl", &log);
     let session = folder.path().join("s/session.jsonl").display().to_string();
     Hostile { folder, name, session }
+}
+
+/// Returns a table of questions and answers, whose facts have words of a log.
+fn answers(draws: &mut Draws) -> String {
+    let mut table = "session,fact,lag,right,held\n".to_owned();
+    for nth in 0..12 {
+        // A row of such a table is one line.
+        let fact = format!("{nth}{}", draws.word()).replace(['\n', '\r'], " ").replace('"', "\"\"");
+        let held = if nth % 4 == 1 { "no" } else { "yes" };
+        let right = if held == "no" || nth % 5 == 0 { "no" } else { "yes" };
+        table += &format!("1,\"{fact}\",0,yes,yes\n{},\"{fact}\",{},{right},{held}\n", 2 + nth, 1 + nth);
+    }
+    table
+}
+
+/// Returns a price list of a model with a hostile name, in the form of LiteLLM.
+fn prices(name: &str) -> Value {
+    let price = json!({"litellm_provider": "anthropic", "mode": "chat", "max_input_tokens": 200_000,
+        "input_cost_per_token": 1e-6, "output_cost_per_token": 5e-6, "cache_read_input_token_cost": 1e-7});
+    json!({name: price, "claude-haiku-4-5": price})
+}
+
+/// The price of a model in the form of models.dev, which differs.
+const PRICED: &str = "name = \"m\"\n[cost]\ninput = 2\noutput = 5\ncache_read = 0.1\n[limit]\ncontext = 200_000\noutput = 64_000\n";
+
+/// Returns a forecast of before the sessions, which has words of a log.
+fn forecast(draws: &mut Draws) -> Value {
+    let bills = json!({"sessions": 12, "size": 480.0, "usd": 31.5, "residual": 4.25});
+    let kinds: Vec<Value> = ["agent, claude-opus-4-6, short".to_owned(), draws.word()]
+        .iter()
+        .map(|name| json!({"name": name, "bills": bills, "change": -0.2}))
+        .collect();
+    json!({"schema": "ctxsim.forecast/1", "agent": "Claude Code", "set": [draws.word(), "cacheTtl=1h"], "until_ms": 1_500_000_000_000_i64,
+        "versions": [draws.word()], "change": -0.21, "interval": [-0.3, -0.12], "before": [], "kinds": kinds})
 }
 
 /// Returns a log of Claude Code: a few calls, the same file read twice, and words everywhere.
@@ -227,8 +279,58 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (vec!["export", session, "--policy", &policy, "--format", "mooncake"], "jsonl"),
     ];
     all.extend(plain.map(|(args, format)| (args.into_iter().map(str::to_owned).collect(), format)));
+    all.extend(of_files(it));
     all
 }
+
+/// Returns the verbs that read what others of them have written, in their order; what only writes a file shows nothing.
+fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
+    let (name, session) = (it.name.as_str(), it.session.as_str());
+    let [policy, fitted, stored] =
+        ["", " fitted", " stored"].map(|it| format!("ctx/policies/{name}{it}.ron"));
+    let tune = ["tune", session, "later", "--policy", &policy, "--vary", "params.trigger.tokens=3000,4000"];
+    let store = ["--scenario", "context_decay/paper", "--length", "50"];
+    let lines: Vec<(Vec<&str>, &[&'static str])> = vec![
+        (tune.to_vec(), &["table"]),
+        ([&tune[..], &["--json"]].concat(), &["json"]),
+        ([&tune[..], &["--parts", "parts/tune"]].concat(), &[WRITES]),
+        (vec!["merge", "parts/tune"], &["table", "json", "html"]),
+        (
+            vec![
+                "run",
+                session,
+                "later",
+                "--policy",
+                "identity",
+                "--policy",
+                &policy,
+                "--parts",
+                "parts/run",
+            ],
+            &[WRITES],
+        ),
+        (vec!["merge", "parts/run"], &["table", "json", "html"]),
+        (vec!["memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
+        (vec!["merge", "parts/memory"], &["table", "json", "html"]),
+        (vec!["realised", "advice.json", "later"], &["table", "markdown", "json"]),
+        (vec!["fit", "answers.csv", "--policy", &fitted], &["table"]),
+        (vec!["fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
+        ([&["store", "write", "--policy", &stored, "--output", "store"], &store[..]].concat(), &[WRITES]),
+        (vec!["store", "read", "store"], &["table"]),
+        (vec!["prices", "import", "one/prices.json", "--as-of", "2026-11-21"], &["table"]),
+        (vec!["prices", "compare", "one", "two"], &["table"]),
+    ];
+    let formatted = |args: &[&str], format: &'static str| {
+        let takes = args[0] == "merge" || args[0] == "realised";
+        let more = if takes { vec!["--format", format] } else { Vec::new() };
+        (args.iter().copied().chain(more).map(str::to_owned).collect(), format)
+    };
+    let all = lines.iter().flat_map(|(args, formats)| formats.iter().map(|it| formatted(args, it)));
+    all.collect()
+}
+
+/// The format of what writes a file.
+const WRITES: &str = "";
 
 fn ctxsim(folder: &Path, args: &[impl AsRef<std::ffi::OsStr>]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ctxsim"))
@@ -374,7 +476,8 @@ fn whatever_names_and_logs_say_each_output_is_what_its_format_reads() {
             let output = ctxsim(it.folder.path(), &args);
             let (text, told) =
                 (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-            assert!(matches!(output.status.code(), Some(0 | 1)) && !text.is_empty(), "{of}: {told}");
+            let is_told = !text.is_empty() || format == WRITES;
+            assert!(matches!(output.status.code(), Some(0 | 1)) && is_told, "{of}: {told}");
             on_terminal(&of, &told);
             let text = if format == "github" { without_commands(&of, &text) } else { text };
             on_terminal(&of, &text);

@@ -296,3 +296,12 @@ fn of_many_policies_a_page_draws_the_cheapest_and_lists_all_by_their_cost() {
     assert!(costs.len() > 90, "{}", costs.len());
     assert!(costs.windows(2).all(|it| it[0] <= it[1]), "by cost: {costs:?}");
 }
+
+#[test]
+fn a_recorded_compaction_is_not_said_to_be_an_edit_of_the_policy() {
+    let run = ["run", "../recorded/codex-rollout.jsonl", "--policy", "identity"];
+    let page = ctxsim(&[&run[..], &["--profile", "openai/gpt-5.6-sol", "--format", "html"]].concat());
+
+    assert!(page.contains("tokens, edited by the harness or memory 1×."), "{page}");
+    assert!(!page.contains("edited by identity"));
+}

@@ -134,7 +134,11 @@ fn report(scenarios: Vec<String>, more: &[(&str, &str)], set: &[&str]) -> Report
 }
 
 /// Checks that nobody is sent to a policy that deletes the task.
-fn holds(report: &Report) {
+fn holds(sessions: String) {
+    // A turn that a recorded compaction began begins with its summary, which is the task then.
+    let with_summaries = DROP_USERS.replace("user, ", "user, summary, ");
+    let policies = [("drop_users", DROP_USERS), ("drop_all", &with_summaries)];
+    let report = report(vec![sessions], &policies, &[]);
     let [identity, dropped] = ["identity", "drop_users"].map(|name| {
         let own = report.runs.iter().filter(|it| it.policy == name).map(|it| it.tally.sums.needs.evidence());
         let (met, needed) = own.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
@@ -145,18 +149,18 @@ fn holds(report: &Report) {
     for verdict in report.verdicts() {
         assert!(verdict.cheapest.is_none_or(|it| it.policy == "identity"));
     }
-    for run in report.runs.iter().filter(|it| it.policy == "drop_users") {
+    for run in report.runs.iter().filter(|it| it.policy == "drop_all") {
         assert_eq!(run.tally.task_kept(), Some(0.0), "{}: a session of one turn, too", run.scenario);
     }
 }
 
 #[test]
 fn a_policy_that_deletes_the_task_keeps_too_little_and_is_recommended_by_no_verdict() {
-    holds(&report(vec!["recorded/claude-code".to_owned()], &[("drop_users", DROP_USERS)], &[]));
+    holds("recorded/claude-code".to_owned());
 
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     for folder in ["recorded/claude-code", "recorded/claude-code-2"] {
-        holds(&report(vec![root.join(folder).display().to_string()], &[("drop_users", DROP_USERS)], &[]));
+        holds(root.join(folder).display().to_string());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The prompt of each request of a run: what was read from the cache, written to it, or neither, and which stages edited it.
+//! The prompt of each request of a run: what was read from the cache, written to it, or neither, and who edited it.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub(super) const NEEDS: &str = "few enough runs to show their requests";
 const HEIGHT: f64 = 84.0;
 /// Up to so many firings of a policy are reached by keyboard.
 const MOST_STOPS: usize = 12;
+/// Who edits where no stage does: a recorded compaction, recalled memory, or content of the harness that changes.
+const OUTSIDE: &str = "the harness or memory";
 /// The parts of a prompt with their colours, from the foot up.
 const PARTS: [&str; 3] = ["read from the cache", "written to the cache", "uncached"];
 
@@ -39,7 +41,8 @@ pub struct RunRequests {
 pub struct RequestBar {
     /// Tokens of its prompt that were read, written, and billed as plain input.
     pub tokens: [Tokens; 3],
-    /// The stage that was the first to edit what had been sent before; the policy itself, if it is code.
+    /// The stage that was the first to edit what had been sent before; the policy itself, if it is code. A recorded compaction is no
+    /// stage's doing.
     pub edited_by: Option<String>,
     /// How many edits were made since then.
     pub n_edits: u32,
@@ -68,11 +71,15 @@ impl RunRequests {
         let (main, others): (Vec<&RequestRow>, Vec<&RequestRow>) =
             rows.requests.iter().partition(|it| it.role == Role::Main);
         let sent = main.into_iter().map(|it| {
-            let stage = it.change.by.and_then(|it| policy.stages.get(usize::from(it)));
-            let editor = stage.map_or(&policy.name, |it| &it.name);
+            let editor = match it.change.by {
+                Some(u16::MAX) => OUTSIDE,
+                by => {
+                    by.and_then(|it| policy.stages.get(usize::from(it))).map_or(&policy.name, |it| &it.name)
+                }
+            };
             RequestBar {
                 tokens: [it.usage.read, it.usage.write[0] + it.usage.write[1], it.usage.uncached],
-                edited_by: (it.change.n_edits > 0).then(|| editor.clone()),
+                edited_by: (it.change.n_edits > 0).then(|| editor.to_owned()),
                 n_edits: it.change.n_edits,
             }
         });
@@ -122,9 +129,9 @@ impl Panel {
     }
 
     /// Says the firings.
-    fn fired(&self) -> String {
+    fn fired(&self) -> Option<String> {
         let said: Vec<String> = self.firings().iter().map(|(stage, n)| format!("{stage} {n}×")).collect();
-        if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+        (!said.is_empty()).then(|| said.join(", "))
     }
 
     /// Returns the outline of the first parts of all prompts together, as steps; of requests that share a place the longest is
@@ -195,11 +202,11 @@ impl Picture for RequestBars {
     fn summary(&self) -> String {
         let said = self.panels.iter().map(|it| {
             let (n, longest) = (it.trace.sent.len(), numbers::thousands(it.longest()));
-            format!(
-                "{}: {n} requests, longest prompt {longest} tokens, edits {}",
-                it.policy.label,
-                it.fired()
-            )
+            let edited = match it.fired() {
+                Some(fired) => format!("edited by {fired}"),
+                None => "never edited".to_owned(),
+            };
+            format!("{}: {n} requests, longest prompt {longest} tokens, {edited}", it.policy.label)
         });
         format!("{}.", said.collect::<Vec<_>>().join("; "))
     }
@@ -208,7 +215,7 @@ impl Picture for RequestBars {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
         let columns: [Of<'_, Panel>; 8] = [
             ("policy", &|it| it.policy.label.clone()),
-            ("edited by", &|it| it.fired()),
+            ("edited by", &|it| it.fired().unwrap_or_else(|| "none".to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
             ("read", &|it| numbers::thousands(sum(it, 0))),
@@ -223,7 +230,7 @@ impl Picture for RequestBars {
         let mut scene = Scene::new(0.0);
         let parts =
             PARTS.iter().enumerate().map(|(nth, it)| (Swatch::Colour(ink::part(nth)), (*it).to_owned()));
-        let fired = [(Swatch::Firing, "edited by a stage".to_owned())];
+        let fired = [(Swatch::Firing, "edited".to_owned())];
         let top = legend::legend(&mut scene, parts.chain(fired)) + LINE;
         scene.add(SceneText::new(4.0, top, "prompt tokens"));
         let highest = self.panels.iter().map(Panel::longest).max().unwrap_or(0);

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Common, PartOf, SumRoom};
+use super::{Common, PartOf, SumRoom, foreign};
 use crate::diag::{Code, Diagnostic};
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
 #[derive(Clone, Debug, Default)]
 pub struct PartSet {
     job: Option<String>,
+    /// What its parts have in common, as it is written.
+    head: Option<String>,
     /// The number of scenarios of the job, as its parts say.
     of: usize,
     /// By place in the plan, where the part stands and the digest of its text.
@@ -37,12 +39,12 @@ impl PartSet {
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
             return problem(Code::PartJob, message, help);
         }
-        if let Err(error) = self.room.take(part) {
-            let help = "ctxsim did not write this: remove it, and run its shard again";
-            return Err(Box::new(
-                Diagnostic::at(Code::PartBroken, "", format!("not a part: {error}")).help(help),
-            ));
+        let head = serde_json::to_string(&part.head).map_err(|error| foreign(&error.to_string()))?;
+        // A fold takes the first, and each part was read by its own.
+        if *self.head.get_or_insert_with(|| head.clone()) != head {
+            return Err(foreign("its `head` differs from that of other parts of its job"));
         }
+        self.room.take(part).map_err(|error| foreign(&error.to_string()))?;
         self.of = part.of.max(self.of);
         if part.nth >= part.of {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);

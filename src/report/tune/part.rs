@@ -29,7 +29,7 @@ pub struct TunePart {
     /// The share of turns' requests that still show what the user asked, where it is not all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_kept: Option<f64>,
-    /// The number that stands for that share, where nothing is needed and memories are asked instead.
+    /// For memories, which declare no needs: the number that is used as that share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_of: Option<String>,
     /// The lowest end of `evidence_limits`.
@@ -212,7 +212,7 @@ impl TunePart {
         if saved.is_empty() { "not comparable".to_owned() } else { format!("{saved}{kept}") }
     }
 
-    /// Describes how much of what it keeps: of the evidence, or the number that stands for that.
+    /// Describes how much it keeps, and of what: of the evidence, or the number that is used in its place.
     pub(super) fn retention(&self) -> Option<String> {
         let kept = self.kept_words()?;
         Some(match &self.kept_of {

@@ -84,7 +84,7 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
     }
     if let Some(number) = it.kept_of() {
         lines.push(format!(
-            "Of memories no needs are declared, so {number}, as a share of all that is asked, stands for the evidence that is kept."
+            "Memories declare no evidence needs. Here, evidence kept means {number}, as a share of all questions."
         ));
     }
     if !it.never_fired.is_empty() {

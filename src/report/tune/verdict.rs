@@ -131,7 +131,7 @@ impl Tuned {
         )
     }
 
-    /// Returns the number that stands for the evidence that is kept, where one does.
+    /// Returns the number that is used as the evidence kept, if it is not the evidence itself.
     pub(super) fn kept_of(&self) -> Option<&str> {
         self.parts.first()?.kept_of.as_deref()
     }

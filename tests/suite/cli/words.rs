@@ -92,6 +92,46 @@ fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_nam
 }
 
 #[test]
+fn a_pattern_behind_an_option_means_files_of_that_option_s_kind_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = fs::read_to_string(data("../../profiles/anthropic/claude-haiku-4.5.toml")).unwrap();
+    for (name, text) in [
+        ("mine.ron", "(name: \"mine\", about: \"Mine.\", base: \"clear_tool_results\")".to_owned()),
+        (
+            "load.ron",
+            "(name: \"load\", about: \"Load.\", load: turns([(user_tokens: 50, answer_tokens: 50)]))"
+                .to_owned(),
+        ),
+        ("priced.toml", profile.replace("anthropic/claude-haiku-4.5", "priced")),
+        (
+            "all.toml",
+            "name = \"all\"\nabout = \"All.\"\npolicies = [\"mine.ron\"]\nscenarios = [\"load.ron\"]\n\
+             profiles = [\"priced.toml\"]\n"
+                .to_owned(),
+        ),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for line in [
+        "run --policy * --scenario load.ron --profile priced.toml",
+        "run --policy *.ron --scenario load.ron --profile priced.toml",
+        "run --policy mine.ron --scenario * --profile priced.toml",
+        "run --policy mine.ron --scenario load.ron --profile *.toml",
+        "run --policy * --scenario * --profile *",
+        "run * --policy *.ron --profile *.toml",
+        "check --suite *.toml --bless",
+    ] {
+        let text = out(&ctxsim_in(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+        assert!(line.starts_with("check") || text.contains("load · priced"), "{line}: {text}");
+        assert!(line.starts_with("check") || text.contains("\nmine "), "{line}: {text}");
+    }
+    // A pattern that matches another kind alone is told so.
+    let line = "run --policy pri*.toml --scenario load.ron";
+    let told = refused(&ctxsim_in(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    assert!(told.contains("this file is a profile, not a policy"), "{told}");
+}
+
+#[test]
 fn a_pattern_without_files_means_bundled_names() {
     let folder = sessions();
 
