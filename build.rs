@@ -6,24 +6,9 @@ use std::{env, fs, io};
 
 /// The folders of inputs; their order is the order of `ctxsim list`.
 const INPUTS: [&str; 4] = ["policies", "scenarios", "profiles", "suites"];
-/// The folder with a table of each harness's tools.
-const TOOLS: [&str; 1] = ["assumptions/tools"];
-/// The folder with the numbers of the model of ageing.
-const AGING: [&str; 1] = ["assumptions/aging"];
-/// The folder with the numbers and the services of memory runners.
-const RUNNERS: [&str; 1] = ["assumptions/memory_runners"];
-/// The folder with what the users of each agent can set.
-const SETTINGS: [&str; 1] = ["assumptions/settings"];
-/// The folder with the numbers of memories over histories.
-const HISTORIES: [&str; 1] = ["assumptions/histories"];
 
 fn main() -> io::Result<()> {
-    embed(&INPUTS, "bundled.rs")?;
-    embed(&TOOLS, "tool_tables.rs")?;
-    embed(&AGING, "aging_numbers.rs")?;
-    embed(&RUNNERS, "runner_numbers.rs")?;
-    embed(&SETTINGS, "agent_settings.rs")?;
-    embed(&HISTORIES, "history_numbers.rs")
+    embed(&INPUTS, "bundled.rs")
 }
 
 /// Writes a list of the files below some folders, each with its text.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/tokens/claude-3.pieces from the package ctok (Python 3.12, `pip install ctok==1.3.0`): the pieces of ASCII characters, sorted.
+"""Writes crates/input/src/tokens/claude-3.pieces from the package ctok (Python 3.12, `pip install ctok==1.3.0`): the pieces of ASCII characters, sorted.
 
 Each entry is one more than the number of bytes that it shares with the one before, the others, and a zero.
 """
@@ -22,6 +22,6 @@ def packed(pieces):
 
 plain = [piece for piece in _model("v3").vocab if all(it in MARKERS or ord(it) < 128 for it in piece)]
 pieces = sorted("".join(MARKERS.get(it, it) for it in piece).encode() for piece in plain)
-path = pathlib.Path(__file__).resolve().parents[1] / "src/tokens/claude-3.pieces"
+path = pathlib.Path(__file__).resolve().parents[1] / "crates/input/src/tokens/claude-3.pieces"
 path.write_bytes(b"".join(packed(pieces)))
 print(f"{len(pieces)} pieces, {path.stat().st_size} bytes")

@@ -3,13 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 
 /// The whole matrix on one thread: 30 policies × 9 profiles × 1,000 turns, 2.24 million requests.
 fn matrix(criterion: &mut Criterion) {
     let comparison = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let requests: u64 =
         plan.report(Some(1), &|_, _| {}).unwrap().runs.iter().map(|it| it.tally.sums.main.n).sum();
 
@@ -33,7 +33,7 @@ fn policies(criterion: &mut Criterion) {
             profiles: vec![profile.to_owned()],
             ..Comparison::default()
         };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
         let requests = plan.report(Some(1), &|_, _| {}).unwrap().runs[0].tally.sums.main.n;
         group.throughput(Throughput::Elements(requests));
         group.bench_function(policy, |bencher| bencher.iter(|| plan.report(Some(1), &|_, _| {}).unwrap()));

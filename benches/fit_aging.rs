@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::suite::Figure;
 use serde::Deserialize;
@@ -142,7 +142,7 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("../assumptions/aging/fit.toml")).unwrap();
     let objective: Objective = toml::from_str(&text).unwrap();
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let suite = catalog.suite("aging-responses").unwrap().spec;
     let figures = suite.figures.into_iter().map(|it| (it.name.clone(), it)).collect();
     let mut played = Played { catalog, figures, known: BTreeMap::new() };

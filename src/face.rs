@@ -41,6 +41,8 @@ pub use self::sensitivity::Sensitivity;
 pub use self::total::Total;
 pub use self::usd::Usd;
 pub use self::verdict::Verdict;
-pub use crate::cache::own::{CacheRequest, Division as CacheUse, OwnRule as CacheRule, Prefix};
-pub use crate::ledger::pairing::RequestId;
-pub use crate::own::{BoxError, Cx, Entry, ItemId, Kind, Knows, Lasts, Memory, ModelCall, Part, Text, View};
+pub use ctxsim_engine::cache::own::{CacheRequest, Division as CacheUse, OwnRule as CacheRule, Prefix};
+pub use ctxsim_engine::ledger::pairing::RequestId;
+pub use ctxsim_engine::own::{
+    BoxError, Cx, Entry, ItemId, Kind, Knows, Lasts, Memory, ModelCall, Part, Text, View,
+};

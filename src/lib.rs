@@ -84,71 +84,27 @@
 //! without notice.
 
 mod face;
-// The floors, from the lowest to the highest: each uses only those listed before it.
+
+// The floors, from the packages that hold them: whoever reaches behind the face finds them here.
 #[doc(hidden)]
-pub mod counts;
+pub use ctxsim_app::compare;
 #[doc(hidden)]
-pub mod quantity;
+pub use ctxsim_base::{counts, diag, digest, error, foreign, grid, quantity, rng};
 #[doc(hidden)]
-pub mod digest;
+pub use ctxsim_engine::{
+    builtin, cache, calibrate, engine, explain, hindsight, ledger, measure, memory, own, price, projection,
+    recovery, take,
+};
 #[doc(hidden)]
-pub mod rng;
+pub use ctxsim_input::{input, pricelist, tokens};
 #[doc(hidden)]
-pub mod foreign;
+pub use ctxsim_report::{guard, report};
 #[doc(hidden)]
-pub mod diag;
+pub use ctxsim_timeline::{row, timeline};
 #[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
-pub mod grid;
-#[doc(hidden)]
-pub mod input;
-#[doc(hidden)]
-pub mod tokens;
-#[doc(hidden)]
-pub mod timeline;
-#[doc(hidden)]
-pub mod projection;
-#[doc(hidden)]
-pub mod ledger;
-#[doc(hidden)]
-pub mod memory;
-#[doc(hidden)]
-pub mod own;
-#[doc(hidden)]
-pub mod cache;
-#[doc(hidden)]
-pub mod recovery;
-#[doc(hidden)]
-pub mod builtin;
-#[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
-pub mod price;
-#[doc(hidden)]
-pub mod row;
-#[doc(hidden)]
-pub mod hindsight;
-#[doc(hidden)]
-pub mod calibrate;
-#[doc(hidden)]
-pub mod explain;
-#[doc(hidden)]
-pub mod measure;
-#[doc(hidden)]
-pub mod take;
-#[doc(hidden)]
-pub mod worlds;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod pricelist;
-#[doc(hidden)]
-pub mod guard;
+pub use ctxsim_worlds::worlds;
 #[doc(hidden)]
 pub mod catalog;
-#[doc(hidden)]
-pub mod compare;
 
 pub use face::*;
 

@@ -119,7 +119,10 @@ impl Counted {
             };
         }
         let output = places.temporary.join(&self.name);
-        valgrind.args(["--threads", "1", "--format", "json", "--output"]).arg(output);
+        // A list plays nothing, and is written to the terminal.
+        if !self.args.starts_with("list") {
+            valgrind.args(["--threads", "1", "--format", "json", "--output"]).arg(output);
+        }
         let done = valgrind.output().map_err(|error| format!("valgrind does not start: {error}"))?;
         let said = String::from_utf8_lossy(&done.stderr);
         let counted = said.lines().find_map(|it| it.split_once("Collected :")?.1.trim().parse::<f64>().ok());

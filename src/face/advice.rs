@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::diag::{Code, Diagnostic};
 use crate::face::Error;
-use crate::report::advise::{self, table};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_report::report::advise::{self, table};
 
 /// The characters of a line.
 const WIDTH: usize = 100;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::cache::own::{Make, OwnRule};
-use crate::input::policy::OwnCode;
-use crate::input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
-use crate::input::text::duration::Duration as Written;
-use crate::quantity::saturated;
+use ctxsim_base::quantity::saturated;
+use ctxsim_engine::cache::own::{Make, OwnRule};
+use ctxsim_input::input::policy::OwnCode;
+use ctxsim_input::input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
+use ctxsim_input::input::text::duration::Duration as Written;
 
 /// The rules of a provider's prompt cache.
 ///

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::catalog::{Catalog as Inner, Kind};
-use crate::compare::{self, check};
-use crate::diag::{Code, Diagnostic};
+use crate::catalog::{BUNDLE, Catalog as Inner, Kind};
 use crate::face::{Error, Problem};
-use crate::input::policy::Size;
+use ctxsim_app::compare::{self, check};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_input::input::policy::Size;
 
 /// Inputs by name: bundled ones, files, and texts in memory.
 #[derive(Clone, Debug, Default)]
@@ -16,13 +16,13 @@ impl Catalog {
     /// Returns the inputs that ship with the crate; none without the feature `bundled`.
     #[must_use]
     pub fn bundled() -> Self {
-        Self(Inner::bundled())
+        Self(crate::catalog::bundled_catalog())
     }
 
     /// Returns an empty catalog.
     #[must_use]
     pub fn empty() -> Self {
-        Self::default()
+        Self(Inner::empty(BUNDLE))
     }
 
     /// Returns the names of its policies, sorted.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use indexmap::IndexMap;
 
 use crate::face::{Layout, Recovery, Trace};
-use crate::input::PolicyFile;
-use crate::input::policy::OwnCode;
-use crate::own::process::Process as Inner;
-use crate::own::{Memory, Own, View};
+use ctxsim_engine::own::process::Process as Inner;
+use ctxsim_engine::own::{Memory, Own, View};
+use ctxsim_input::input::PolicyFile;
+use ctxsim_input::input::policy::OwnCode;
 
 /// A policy that is code; each run creates its own instance, on the run's thread.
 ///

@@ -4,20 +4,20 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog as Inner, Kind};
-use crate::compare;
-use crate::compare::advise::{self, AdviceRequest as Wanted};
-use crate::diag::{Code, Diagnostic};
 #[cfg(feature = "testing")]
 use crate::face::Profile;
 use crate::face::plan::RunRequest;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
 use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
-use crate::input::Format;
-use crate::input::policy::OwnCode;
-use crate::report::verdict::MIN_EVIDENCE;
-use crate::take::THREADS_MAX;
-use crate::timeline::Timeline;
+use ctxsim_app::catalog::{Catalog as Inner, Kind};
+use ctxsim_app::compare;
+use ctxsim_app::compare::advise::{self, AdviceRequest as Wanted};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_engine::take::THREADS_MAX;
+use ctxsim_input::input::Format;
+use ctxsim_input::input::policy::OwnCode;
+use ctxsim_report::report::verdict::MIN_EVIDENCE;
+use ctxsim_timeline::timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
 ///

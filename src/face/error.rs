@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::diag::Diagnostic;
-use crate::error::Error as Inner;
+use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::error::Error as Inner;
 
 /// Why inputs cannot be used, or why they gave no result.
 ///

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::diag::{Code, Diagnostic};
-use crate::explain;
 use crate::face::Error;
-use crate::report::explain::{json, rendered, table};
-use crate::report::rows::RowContext;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_engine::explain;
+use ctxsim_report::report::explain::{json, rendered, table};
+use ctxsim_report::report::rows::RowContext;
 
 /// One request of a run, explained: how every entry is shown and why, where the cached prefix broke, and what was billed.
 ///

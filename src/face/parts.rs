@@ -5,14 +5,14 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::compare::parts::{self, Making, PlanShard};
-use crate::diag::{Code, Diagnostic};
 use crate::face::plan::RunRequest;
 use crate::face::{Error, Plan, Progress, Total, Verdict};
-use crate::report::part::{PartSet, RunPart};
-use crate::report::sections::Detail;
-use crate::report::{self, json, verdict};
-use crate::take::FailedRun;
+use ctxsim_app::compare::parts::{self, Making, PlanShard};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_engine::take::FailedRun;
+use ctxsim_report::report::part::{PartSet, RunPart};
+use ctxsim_report::report::sections::Detail;
+use ctxsim_report::report::{self, json, verdict};
 
 /// What all scenarios of a plan come to together: the totals of a [`Report`](crate::Report) without its runs.
 #[derive(Clone, Debug)]

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::compare;
-use crate::diag::{Code, Diagnostic};
-use crate::explain;
 use crate::face::rows::{KeptRows, SinkAdapter};
 use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
-use crate::report::rows::RowContext;
-use crate::report::tracer::Tracer;
-use crate::take::{Cell, Load, Take};
+use ctxsim_app::compare;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_engine::explain;
+use ctxsim_engine::take::{Cell, Load, Take};
+use ctxsim_report::report::rows::RowContext;
+use ctxsim_report::report::tracer::Tracer;
 
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::diag::{Diagnostic, Place};
 use crate::face::{CacheRules, Catalog, Error, Usd};
-use crate::input::policy::OwnCode;
-use crate::input::profile::cache::Cache;
-use crate::input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
-use crate::input::text::duration::Duration as Written;
-use crate::input::{Profile as Checked, ProfileFile};
-use crate::quantity::saturated;
+use ctxsim_base::diag::{Diagnostic, Place};
+use ctxsim_base::quantity::saturated;
+use ctxsim_input::input::policy::OwnCode;
+use ctxsim_input::input::profile::cache::Cache;
+use ctxsim_input::input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
+use ctxsim_input::input::text::duration::Duration as Written;
+use ctxsim_input::input::{Profile as Checked, ProfileFile};
 
 /// A model at a provider: its limits, its prices and the rules of its cache.
 #[derive(Clone, Debug)]
@@ -165,7 +165,7 @@ impl ProfileBuilder {
     }
 
     /// Returns an amount, or notes what is wrong with it.
-    fn amount(&mut self, usd: &Usd, field: &str) -> Option<crate::quantity::Decimal> {
+    fn amount(&mut self, usd: &Usd, field: &str) -> Option<ctxsim_base::quantity::Decimal> {
         usd.decimal(field).map_err(|it| self.problems.push(*it)).ok()
     }
 }

@@ -3,13 +3,13 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use crate::compare;
-use crate::diag::Diagnostic;
 use crate::face::policy::decoded;
 use crate::face::{Error, Scenario};
-use crate::input::Format;
-use crate::input::scenario::Assume;
-use crate::timeline::import::{self, Among};
+use ctxsim_app::compare;
+use ctxsim_base::diag::Diagnostic;
+use ctxsim_input::input::Format;
+use ctxsim_input::input::scenario::Assume;
+use ctxsim_timeline::timeline::import::{self, Among};
 
 /// How a recording is read: its name, what is assumed of it, and which of its tools read files.
 ///
@@ -89,7 +89,7 @@ impl Recording {
         let mut bytes = Vec::new();
         let read = from.read_to_end(&mut bytes);
         let read = read.and_then(|_| import::import_bytes(&bytes, name, &self.assume, &self.file_tools));
-        let read = read.map_err(|source| crate::error::Error::Read { path: name.into(), source })?;
+        let read = read.map_err(|source| ctxsim_base::error::Error::Read { path: name.into(), source })?;
         let all = read.map_err(|problems| {
             let located = problems.into_iter().map(|mut it: Diagnostic| {
                 name.clone_into(&mut it.place.file);

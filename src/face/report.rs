@@ -5,19 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
 
-use crate::diag::{Code, Diagnostic};
-use crate::error::Error as InnerError;
 use crate::face::rows::KeptRows;
 use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
-use crate::measure::Tally;
-use crate::report::html::Traces;
-use crate::report::sections::Detail;
-use crate::report::{self, RunTotals, distinct, json, markdown, shot};
-use crate::row::heads;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error as InnerError;
+use ctxsim_engine::measure::Tally;
+use ctxsim_report::report::html::Traces;
+use ctxsim_report::report::sections::Detail;
+use ctxsim_report::report::{self, RunTotals, distinct, json, markdown, shot};
+use ctxsim_timeline::row::heads;
 
-use crate::take::{self, FailedRuns};
+use ctxsim_engine::take::{self, FailedRuns};
 
-pub use crate::take::FailedRun;
+pub use ctxsim_engine::take::FailedRun;
 
 /// A comparison's results: every policy on every scenario under every profile.
 ///

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::input::Profile;
-use crate::ledger::pairing::RequestId;
-use crate::ledger::{self, Sink as InnerSink};
-use crate::price::by_request::RequestCost;
-use crate::price::{self, Models};
-use crate::quantity::{Amount, Cost};
-use crate::take::{Cell, FailedRun, Load, Take};
+use ctxsim_base::quantity::{Amount, Cost};
+use ctxsim_engine::ledger::pairing::RequestId;
+use ctxsim_engine::ledger::{self, Sink as InnerSink};
+use ctxsim_engine::price::by_request::RequestCost;
+use ctxsim_engine::price::{self, Models};
+use ctxsim_engine::take::{Cell, FailedRun, Load, Take};
+use ctxsim_input::input::Profile;
 
 /// Receives rows as they are produced; every method has a default.
 pub trait Sink {
@@ -75,7 +75,7 @@ pub struct RequestRow {
     /// What the request itself costs, in US dollars; `None` where some token has no price. What is expected beside it is in
     /// `total_usd`, and by part in `parts`.
     pub usd: Option<f64>,
-    /// What it costs with what is expected beside it, in US dollars: the sum over a run is its [`Run::cost`](crate::Run::cost) (of several
+    /// What it costs with what is expected beside it, in US dollars: the sum over a run is its [`Run::usd`](crate::Run::usd) (of several
     /// trials, rows are those of the first). `None` where some token has no price, and in [`Plan::stream`](crate::Plan::stream), because this
     /// is known when the run has ended.
     pub total_usd: Option<f64>,

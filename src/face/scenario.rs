@@ -5,16 +5,18 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diag::{Code, Diagnostic};
 use crate::face::{Catalog, Error, Kind, Recording, Text};
-use crate::input::scenario::{self as input, Assume, LoadSpec};
-use crate::input::{Scenario as Checked, ScenarioFile};
-use crate::own::{CodeInputs, Entry};
-use crate::quantity::{Decimal, saturated};
-use crate::timeline::evidence::Recover;
-use crate::timeline::import::Among;
-use crate::timeline::scripted::sizes_of;
-use crate::timeline::{Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::quantity::{Decimal, saturated};
+use ctxsim_engine::own::{CodeInputs, Entry};
+use ctxsim_input::input::scenario::{self as input, Assume, LoadSpec};
+use ctxsim_input::input::{Scenario as Checked, ScenarioFile};
+use ctxsim_timeline::timeline::evidence::Recover;
+use ctxsim_timeline::timeline::import::Among;
+use ctxsim_timeline::timeline::scripted::sizes_of;
+use ctxsim_timeline::timeline::{
+    Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load,
+};
 
 /// A workload: what happens in a session, independent of any policy.
 #[derive(Clone)]
@@ -123,7 +125,7 @@ impl fmt::Debug for Trace<'_> {
 impl<'t> Trace<'t> {
     pub(super) fn of(made: CodeInputs<'t>) -> Self {
         let limit = made.limits.prompt;
-        let prompt_limit = (limit != crate::quantity::UNLIMITED).then_some(limit);
+        let prompt_limit = (limit != ctxsim_base::quantity::UNLIMITED).then_some(limit);
         Self { timeline: made.timeline, prompt_limit }
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::measure::sensitivity::Sensitivity as Inner;
-use crate::report::sensitivity::{document, markdown};
+use ctxsim_engine::measure::sensitivity::Sensitivity as Inner;
+use ctxsim_report::report::sensitivity::{document, markdown};
 
 /// How the ranking of policies depends on prices and cache rules.
 ///

@@ -1,9 +1,9 @@
 //! The lines of a report's tables: sums over scenarios, whatever profiles they ran under.
 
-use crate::measure::{Spread, Tally};
-use crate::report::RunTotals;
-use crate::report::sections::{Section, TableLine};
-use crate::row::heads;
+use ctxsim_engine::measure::{Spread, Tally};
+use ctxsim_report::report::RunTotals;
+use ctxsim_report::report::sections::{Section, TableLine};
+use ctxsim_timeline::row::heads;
 
 /// One policy in a table of several scenarios, against the first policy of the table.
 ///

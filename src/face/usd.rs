@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::diag::{Code, Diagnostic};
 use crate::face::Error;
-use crate::quantity::Decimal;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::quantity::Decimal;
 
 /// An amount of US dollars, stored as a decimal: `0.1` is exactly one tenth, not the nearest float. Never negative; at most 18 digits.
 ///

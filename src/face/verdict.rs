@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::report;
+use ctxsim_report::report;
 
 /// What a table of a report says: which policy to take. `Display` is the sentence at the end of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ mod logs;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::advise::agents::{Agent, SettingsForm};
 use ctxsim::compare::advise::files::pastes;
 use ctxsim::compare::advise::stated::FileSettings;
@@ -36,7 +36,7 @@ fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Save
     let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
     let asked = AdviceRequest { settings, min_evidence: 0.9, agent: None };
     let (mut advice, saved): (Advice, _) =
-        advise(&Catalog::bundled(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
+        advise(&bundled_catalog(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
     (advice.agents.remove(0), saved)
 }
 
@@ -53,7 +53,7 @@ const SAVES: Recipe = Recipe { seed: 0, saving: 0.08, sessions: 36, first_day: 0
 /// Checks that every number that a user of an agent can set is varied or left out with the reason, and that nothing measured is varied.
 fn check_agent(name: &str) {
     let agent = &Agent::all().unwrap()[name];
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let own: Vec<&str> =
         catalog.names(ctxsim::catalog::Kind::Policy).filter(|it| matches_any(&agent.policies, it)).collect();
     assert!(!own.is_empty(), "{name} has no policies");
@@ -404,7 +404,7 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
         let later = Recipe { seed: seed + 1_000, sessions: n_later, first_day: 60, ..SAVES }.sessions();
         let later: Vec<Session> = later.into_iter().map(|it| Session { is_long: true, ..it }).collect();
         write(folder.path(), &later, "t");
-        realised(&Catalog::bundled(), &sessions(folder.path()), &saved, Some(1), &|_, _| {}).unwrap()
+        realised(&bundled_catalog(), &sessions(folder.path()), &saved, Some(1), &|_, _| {}).unwrap()
     }))
 }
 
@@ -581,6 +581,6 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
     }
     let generated =
         Comparison { scenarios: vec!["duckagent/fix_test_loop".to_owned()], ..Comparison::default() };
-    let told = realised(&Catalog::bundled(), &generated, &fine, Some(1), &|_, _| {}).unwrap_err().to_string();
+    let told = realised(&bundled_catalog(), &generated, &fine, Some(1), &|_, _| {}).unwrap_err().to_string();
     assert!(told.contains("no recorded session is there to hold the forecast against"), "{told}");
 }

@@ -8,7 +8,7 @@ mod reality;
 mod settings;
 mod targets;
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::take::Load;
 use ctxsim::timeline::Timeline;
@@ -25,7 +25,7 @@ const LARGE_PROFILE: &str = "anthropic/claude-opus-4.6";
 
 /// The names of all presets but those of the live grid, which has tests of its own.
 fn names() -> Vec<String> {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let of_agents = catalog.names(Kind::Policy).filter(|it| it.starts_with("agents/"));
     of_agents.filter(|it| !it.starts_with("agents/agent_framework/")).map(str::to_owned).collect()
 }
@@ -47,7 +47,7 @@ fn opened(loads: [&str; 2], profile: &str) -> Vec<Load> {
         profiles: vec![profile.to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     let opened = plan.scenarios.iter().map(|it| plan.open(it).unwrap_or_else(|it| panic!("{it}")));
     opened.flatten().collect()
 }

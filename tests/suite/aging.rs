@@ -12,7 +12,7 @@ mod reports;
 
 use std::sync::Arc;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::SessionMemory as Spec;
 use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, LoadSpec};
 use ctxsim::rng::Seed;
@@ -24,14 +24,14 @@ use ctxsim::worlds::aging::{
 
 /// Returns the load of a bundled scenario.
 pub(crate) fn load(name: &str) -> AgingLoad {
-    let scenario = Catalog::bundled().scenario(&format!("aging/{name}")).unwrap();
+    let scenario = bundled_catalog().scenario(&format!("aging/{name}")).unwrap();
     let LoadSpec::Aging(load) = scenario.spec.load else { panic!("{name} has no sessions") };
     *load
 }
 
 /// Returns how a bundled policy remembers.
 pub(crate) fn memory(name: &str) -> Spec {
-    let policy = Catalog::bundled().policy(&format!("aging/{name}")).unwrap();
+    let policy = bundled_catalog().policy(&format!("aging/{name}")).unwrap();
     policy.spec.session_memory().unwrap().clone()
 }
 

@@ -6,8 +6,8 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
-use ctxsim::compare::{Comparison, Plan};
+use ctxsim::catalog::bundled_catalog;
+use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
@@ -23,7 +23,7 @@ fn data(path: &str) -> PathBuf {
 
 /// Plans the suite with some overrides.
 fn plan(set: &[&str]) -> Plan {
-    Plan::new(&Catalog::bundled(), &comparison(set)).unwrap()
+    Plan::new(&bundled_catalog(), &comparison(set)).unwrap()
 }
 
 fn comparison(set: &[&str]) -> Comparison {
@@ -130,7 +130,7 @@ fn shares_of_the_published_script_are_products_of_floats() {
     let first = |scenario: &str, share: &str| {
         let comparison =
             Comparison { scenarios: vec![scenario.to_owned()], set: set(share), ..comparison(&[]) };
-        trials(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1)[0].1.needles().total
+        trials(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1)[0].1.needles().total
     };
 
     // `int(100 * 0.29)` is 28 in Python.
@@ -141,7 +141,7 @@ fn shares_of_the_published_script_are_products_of_floats() {
 #[test]
 fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
     let comparison = Comparison { scenarios: vec!["context_decay/trials".to_owned()], ..comparison(&[]) };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
+    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
     let expected: Value =
         serde_json::from_str(&std::fs::read_to_string(data("means_300_trials.json")).unwrap()).unwrap();
 
@@ -173,7 +173,7 @@ fn who_drops_nothing_and_may_keep_all_knows_all() {
         policies: vec!["identity".to_owned(), "context_decay/naive_truncation".to_owned()],
         ..comparison(&["scenario.load.conversation.context_budget_ratio=1.0"])
     };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1);
+    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1);
 
     for run in &report.runs {
         assert_eq!(
@@ -233,7 +233,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
         [("file_backed", &[][..]), ("memory_banks", &["memory.facts.store.banks.capacity=2"][..])]
     {
         let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
         let export = plan.export(100, 4, &[]).unwrap();
 
         let files = export.files().unwrap();
@@ -250,7 +250,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
     }
     let refused = |policy: &str, length, trial| {
         let comparison = Comparison { policies: vec![policy.to_owned()], ..comparison(&[]) };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
         plan.export(length, trial, &[]).unwrap_err()[0].code.name()
     };
     assert_eq!(refused("identity", 50, 0), "store-none");
@@ -267,8 +267,8 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
             scenarios: vec!["context_decay/paper".to_owned()],
             ..comparison(&[&[banks.as_str()], more].concat())
         };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-        let notes = plan.open(&plan.scenarios[0]).unwrap()[0].notes();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let notes = compare::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         notes.into_iter().filter(|it| it.contains("bank for")).collect::<Vec<_>>()
     };
 
@@ -287,8 +287,8 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     assert_eq!(notes(r#"["all"]"#, &[elsewhere]), Vec::<String>::new(), "no fact goes by its category");
     for suite in ["context-decay", "context-decay-cost"] {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
-        let notes = plan.open(&plan.scenarios[0]).unwrap()[0].notes();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let notes = compare::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         assert!(!notes.iter().any(|it| it.contains("bank for")), "{suite}: {notes:?}");
     }
 }
@@ -306,7 +306,7 @@ fn threads_change_nothing() {
 /// Adds up the found needles and the losses of one policy, whose memory is changed.
 fn lost(policy: &str, set: &[&str]) -> (u32, [u32; 5]) {
     let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let mut sum = (0, [0; 5]);
     for (_, trial) in trials(&plan, 1) {
         sum.0 += trial.needles().found;
@@ -345,7 +345,7 @@ fn the_paper_s_text_and_its_code_are_two_policies() {
         ..comparison(&[])
     };
     let explicit = |name: &str| {
-        let report = quietly(&Plan::new(&Catalog::bundled(), &comparison(name)).unwrap(), 2);
+        let report = quietly(&Plan::new(&bundled_catalog(), &comparison(name)).unwrap(), 2);
         report.runs[0]
             .found::<ctxsim::worlds::needles::Retention>()
             .unwrap()
@@ -371,7 +371,7 @@ fn every_bad_parameter_is_told_at_once_with_its_place() {
         ..Comparison::default()
     };
 
-    let Err(Error::Invalid(problems)) = Plan::new(&Catalog::bundled(), &comparison) else {
+    let Err(Error::Invalid(problems)) = Plan::new(&bundled_catalog(), &comparison) else {
         panic!("the inputs are refused");
     };
     let told: Vec<String> = problems
@@ -402,7 +402,7 @@ fn every_bad_parameter_is_told_at_once_with_its_place() {
 #[test]
 fn facts_are_named_nowhere_under_projection_or_cache() {
     let is_below = |file: &str| ["projection", "cache"].iter().any(|it| file.contains(it));
-    let files = super::tidy::sources("src").into_iter().filter(|it| is_below(&it.0));
+    let files = super::tidy::own_sources().into_iter().filter(|it| is_below(&it.0));
     let files: Vec<(String, String)> = files.collect();
     assert!(files.len() > 10);
     for (file, text) in files {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -200,7 +200,7 @@ fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
         profiles: vec!["anthropic/claude-sonnet-5.5".into()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let contrast = plan.contrasts(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
 
     let [identity, cleared] = contrast.breaks["stage `clear`"];

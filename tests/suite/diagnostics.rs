@@ -14,7 +14,7 @@ const ELSEWHERE: [(&str, &str); 70] = [
     ("output-link", "of a link: tests/suite/cli/output.rs"),
     ("revision-not-allowed", "of a repository: tests/suite/hostile.rs"),
     ("templates-missing", "of builds without the feature `templates`: tests/lean.rs"),
-    ("world-missing", "of builds without the feature `worlds`: src/worlds.rs"),
+    ("world-missing", "of builds without the feature `worlds`: crates/worlds/src/worlds.rs"),
     ("ratchet-missing", "of `check --ratchet` in continuous integration: tests/suite/checks.rs"),
     (
         "block-trace-unknown",
@@ -47,10 +47,10 @@ const ELSEWHERE: [(&str, &str); 70] = [
     ("part-twice", "of parts: tests/suite/parts.rs"),
     ("part-version", "of parts: tests/suite/parts.rs"),
     ("shard", "of files of a sweep: tests/suite/sweep.rs"),
-    ("tune-loads", "of a grid: src/compare/tune.rs"),
-    ("vary-too-many", "of a grid: src/compare/grid.rs"),
-    ("vary-twice", "of a grid: src/compare/grid.rs"),
-    ("vary-values", "of a grid: src/compare/grid.rs"),
+    ("tune-loads", "of a grid: crates/app/src/compare/tune.rs"),
+    ("vary-too-many", "of a grid: crates/app/src/compare/grid.rs"),
+    ("vary-twice", "of a grid: crates/app/src/compare/grid.rs"),
+    ("vary-values", "of a grid: crates/app/src/compare/grid.rs"),
     ("git-failed", "of a repository: tests/suite/contrast.rs"),
     ("invalid", "stands for several others"),
     ("list-empty", "of a comparison of the library; a suite that lists nothing runs nothing"),
@@ -74,12 +74,12 @@ const ELSEWHERE: [(&str, &str); 70] = [
     ("need-back", "of a scenario built in code"),
     ("need-weight", "of a scenario built in code"),
     ("turns-missing", "of a scenario built in code"),
-    ("store-json", "of the files of a store: src/memory/export.rs"),
-    ("store-key-missing", "of the files of a store: src/memory/export.rs"),
-    ("store-key-stray", "of the files of a store: src/memory/export.rs"),
-    ("store-name", "of the files of a store: src/memory/export.rs"),
-    ("store-order", "of the files of a store: src/memory/export.rs"),
-    ("store-schema", "of the files of a store: src/memory/export.rs"),
+    ("store-json", "of the files of a store: crates/engine/src/memory/export.rs"),
+    ("store-key-missing", "of the files of a store: crates/engine/src/memory/export.rs"),
+    ("store-key-stray", "of the files of a store: crates/engine/src/memory/export.rs"),
+    ("store-name", "of the files of a store: crates/engine/src/memory/export.rs"),
+    ("store-order", "of the files of a store: crates/engine/src/memory/export.rs"),
+    ("store-schema", "of the files of a store: crates/engine/src/memory/export.rs"),
     ("store-none", "of an export of the library: tests/suite/context_decay.rs"),
     ("unwritable", "of a report that cannot be written"),
 ];
@@ -543,7 +543,7 @@ fn every_code_has_its_broken_file() {
 /// Returns the names of all codes; each must be told somewhere.
 fn codes() -> BTreeSet<String> {
     let (list, others): (Vec<_>, Vec<_>) =
-        super::tidy::sources("src").into_iter().partition(|it| it.0.ends_with("diag/code.rs"));
+        super::tidy::own_sources().into_iter().partition(|it| it.0.ends_with("diag/code.rs"));
     let names = |text: &'_ str| -> Vec<String> {
         let behind = text.split("Code::").skip(1);
         behind.map(|it| it.chars().take_while(char::is_ascii_alphanumeric).collect()).collect()

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -89,7 +89,7 @@ fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
 
 #[test]
 fn the_readme_counts_the_bundled_profiles_as_there_are() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let providers = catalog.suite("sensitivity").unwrap().spec.profiles;
     let n_profiles: usize = providers.iter().map(|it| catalog.expand(Kind::Profile, it).len()).sum();
 

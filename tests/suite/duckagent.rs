@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::{ALL, Report, RunTotals};
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn full(name: &str) -> String {
 }
 
 fn run(comparison: &Comparison) -> Report {
-    Plan::new(&Catalog::bundled(), comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    Plan::new(&bundled_catalog(), comparison).unwrap().report(None, &|_, _| {}).unwrap()
 }
 
 /// Returns what a run of ours came to, whether it stands among the runs or among their sums.
@@ -218,7 +218,7 @@ fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<RunTotals> {
 #[test]
 fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
     let suite = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
-    let policies = Plan::new(&Catalog::bundled(), &suite).unwrap().policies;
+    let policies = Plan::new(&bundled_catalog(), &suite).unwrap().policies;
     let short: Vec<&str> = policies.iter().map(|it| it.strip_prefix("duckagent/").unwrap()).collect();
 
     for (policy, totals) in policies.iter().zip(long_run("deepseek-chat", 220, &short)) {
@@ -340,7 +340,7 @@ fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
 fn every_recorded_session_runs_under_every_bundled_policy() {
     let Some(folder) = reference() else { return };
     let sessions = folder.join("../../recorded/claude-code");
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let names = catalog.names(ctxsim::catalog::Kind::Policy);
     // Those of other loads change no prompt.
     let others = ["aging/", "memory_runners/", "histories/"];

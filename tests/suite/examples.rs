@@ -72,7 +72,7 @@ fn each_block_says_what_it_is_and_few_are_not_run() {
 /// Returns the examples in comments of the code that rustdoc does not run.
 fn unrun_in_code() -> Vec<String> {
     let mut found = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut folders = ["src", "crates"].map(|it| Path::new(env!("CARGO_MANIFEST_DIR")).join(it)).to_vec();
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
             if path.is_dir() {

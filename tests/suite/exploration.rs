@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::Profile;
 use ctxsim::input::scenario::refetch::Refetch;
@@ -185,7 +185,7 @@ fn a_compaction_forced_where_none_was_costs_what_real_ones_were_measured_to_cost
         set: vec![format!("{policy}.params.trigger=tokens(110000)")],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     let all = plan.each(Some(2), &|_, _| {}, |load, _| {
         let has_own = load.timeline()?.recorded.as_ref().is_some_and(|it| !it.compactions.is_empty());
         let (_, rows) = load.rows(&|_, _| {}).pop()?;

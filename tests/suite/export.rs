@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::engine::Simulation;
 use ctxsim::input::profile::{Blocks, Touch};
 use ctxsim::input::scenario::{Assume, HiddenRequest};
@@ -25,7 +25,7 @@ fn root() -> &'static Path {
 }
 
 fn policy(name: &str) -> Policy {
-    Policy::new(&Catalog::bundled().policy(name).unwrap().spec).unwrap()
+    Policy::new(&bundled_catalog().policy(name).unwrap().spec).unwrap()
 }
 
 fn profile() -> Profile {

@@ -13,7 +13,7 @@ mod traces;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
@@ -29,19 +29,19 @@ fn policy(name: &str) -> Policy {
 
 /// A policy by its whole name.
 fn named(name: &str) -> Policy {
-    let loaded = Catalog::bundled().policy(name).unwrap_or_else(|it| panic!("{it}"));
+    let loaded = bundled_catalog().policy(name).unwrap_or_else(|it| panic!("{it}"));
     Policy::new(&loaded.spec).unwrap_or_else(|it| panic!("{it:#?}"))
 }
 
 /// A profile of the field.
 fn profile(name: &str) -> Profile {
-    let loaded = Catalog::bundled().profile(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}"));
+    let loaded = bundled_catalog().profile(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}"));
     Profile::new(&loaded.spec).unwrap_or_else(|it| panic!("{it:#?}"))
 }
 
 /// A workload of the field as it is written.
 fn workload(name: &str) -> ScenarioFile {
-    Catalog::bundled().scenario(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec
+    bundled_catalog().scenario(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec
 }
 
 /// The timeline of a scenario.

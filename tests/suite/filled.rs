@@ -5,7 +5,7 @@
 use std::fs;
 use std::process::Command;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
@@ -63,7 +63,7 @@ fn filled(folder: &TempDir) -> Filled {
         alone: true,
         ..Comparison::default()
     };
-    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
     report.sessions[0].filled.clone().unwrap()
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::{Report, html, json, markdown, runs, table};
@@ -16,7 +16,7 @@ fn report(stages: &str) -> Report {
     let path = folder.path().join("mine.ron");
     std::fs::write(&path, format!("(name: \"mine\", about: \"Waits.\", stages: [{stages}])")).unwrap();
     let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
-    let catalog = Catalog::bundled().with_folder(&small).unwrap();
+    let catalog = bundled_catalog().with_folder(&small).unwrap();
     let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
     let comparison = Comparison {
         policies: vec!["keep".to_owned(), path.display().to_string()],

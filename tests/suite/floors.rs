@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::PolicyFile;
 use ctxsim::input::text::decode::{Format, decode};
@@ -63,7 +63,7 @@ fn a_floor_that_both_keep_is_passed_by_the_absolute_share() {
 
 /// What a report of the bundled session says of policies in this order.
 fn verdict(policies: [&str; 3], min_evidence: f64) -> Verdict {
-    let mut catalog = Catalog::bundled();
+    let mut catalog = bundled_catalog();
     let stages = "(name: \"drop\", scope: (kinds: [user, assistant, reasoning]), apply: drop)";
     let file: PolicyFile =
         decode(&format!("(name: \"drop_users\", about: \"\", stages: [{stages}])"), Format::Ron).unwrap();

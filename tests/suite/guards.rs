@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::guard::{self, NamedGuard};
 use tempfile::TempDir;
@@ -305,7 +305,7 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
 #[test]
 #[ignore = "slow: .ci/run runs it"]
 fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_would_break() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     for name in catalog.names(Kind::Suite) {
         // At its whole size, this suite takes minutes; its own test plays that.
         let set = match name {
@@ -364,7 +364,7 @@ fn a_guard_on_the_share_of_turns_holds_at_any_length_and_breaks_where_a_run_stop
 
 #[test]
 fn a_bundled_suite_of_one_scenario_guards_that_scenario_by_name() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     for name in catalog.names(Kind::Suite) {
         let suite = catalog.suite(name).unwrap().spec;
         let [scenario] = suite.scenarios.as_slice() else { continue };

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use ctxsim::builtin::bound::{Bounds, bound, bounds};
-use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::hindsight::under;
@@ -23,7 +23,7 @@ fn assert_between(scenario: &str, profile: &str) -> [f64; 3] {
         profiles: vec![profile.to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let report = plan.without_limits().report(None, &|_, _| {}).unwrap();
     let mut sums = [0.0; 3];
     for runs in report.runs.chunks(2) {
@@ -74,7 +74,7 @@ fn hindsight_lies_between_them_under_every_kind_of_cache_and_price() {
 
 /// Returns the bundled inputs of a kind.
 fn names(kind: Kind, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    Catalog::bundled().names(kind).filter(|it| is_wanted(it)).map(str::to_owned).collect()
+    bundled_catalog().names(kind).filter(|it| is_wanted(it)).map(str::to_owned).collect()
 }
 
 /// What stands in a prompt until it is dropped: a message, or a call with its result.
@@ -199,7 +199,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
                 [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
     let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
-    let policy = Policy::new(&Catalog::bundled().policy("hindsight").unwrap().spec).unwrap();
+    let policy = Policy::new(&bundled_catalog().policy("hindsight").unwrap().spec).unwrap();
     let (mut n_played, mut n_saved) = (0, 0);
     for nth in 0.. {
         let trace = trace(nth);
@@ -238,7 +238,7 @@ const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"
 #[test]
 fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_than_sending() {
     let profile = Profile::new(&decode::<ProfileFile>(BREAKPOINTS, Format::Toml).unwrap()).unwrap();
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let policies = ["identity", "clairvoyant", "hindsight", "clear_tool_results", "truncate_oldest"];
     let policies = policies.map(|it| Policy::new(&catalog.policy(it).unwrap().spec).unwrap());
     let (mut n_whole, mut n_tighter) = (0, 0);
@@ -280,7 +280,7 @@ fn bounds_of(folder: &Path) -> ([f64; 2], Bounds) {
         own_models: true,
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let of_loads = plan.each(None, &|_, _| {}, |load, progress| {
         let runs = load.runs(progress);
         let costs = [0, 1].map(|it| runs[it].tally.costs.total().unwrap());

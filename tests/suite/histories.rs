@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::quantity::Cost;
 use ctxsim::take::Run;
@@ -58,7 +58,7 @@ impl Alike {
 
 /// Runs a memory and none over sessions.
 fn run(alike: Alike, layout: &str, memory: &str, set: &[&str]) -> [Run; 2] {
-    let mut catalog = Catalog::bundled();
+    let mut catalog = bundled_catalog();
     assert!(catalog.hold_text("scenarios/alike.ron", alike.text()));
     let policy = format!(
         "(name: \"mine\", about: \"A memory.\", layout: (memory: {layout}), memory: sources({memory}))"

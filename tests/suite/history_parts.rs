@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::parts::{Making, PlanShard};
 use ctxsim::compare::{Comparison, Plan, never_stops};
 use ctxsim::counts::counted;
@@ -323,7 +323,7 @@ fn a_share_reads_only_the_logs_of_its_own_projects() {
     let folder = histories::folder();
     let path = folder.path().display();
     let scenario = format!("(name: \"mine\", about: \"Logs.\", load: history(from: recorded([\"{path}\"])))");
-    let mut catalog = Catalog::bundled();
+    let mut catalog = bundled_catalog();
     assert!(catalog.hold_text("scenarios/mine.ron", scenario));
     let comparison = Comparison {
         policies: vec!["histories/none".to_owned()],

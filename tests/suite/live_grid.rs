@@ -6,7 +6,7 @@
 mod document;
 mod scores;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
@@ -134,7 +134,7 @@ fn policy(strategy: &str, scenario: &ScenarioFile) -> Policy {
         "tool_result" => "agents/agent_framework/collapse_tool_results".to_owned(),
         other => format!("agents/agent_framework/{other}"),
     };
-    let mut spec: PolicyFile = Catalog::bundled().policy(&name).unwrap().spec;
+    let mut spec: PolicyFile = bundled_catalog().policy(&name).unwrap().spec;
     for (param, size) in &scenario.params {
         if let Some(own) = spec.params.get_mut(param) {
             own.clone_from(size);
@@ -154,10 +154,10 @@ fn rows(policy: &Policy, spec: &ScenarioFile, profile: &Profile) -> Rows {
 /// Plays a strategy in a cell: means over the draws, and the bounds of what any of them leaves.
 fn play(name: &str, cell: &Cell, strategy: &str, knows: Knows) -> Played {
     let model = name.split_once('/').unwrap().0;
-    let profile = Catalog::bundled().profile(&format!("live_grid/{model}")).unwrap();
+    let profile = bundled_catalog().profile(&format!("live_grid/{model}")).unwrap();
     let profile = Profile::new(&profile.spec).unwrap();
     let replies = (knows == Knows::Mechanics).then(|| cell.strategies[strategy].output_tokens);
-    let own = Catalog::bundled().scenario(&format!("live_grid/{name}")).unwrap().spec;
+    let own = bundled_catalog().scenario(&format!("live_grid/{name}")).unwrap().spec;
     let policy = policy(strategy, &own);
     let mut sum = Played { facts_left: [f64::MAX, 0.0], ..Played::default() };
     for seed in 0..SEEDS {
@@ -211,11 +211,11 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
         profiles: vec!["live_grid/gpt-6-luna".to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let report = plan.report(None, &|_, _| {}).unwrap();
     let of_questions = plan.each(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
-    let profile = Profile::new(&Catalog::bundled().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();
-    let own = Catalog::bundled().scenario("live_grid/gpt-6-luna/fill_0.9").unwrap().spec;
+    let profile = Profile::new(&bundled_catalog().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();
+    let own = bundled_catalog().scenario("live_grid/gpt-6-luna/fill_0.9").unwrap().spec;
 
     for (nth, name) in ["none", "truncation"].into_iter().enumerate() {
         let retention = report.runs[nth].found::<Retention>().unwrap();

@@ -48,6 +48,7 @@ mod matrix;
 mod memory;
 mod memory_runners;
 mod neighbours;
+mod napkin;
 mod nets;
 mod oracle;
 mod pages;

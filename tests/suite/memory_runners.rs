@@ -9,7 +9,7 @@ mod loads;
 
 use std::process::Command;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
@@ -21,7 +21,7 @@ use serde_json::Value;
 
 /// Returns how a bundled policy writes sessions.
 pub(crate) fn runner(name: &str) -> ServiceMemory {
-    let policy = Catalog::bundled().policy(&format!("memory_runners/{name}")).unwrap();
+    let policy = bundled_catalog().policy(&format!("memory_runners/{name}")).unwrap();
     policy.spec.service_memory().unwrap().clone()
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn chats(made: GeneratedChats, numbers: &[(&str, f64)]) -> ChatScenar
     let load = ChatLoad { trials: 1, conversation_time: false, session_seconds: 0, numbers, from };
     let file = ScenarioFile {
         load: LoadSpec::Chats(Box::new(load.clone())),
-        ..Catalog::bundled().scenario("memory_runners/spec").unwrap().spec
+        ..bundled_catalog().scenario("memory_runners/spec").unwrap().spec
     };
     ChatScenario::new(&Scenario::new(&file).unwrap(), &load, None)
 }
@@ -86,7 +86,7 @@ pub(crate) fn report(scenario: &str, policies: &[&str], set: &[&str]) -> Report 
         set: owned(set),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
 }
 
 #[test]

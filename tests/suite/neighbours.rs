@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Role;
 use ctxsim::report::Report;
@@ -132,7 +132,7 @@ fn plan(folder: &Path, alone: bool) -> Plan {
         set: vec!["scenario.load.recorded.assume.side_request=none".to_owned()],
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 /// By request of the agent: its session's first model's id is not told, so its prompt, what is read, what is written for five
@@ -312,7 +312,7 @@ fn totals_name_agents_and_sub_agents_apart_and_a_policy_says_to_whom_it_applies(
             own_models: true,
             ..Comparison::default()
         };
-        report(&Plan::new(&Catalog::bundled(), &comparison).unwrap())
+        report(&Plan::new(&bundled_catalog(), &comparison).unwrap())
     };
     let policy = |to: &str| {
         format!(
@@ -367,7 +367,7 @@ fn a_scenario_says_several_sessions_with_users_and_times() {
         profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         ..Comparison::default()
     };
-    let found = rows(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 1);
+    let found = rows(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1);
 
     // Entries live for five minutes: b begins 3 minutes and 58 seconds after a was answered, d 6 minutes after b.
     let expected = [

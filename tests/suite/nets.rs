@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::counts::{Counts, counted};
 use ctxsim::take::{Load, with_threads};
@@ -34,7 +34,7 @@ fn comparison(folder: &Path) -> Comparison {
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    Plan::new(&Catalog::bundled(), comparison).unwrap()
+    Plan::new(&bundled_catalog(), comparison).unwrap()
 }
 
 /// Counts work on one thread, so that all of it is counted.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
@@ -28,7 +28,7 @@ struct Ran {
 impl Ran {
     fn new(comparison: &Comparison, threads: usize) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
-        let catalog = Catalog::bundled().with_folder(&folder).unwrap();
+        let catalog = bundled_catalog().with_folder(&folder).unwrap();
         let plan = Plan::new(&catalog, comparison).unwrap();
         let report = plan.report(Some(threads), &|_, _| {}).unwrap();
         let of_loads = plan.each(Some(threads), &|_, _| {}, |load, progress| {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::input::profile::cache::LookbackUnit;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{CacheRules, PriceSpec, Profile, ProfileFile};
@@ -349,7 +349,7 @@ fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_h
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let path = folder.join("prices/litellm/model_prices_and_context_window.json");
     let placing = place(&read(&[file(&path)]).unwrap()[0], "2026-11-21", "");
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let plain = |name: &str| name.to_lowercase().replace('.', "-");
     let mut n_compared = 0;
     for name in catalog.names(Kind::Profile) {

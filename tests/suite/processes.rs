@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Duration;
 use tempfile::TempDir;
@@ -516,7 +516,7 @@ fn a_plan_of_the_library_starts_programs_only_where_it_is_told_to() {
         profiles: vec!["unlimited".into()],
         ..Comparison::default()
     };
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
 
     assert!(Plan::new(&catalog, &comparison).unwrap_err().to_string().contains("process-not-allowed"));
     let allowed = Comparison { allow_process: true, ..comparison };

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::input::profile::calendar;
 use ctxsim::input::{CacheRules, Profile, ProfileFile};
 
@@ -14,7 +14,7 @@ const OTHERS: [&str; 5] = ["context_decay", "duckagent", "interval", "open", "un
 
 /// Returns the bundled profiles of providers.
 fn bundled() -> Vec<(String, ProfileFile)> {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let names = catalog.names(Kind::Profile).filter(|it| !OTHERS.contains(&it.split('/').next().unwrap()));
     names.map(|it| (it.to_owned(), catalog.profile(it).unwrap().spec)).collect()
 }
@@ -81,7 +81,7 @@ fn every_bundled_profile_is_of_a_known_day_and_names_its_sources() {
 
 #[test]
 fn self_hosted_profiles_have_a_store_of_blocks() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let open: Vec<&str> = catalog.names(Kind::Profile).filter(|it| it.starts_with("open/")).collect();
 
     assert!(open.contains(&"open/blocks-64-infinite") && open.contains(&"open/blocks-512-lru"), "{open:?}");

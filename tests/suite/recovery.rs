@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::profile::cache::TtlClass;
@@ -57,7 +57,7 @@ fn plan(policies: &[&str], scenarios: Vec<String>, set: &[&str]) -> Plan {
         set: set.iter().map(|it| (*it).to_owned()).collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 /// What a run costs in US dollars with each of some seeds.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan, recording, redacted};
 use ctxsim::input::Policy;
 use ctxsim::report::json;
@@ -36,7 +36,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) {
 fn is_session(path: &Path) -> bool {
     let Ok(bytes) = fs::read(path) else { return false };
     matches!(detect_from(&mut bytes.as_slice()), Ok(Some(_)))
-        && recording(&Catalog::bundled(), path.to_str().unwrap()).is_ok()
+        && recording(&bundled_catalog(), path.to_str().unwrap()).is_ok()
 }
 
 fn samples() -> Vec<PathBuf> {
@@ -73,7 +73,7 @@ fn pair(path: &Path) -> Pair {
     };
     let (original, copy) = (file("one"), file("two"));
     fs::copy(path, &original).unwrap();
-    let text = redacted(&Catalog::bundled(), original.to_str().unwrap()).unwrap();
+    let text = redacted(&bundled_catalog(), original.to_str().unwrap()).unwrap();
     fs::write(&copy, &text).unwrap();
     let [original, redacted] = [original, copy].map(|it| it.to_str().unwrap().to_owned());
     Pair { _folder: folder, original, redacted, text }
@@ -81,7 +81,7 @@ fn pair(path: &Path) -> Pair {
 
 /// The bundled policies that play on a session and quote none of its words.
 fn policies(path: &str) -> Vec<String> {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let names: Vec<String> = catalog.names(Kind::Policy).map(str::to_owned).collect();
     let reads_no_words = |name: &String| {
         let spec = catalog.policy(name).unwrap().spec;
@@ -102,7 +102,7 @@ fn comparison(path: &str, policies: Vec<String>) -> Comparison {
 
 /// Returns the runs of a report, without what says in words where they come from.
 fn runs(path: &str, policies: &[String]) -> Vec<serde_json::Value> {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let plan = Plan::new(&catalog, &comparison(path, policies.to_vec())).unwrap();
     let report = plan.report(Some(2), &|_, _| {}).unwrap();
     let document: serde_json::Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
@@ -160,7 +160,7 @@ fn search(files: &[PathBuf]) {
     let tables = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("assumptions/tools")).unwrap();
     let tables: String = tables.map(|it| fs::read_to_string(it.unwrap().path()).unwrap()).collect();
     let tools = tables.lines().filter_map(|it| it.strip_prefix("[tools.")?.split(']').next());
-    let policies = Catalog::bundled();
+    let policies = bundled_catalog();
     let named = policies.names(Kind::Policy).map(|it| policies.policy(it).unwrap().spec);
     let of_policies: Vec<String> =
         named.flat_map(|it| tools_of(&serde_json::to_value(it).unwrap())).collect();
@@ -168,7 +168,7 @@ fn search(files: &[PathBuf]) {
     let known: BTreeSet<String> = known.flat_map(words).collect();
     for path in files {
         let pair = pair(path);
-        let sessions = recording(&Catalog::bundled(), &pair.original).unwrap();
+        let sessions = recording(&bundled_catalog(), &pair.original).unwrap();
         let models = sessions.iter().flat_map(|it| &it.timeline.models).flat_map(|it| words(&it.name));
         let known: BTreeSet<String> = known.iter().cloned().chain(models).collect();
         let told: Vec<String> = words(&pair.text).difference(&known).cloned().collect();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, PolicyFile, Profile};
@@ -37,7 +37,7 @@ fn report(policies: &[&str], load: &str) -> Report {
         set: set.collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn rows_name_the_session_of_their_turn() {
     (0..3).for_each(|_| writer.request(50, 10, None));
     let timeline = writer.finish().timeline;
     let policy = Policy::new(&PolicyFile::named("identity")).unwrap();
-    let profile = Profile::new(&Catalog::bundled().profile(PROFILE).unwrap().spec).unwrap();
+    let profile = Profile::new(&bundled_catalog().profile(PROFILE).unwrap().spec).unwrap();
     let mut rows = Rows::default();
     Simulation::new(&timeline, &policy, &profile.limits, &profile.cache).run(&mut rows);
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::TableLayout;
@@ -12,7 +12,7 @@ use ctxsim::report::{Report, Skipped, json, markdown, table};
 
 fn report() -> Report {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
-    let catalog = Catalog::bundled().with_folder(&folder).unwrap();
+    let catalog = bundled_catalog().with_folder(&folder).unwrap();
     let comparison = Comparison {
         suite: Some("small".to_owned()),
         scenarios: vec!["one".to_owned()],

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
 use ctxsim::catalog::Kind;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::shot::table;
 use ctxsim::take::Run;
@@ -90,7 +90,7 @@ fn is_left_out(policy: &str, asked: &[&str]) -> bool {
 
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
     let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {
         // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).

@@ -1,6 +1,6 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::text::decode::decode;
@@ -250,7 +250,7 @@ fn recorded(policy: &str, trials: Option<u64>, set: &[&str]) -> Plan {
         set: set.iter().map(|it| (*it).to_owned()).collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 /// Returns rows as programs read them.

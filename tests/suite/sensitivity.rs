@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::profile::price::VariedRate;
 use ctxsim::input::text::decode::{Format, decode};
@@ -37,7 +37,7 @@ fn comparison(set: &[&str]) -> Comparison {
 }
 
 fn plan(set: &[&str]) -> Plan {
-    let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
+    let catalog = bundled_catalog().with_folder(&folder()).unwrap();
     Plan::new(&catalog, &comparison(set)).unwrap()
 }
 
@@ -229,7 +229,7 @@ fn a_policy_that_stops_at_a_limit_has_no_rank() {
 
 #[test]
 fn several_scenarios_are_added_up_first() {
-    let catalog = Catalog::bundled().with_folder(&folder()).unwrap();
+    let catalog = bundled_catalog().with_folder(&folder()).unwrap();
     let scenarios = vec!["read".to_owned(), "duckagent/plain_chat".to_owned()];
     let found = Plan::new(&catalog, &Comparison { scenarios, ..comparison(&[]) }).unwrap();
     let found = found.sensitivity(None, &|_, _| {}).unwrap();
@@ -247,7 +247,7 @@ fn several_scenarios_are_added_up_first() {
 /// A conversation's trials are priced request by request where a price list asks for it.
 #[test]
 fn conversations_pay_long_prompt_prices() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let comparison = Comparison {
         policies: vec!["identity".to_owned()],
         scenarios: vec!["context_decay/trials".to_owned()],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::measure::carried::carried;
@@ -119,7 +119,7 @@ fn comparison(scenarios: &[&str]) -> Comparison {
 }
 
 fn report(comparison: &Comparison, threads: usize) -> Report {
-    let plan = Plan::new(&Catalog::bundled(), comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), comparison).unwrap();
     plan.report(Some(threads), &|_, _| {}).unwrap()
 }
 
@@ -131,7 +131,7 @@ fn sessions(report: &Report) -> Vec<(&str, &str)> {
 
 /// Returns the codes and the words of what is wrong.
 fn refused(comparison: &Comparison) -> String {
-    let plan = Plan::new(&Catalog::bundled(), comparison);
+    let plan = Plan::new(&bundled_catalog(), comparison);
     match plan.and_then(|it| it.report(Some(1), &|_, _| {}).map(|_| ())) {
         Err(Error::Invalid(problems)) => problems.iter().map(|it| format!("{it}\n")).collect(),
         other => panic!("{other:?}"),
@@ -243,7 +243,7 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
 fn the_file_of_a_sub_agent_is_a_session_with_a_parent() {
     let folder = projects();
     let path = folder.path().join("two/agent-c0ffee.jsonl");
-    let plan = Plan::new(&Catalog::bundled(), &comparison(&[path.to_str().unwrap()])).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison(&[path.to_str().unwrap()])).unwrap();
 
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
 
@@ -511,7 +511,7 @@ fn a_total_over_sources_of_different_quality_says_what_it_mixes() {
 
 #[test]
 fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
-    let plan = Plan::new(&Catalog::bundled(), &comparison(&["recorded/claude-code"])).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison(&["recorded/claude-code"])).unwrap();
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let (timeline, profile) = (load.timeline().unwrap(), &load.profiles[0]);
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
@@ -13,7 +13,7 @@ use ctxsim::input::text::set::Override;
 use ctxsim::input::{PolicyFile, ProfileFile};
 
 fn catalog() -> Catalog {
-    Catalog::bundled().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
+    bundled_catalog().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
 }
 
 fn comparison(scenario: &str, set: &[&str]) -> Comparison {
@@ -132,7 +132,7 @@ fn a_bare_number_sets_a_parameter_of_a_bundled_policy() {
         ..Comparison::default()
     };
 
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
 
     let trigger = plan.scenarios[0].policies[1].params.get("trigger").cloned();
     assert_eq!(trigger, Some(Size::Tokens(20_000)));
@@ -290,7 +290,7 @@ fn an_unfinished_path_is_answered_with_the_nearest_full_one() {
 fn a_misspelt_parameter_is_answered_from_all_policies_and_a_misspelt_policy_with_its_name() {
     let default = |set: &str| {
         let comparison = Comparison { set: vec![set.to_owned()], ..Comparison::default() };
-        Plan::new(&Catalog::bundled(), &comparison).map(|_| ()).unwrap_err().to_string()
+        Plan::new(&bundled_catalog(), &comparison).map(|_| ()).unwrap_err().to_string()
     };
     let told = default("params.triger.tokens=1");
     assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");

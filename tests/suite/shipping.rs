@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 
 use crate::tidy::{NETWORK, files, root};
 
@@ -110,7 +110,7 @@ fn every_job_of_every_workflow_waits_until_somebody_is_named() {
 
 #[test]
 fn actions_are_pinned_to_a_commit_and_say_its_version() {
-    let begun = "src/cli/verbs/init/workflow.yml";
+    let begun = "crates/cli/src/cli/verbs/init/workflow.yml";
     for (name, text) in workflows().into_iter().chain([(begun.to_owned(), text(begun))]) {
         for action in text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1) {
             let (_, pin) = action.split_once('@').unwrap();
@@ -192,7 +192,7 @@ fn all_manifests_have_one_version_and_the_changelog_has_its_date() {
 fn the_list_of_digests_names_every_bundled_suite() {
     let list = text("tests/data/digests.txt");
     let listed: Vec<&str> = list.lines().map(|it| it.split_once("  ").unwrap().1).collect();
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
 
     assert_eq!(listed, catalog.names(Kind::Suite).collect::<Vec<_>>());
 }

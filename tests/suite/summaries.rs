@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::summaries::FactKind;
 use ctxsim::ledger::NeedRow;
@@ -17,7 +17,7 @@ fn plan() -> Plan {
         own_models: true,
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::Tally;
 
@@ -17,7 +17,7 @@ fn comparison(folder: &Path, policies: &[&str], profile: &str) -> (Catalog, Comp
         profiles: owned(&[profile]),
         ..Comparison::default()
     };
-    (Catalog::bundled().with_folder(folder).unwrap(), comparison)
+    (bundled_catalog().with_folder(folder).unwrap(), comparison)
 }
 
 /// A policy that compacts above 60,000 tokens, by a prompt of a kind, with or without a model of its own.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 #[test]
 fn one_thread_and_two_threads_write_the_same_bytes() {
     let comparison = Comparison { suite: Some("default".to_owned()), ..Comparison::default() };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
 
     let [one, two] =
         [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
@@ -31,7 +31,7 @@ fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
         profiles: profiles.iter().map(name).collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().n_simulations().unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap().n_simulations().unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::input::{PolicyFile, ProfileFile, Source};
 
 /// The packages that the project is built on.
@@ -29,15 +29,15 @@ const PROVIDER_WORDS: [&str; 12] = [
     "duckagent",
 ];
 
-/// The floors that must not know a policy or a provider by its name.
-const NAMELESS: [&str; 5] = ["src/engine", "src/projection", "src/cache.", "src/cache/", "src/recovery"];
+/// The modules of `crates/engine` that must not know a policy or a provider by its name.
+const NAMELESS: [&str; 5] = ["engine", "projection", "cache.", "cache/", "recovery"];
 
 /// The one file of the library that starts programs and keeps deadlines.
-const PROGRAMS: &str = "src/own/process/child.rs";
+const PROGRAMS: &str = "crates/engine/src/own/process/child.rs";
 
 /// The one file that narrows numbers, and how often the others saturate one. A further use needs a reason: a count that was
 /// read from a file is checked there, and a place in a list is narrowed with `ix`.
-const NARROW: (&str, usize) = ("src/quantity/narrow.rs", 66);
+const NARROW: (&str, usize) = ("crates/base/src/quantity/narrow.rs", 66);
 
 /// Types and modules that reach the network, the clock or other programs.
 const OUTSIDE: [&str; 8] = [
@@ -104,9 +104,14 @@ pub(crate) fn sources(folder: &str) -> Vec<(String, String)> {
     rust.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
 }
 
+/// Returns the Rust files of the library and the command line, in whichever package, with their text.
+pub(crate) fn own_sources() -> Vec<(String, String)> {
+    ["crates", "src"].iter().flat_map(|it| sources(it)).collect()
+}
+
 /// Returns whether a file is of the command line, which prints, writes and shows progress.
 fn is_of_command_line(name: &str) -> bool {
-    ["src/bin/", "src/cli.rs", "src/cli/"].iter().any(|it| name.starts_with(it))
+    ["src/bin/", "crates/cli/src/cli.rs", "crates/cli/"].iter().any(|it| name.starts_with(it))
 }
 
 /// Returns what of a text is code: no comments, no tests.
@@ -115,30 +120,37 @@ fn code(text: &str) -> String {
     body.lines().map(|it| it.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the modules of the library, the lowest floor first.
-fn floors() -> Vec<String> {
-    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+/// Returns the modules of a package, the lowest first.
+fn floors(package: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("crates").join(package).join("src/lib.rs")).unwrap();
     let names =
         text.lines().filter_map(|it| it.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned));
     names.collect()
 }
 
 #[test]
-fn a_module_imports_only_from_floors_below_its_own() {
-    let floors = floors();
-    let floor = |it: &str| floors.iter().position(|known| known == it);
+fn within_a_package_a_module_imports_only_from_those_listed_before_its_own() {
     let mut wrong = Vec::new();
-    for (name, text) in sources("src").iter().filter(|(name, _)| !is_of_command_line(name)) {
-        let module = name.trim_start_matches("src/").split(['/', '.']).next().unwrap();
-        let Some(own) = floor(module) else { continue };
-        for used in code(text).split("crate::").skip(1) {
-            let used: String = used.chars().take_while(|it| it.is_ascii_lowercase() || *it == '_').collect();
-            if floor(&used).is_some_and(|it| it > own) {
-                wrong.push(format!("{name} imports `{used}`"));
+    let mut n_floors = 0;
+    for package in fs::read_dir(root().join("crates")).unwrap() {
+        let package = package.unwrap().file_name().into_string().unwrap();
+        let floors = floors(&package);
+        n_floors += floors.len();
+        let floor = |it: &str| floors.iter().position(|known| known == it);
+        let folder = format!("crates/{package}/src/");
+        for (name, text) in sources(&folder) {
+            let module = name.trim_start_matches(&folder).split(['/', '.']).next().unwrap();
+            let Some(own) = floor(module) else { continue };
+            for used in code(&text).split("crate::").skip(1) {
+                let used: String =
+                    used.chars().take_while(|it| it.is_ascii_lowercase() || *it == '_').collect();
+                if floor(&used).is_some_and(|it| it > own) {
+                    wrong.push(format!("{name} imports `{used}`"));
+                }
             }
         }
     }
-    assert!(floors.len() > 10);
+    assert!(n_floors > 20);
     assert_eq!(wrong, Vec::<String>::new());
 }
 
@@ -146,14 +158,15 @@ fn a_module_imports_only_from_floors_below_its_own() {
 fn every_kind_of_input_is_written_and_checked_in_a_folder_of_its_own() {
     for kind in ["policy", "scenario", "profile", "suite"] {
         for part in [format!("{kind}.rs"), format!("{kind}/written.rs"), format!("{kind}/check.rs")] {
-            assert!(root().join("src/input").join(&part).is_file(), "{part} is missing");
+            assert!(root().join("crates/input/src/input").join(&part).is_file(), "{part} is missing");
         }
     }
 }
 
 #[test]
 fn every_source_file_opens_with_its_sentence() {
-    let all = ["src", "tests/suite", "tests/conformance", "examples"].iter().flat_map(|it| sources(it));
+    let all =
+        ["crates", "src", "tests/suite", "tests/conformance", "examples"].iter().flat_map(|it| sources(it));
     let silent = all.filter(|(_, text)| {
         !text.starts_with("//! ") || !text.lines().next().unwrap().ends_with(['.', ',', ':'])
     });
@@ -222,7 +235,7 @@ fn is_day(text: &str) -> bool {
 
 #[test]
 fn the_library_reaches_neither_network_nor_clock() {
-    for (name, text) in sources("src").iter().filter(|it| !is_of_command_line(&it.0)) {
+    for (name, text) in own_sources().iter().filter(|it| !is_of_command_line(&it.0)) {
         let code = code(text);
         let reached: Vec<&str> = OUTSIDE.into_iter().filter(|it| code.contains(it)).collect();
         let allowed: &[&str] = if name == PROGRAMS { &["Instant::now", "Command::new"] } else { &[] };
@@ -234,7 +247,7 @@ fn the_library_reaches_neither_network_nor_clock() {
 fn a_number_beyond_its_range_saturates_only_by_name_and_no_more_often_than_is_written_down() {
     let (home, n_written) = NARROW;
     let (mut bare, mut n_found) = (Vec::new(), 0);
-    for (name, text) in sources("src").iter().filter(|it| it.0 != home) {
+    for (name, text) in own_sources().iter().filter(|it| it.0 != home) {
         let code = code(text);
         let defaults = code.split("unwrap_or(").skip(1).filter_map(|it| it.split_once(')'));
         bare.extend(
@@ -252,7 +265,7 @@ fn a_number_beyond_its_range_saturates_only_by_name_and_no_more_often_than_is_wr
 
 #[test]
 fn only_the_command_line_prints() {
-    for (name, text) in sources("src").iter().filter(|it| !is_of_command_line(&it.0)) {
+    for (name, text) in own_sources().iter().filter(|it| !is_of_command_line(&it.0)) {
         let code = code(text);
         assert!(!["println!", "eprintln!", "print!(", "dbg!"].iter().any(|it| code.contains(it)), "{name}");
     }
@@ -261,7 +274,7 @@ fn only_the_command_line_prints() {
 #[test]
 fn each_package_is_used() {
     let all: String =
-        ["src", "tests/suite"].iter().flat_map(|it| sources(it)).map(|it| code(&it.1)).collect();
+        ["crates", "src", "tests/suite"].iter().flat_map(|it| sources(it)).map(|it| code(&it.1)).collect();
     for package in PACKAGES {
         assert!(all.contains(&format!("{package}::")), "{package} is not used");
     }
@@ -276,9 +289,11 @@ fn the_engine_knows_no_policy_and_no_provider_by_name() {
         // A word of the language is no policy's name.
         .filter(|(stem, _)| stem.contains(['_', '-']))
         .collect();
-    for (name, text) in
-        sources("src").iter().filter(|it| NAMELESS.iter().any(|floor| it.0.starts_with(floor)))
-    {
+    for (name, text) in own_sources().iter().filter(|it| {
+        NAMELESS
+            .iter()
+            .any(|it_is| it.0.strip_prefix("crates/engine/src/").is_some_and(|at| at.starts_with(it_is)))
+    }) {
         let code = code(text).to_lowercase();
         let known: Vec<&str> = stems.keys().map(String::as_str).chain(PROVIDER_WORDS).collect();
         let named: Vec<&&str> = known.iter().filter(|it| code.contains(**it)).collect();
@@ -286,24 +301,39 @@ fn the_engine_knows_no_policy_and_no_provider_by_name() {
     }
 }
 
+/// Returns what a package needs whatever its features are.
+fn always_needed(manifest: &str) -> Vec<String> {
+    let manifest: toml::Table = fs::read_to_string(root().join(manifest)).unwrap().parse().unwrap();
+    let is_optional = |it: &toml::Value| it.get("optional").and_then(toml::Value::as_bool) == Some(true);
+    let needs = manifest.get("dependencies").and_then(toml::Value::as_table);
+    needs.into_iter().flatten().filter(|it| !is_optional(it.1)).map(|it| it.0.clone()).collect()
+}
+
 #[test]
 fn the_lean_library_stays_lean() {
-    let manifest: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
     let lock: toml::Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
     let mut packages: BTreeMap<&str, &toml::Value> = BTreeMap::new();
     for package in lock["package"].as_array().unwrap() {
         packages.insert(package["name"].as_str().unwrap(), package);
     }
-    let always = manifest["dependencies"].as_table().unwrap().iter();
-    let always = always.filter(|(_, it)| it.get("optional").and_then(toml::Value::as_bool) != Some(true));
-    let mut open: Vec<&str> = always.map(|(name, _)| name.as_str()).collect();
+    let mut open = always_needed("Cargo.toml");
     let mut tree = BTreeSet::new();
     while let Some(name) = open.pop() {
-        if tree.insert(name) {
-            let needs = packages[name].get("dependencies").and_then(toml::Value::as_array);
-            open.extend(needs.into_iter().flatten().filter_map(|it| it.as_str()?.split(' ').next()));
+        if !tree.insert(name.clone()) {
+            continue;
         }
+        if let Some(own) = name.strip_prefix("ctxsim-") {
+            let folder = if root().join(own).is_dir() { own.to_owned() } else { format!("crates/{own}") };
+            // The lock file does not say which of its needs are optional.
+            open.extend(always_needed(&format!("{folder}/Cargo.toml")));
+            continue;
+        }
+        let needs = packages[name.as_str()].get("dependencies").and_then(toml::Value::as_array);
+        open.extend(
+            needs.into_iter().flatten().filter_map(|it| Some(it.as_str()?.split(' ').next()?.to_owned())),
+        );
     }
+    tree.retain(|it| !it.starts_with("ctxsim-"));
     let written = tree.into_iter().collect::<Vec<_>>().join("\n");
 
     let mut settings = insta::Settings::clone_current();
@@ -328,7 +358,7 @@ fn no_package_of_the_crate_reaches_the_network() {
 fn commands_with_limits_name_bundled_inputs() {
     let limits: toml::Table =
         fs::read_to_string(root().join("benches/limits.toml")).unwrap().parse().unwrap();
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let mut named = Vec::new();
     for command in limits["commands"].as_array().unwrap() {
         let words: Vec<&str> = command["args"].as_str().unwrap().split(' ').collect();
@@ -350,7 +380,7 @@ fn commands_with_limits_name_bundled_inputs() {
 
 /// Returns the names of the types that the library and the command line define, one for each definition.
 fn types() -> Vec<String> {
-    let all = sources("src").into_iter().flat_map(|(_, text)| {
+    let all = own_sources().into_iter().flat_map(|(_, text)| {
         let name = |line: &str| {
             let line =
                 line.strip_prefix("pub ").or_else(|| Some(line.strip_prefix("pub(")?.split_once(") ")?.1));
@@ -379,7 +409,7 @@ fn a_name_says_one_thing_so_few_types_share_theirs() {
 #[test]
 fn the_design_is_short_and_names_types_that_exist() {
     let design = fs::read_to_string(root().join("DESIGN.md")).unwrap();
-    let known: BTreeSet<String> = sources("src")
+    let known: BTreeSet<String> = own_sources()
         .iter()
         .flat_map(|it| {
             it.1.split(|it: char| !it.is_alphanumeric() && it != '_').map(str::to_owned).collect::<Vec<_>>()
@@ -397,34 +427,41 @@ fn the_design_is_short_and_names_types_that_exist() {
 /// What only the writers of media write, and where each of these stands.
 const MEDIA: [(&str, &[&str]); 14] = [
     // Codes of terminals: what knows their width, what lets ours pass, and the colours of explanations.
-    ("\\x1b", &["src/grid.rs", "src/foreign.rs", "src/report/explain/table.rs"]),
-    ("eprintln!", &["src/cli/output.rs"]),
-    ("stdout().lock()", &["src/cli/output.rs"]),
+    (
+        "\\x1b",
+        &[
+            "crates/base/src/grid.rs",
+            "crates/base/src/foreign.rs",
+            "crates/report/src/report/explain/table.rs",
+        ],
+    ),
+    ("eprintln!", &["crates/cli/src/cli/output.rs"]),
+    ("stdout().lock()", &["crates/cli/src/cli/output.rs"]),
     // The progress of long work has its own line on a terminal.
-    ("eprint!", &["src/cli/verbs/run.rs"]),
-    ("\"::error", &["src/foreign/runner.rs"]),
+    ("eprint!", &["crates/cli/src/cli/verbs/run.rs"]),
+    ("\"::error", &["crates/base/src/foreign/runner.rs"]),
     // Markdown that is pasted together.
-    ("<details>", &["src/grid/markdown.rs"]),
+    ("<details>", &["crates/base/src/grid/markdown.rs"]),
     // The comment of a file in TOML.
-    ("\"# {", &["src/cli/verbs/init.rs"]),
+    ("\"# {", &["crates/cli/src/cli/verbs/init.rs"]),
     ("\"## {", &[]),
     ("\"### {", &[]),
-    ("\"- {", &["src/grid/markdown.rs"]),
-    ("\"**{", &["src/grid/markdown.rs"]),
-    ("\"| {", &["src/grid/markdown.rs"]),
+    ("\"- {", &["crates/base/src/grid/markdown.rs"]),
+    ("\"**{", &["crates/base/src/grid/markdown.rs"]),
+    ("\"| {", &["crates/base/src/grid/markdown.rs"]),
     // What was neutralised elsewhere: results in the formats of programs, annotations, and texts of our own.
     (
         "print_encoded(",
         &[
-            "src/cli/output.rs",
-            "src/cli/verbs/check.rs",
-            "src/cli/verbs/fit.rs",
-            "src/cli/verbs/pages.rs",
-            "src/cli/verbs/run.rs",
-            "src/cli/verbs/tune.rs",
+            "crates/cli/src/cli/output.rs",
+            "crates/cli/src/cli/verbs/check.rs",
+            "crates/cli/src/cli/verbs/fit.rs",
+            "crates/cli/src/cli/verbs/pages.rs",
+            "crates/cli/src/cli/verbs/run.rs",
+            "crates/cli/src/cli/verbs/tune.rs",
         ],
     ),
-    ("set_formatter(", &["src/report/template/engine.rs"]),
+    ("set_formatter(", &["crates/report/src/report/template/engine.rs"]),
 ];
 
 /// What a template may take as it is: drawings, styles and the script, which are made of escaped parts.
@@ -433,13 +470,13 @@ const UNESCAPED: [&str; 3] = ["it.svg|safe", "style|safe", "script|safe"];
 #[test]
 fn only_the_writers_of_media_write_what_media_obey() {
     let mut wrong = Vec::new();
-    for (name, text) in sources("src") {
+    for (name, text) in own_sources() {
         let code = code(&text);
         let signs =
             MEDIA.iter().filter(|(sign, places)| code.contains(sign) && !places.contains(&name.as_str()));
         wrong.extend(signs.map(|(sign, _)| format!("{name} writes `{sign}`")));
     }
-    for (name, path) in files("src") {
+    for (name, path) in ["crates", "src"].iter().flat_map(|it| files(it)) {
         let is_template = [".html", ".svg", ".xml", ".css"].iter().any(|it| name.ends_with(it));
         let text = if is_template { fs::read_to_string(path).unwrap() } else { continue };
         let unescaped = text.matches("|safe").count();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::profile::{Factor, Family};
 use ctxsim::ledger::Role;
@@ -47,7 +47,7 @@ fn plan(profiles: &[&str], policies: &[&str]) -> Plan {
         profiles: named(profiles),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 fn load(plan: &Plan) -> Load {

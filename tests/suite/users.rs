@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use ctxsim::catalog::{Catalog, Kind as Kinds};
+use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::{Kind, Moment};
@@ -42,7 +42,7 @@ fn timeline() -> Timeline {
 
 fn needs(timeline: &Timeline, stages: &str) -> Vec<NeedRow> {
     let policy = Policy::new(&spec(stages)).unwrap();
-    let profile = Catalog::bundled().profile("anthropic/claude-sonnet-4.5").unwrap();
+    let profile = bundled_catalog().profile("anthropic/claude-sonnet-4.5").unwrap();
     let profile = Profile::new(&profile.spec).unwrap();
     let mut rows = Rows::default();
     Simulation::new(timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
@@ -118,7 +118,7 @@ fn what_is_assumed_of_messages_has_ends_and_the_file_s_are_the_default() {
 
 /// Plays policies on recorded sessions.
 fn report(scenarios: Vec<String>, more: &[(&str, &str)], set: &[&str]) -> Report {
-    let mut catalog = Catalog::bundled();
+    let mut catalog = bundled_catalog();
     for (name, stages) in more {
         catalog.hold(Kinds::Policy, name, PolicyFile { name: (*name).to_owned(), ..spec(stages) }, None);
     }
@@ -190,7 +190,7 @@ fn what_nothing_reads_again_can_be_dropped_without_a_loss() {
         own_models: true,
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let timeline = load.timeline().unwrap();
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();

@@ -1,7 +1,7 @@
 //! Claude Code's compaction beside 42 that were measured: the trigger by version and model, and the prompt behind it.
 
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::scenario::Assume;
@@ -49,7 +49,7 @@ fn rows() -> Vec<Row> {
 }
 
 fn spec() -> PolicyFile {
-    Catalog::bundled().policy("agents/claude_code/auto_compact").unwrap().spec
+    bundled_catalog().policy("agents/claude_code/auto_compact").unwrap().spec
 }
 
 /// A log of one request by some version, model and prompt.
@@ -73,7 +73,7 @@ fn log(version: &str, model: &str, prompt: u64) -> String {
 
 /// The prompt at which the preset compacts a session, under the profile of the session's own model.
 fn trigger(version: &str, model: &str, prompt: u64) -> u64 {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let name = catalog
         .names(ctxsim::catalog::Kind::Profile)
         .filter(|it| it.starts_with("anthropic/"))
@@ -144,7 +144,7 @@ fn a_report_says_beside_its_verdict_that_logs_are_of_a_newer_version() {
             own_models: true,
             ..Comparison::default()
         };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
         let notes = plan.report(None, &|_, _| {}).unwrap().notes;
         notes.into_iter().find(|it| it.contains("newer than"))
     };

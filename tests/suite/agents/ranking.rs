@@ -1,6 +1,6 @@
 //! The suite `field` ranks every preset and says why each costs what it does.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::Report;
 use ctxsim::report::markdown;
@@ -16,7 +16,7 @@ fn report(scenario: &str, profiles: &[&str]) -> Report {
         profiles: profiles.iter().map(|it| (*it).to_owned()).collect(),
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"))
 }
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::ledger::{RequestRow, Role, Rows};
@@ -34,7 +34,7 @@ fn opened(session: &Path, resets: &str) -> Load {
         set: vec![format!("scenario.load.recorded.assume.resets={resets}")],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     let mut loads = plan.open(&plan.scenarios[0]).unwrap_or_else(|it| panic!("{it}"));
     loads.remove(0)
 }

@@ -1,6 +1,6 @@
 //! Verdicts print the setting that makes the real agent do what is advised, with the numbers that it ran with.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Apply;
 use ctxsim::report::Report;
@@ -17,7 +17,7 @@ fn compared(preset: &str, set: &str, profiles: &[&str]) -> Report {
         set: vec![set.to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     let report = plan.report(Some(1), &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
     Report { min_evidence: 0.0, ..report }
 }
@@ -74,7 +74,7 @@ fn every_setting_of_a_preset_can_be_written_in_the_format_of_its_file() {
         profiles: vec![PROFILE.to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
     let report = plan.report(Some(1), &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
 
     for (run, policy) in report.runs.iter().zip(&load.policies) {

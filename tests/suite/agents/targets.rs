@@ -1,6 +1,6 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::Size;
 use ctxsim::input::{CacheRules, Limits, Policy};
@@ -12,7 +12,7 @@ use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBui
 /// A preset with numbers of its parameters.
 fn preset(name: &str, params: &[(&str, Size)]) -> Policy {
     let mut spec =
-        Catalog::bundled().policy(&format!("agents/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
+        bundled_catalog().policy(&format!("agents/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
     for (param, size) in params {
         *spec.params.get_mut(*param).unwrap_or_else(|| panic!("{name} has no {param}")) = size.clone();
     }

@@ -140,7 +140,7 @@ fn an_oracle_with_draws_of_its_own_can_make_an_answer_worse() {
 
 /// Returns a scenario with a load.
 fn scenario(of: &ctxsim::input::scenario::AgingLoad) -> ctxsim::input::Scenario {
-    let file = ctxsim::catalog::Catalog::bundled().scenario("aging/s6_12").unwrap().spec;
+    let file = ctxsim::catalog::bundled_catalog().scenario("aging/s6_12").unwrap().spec;
     let load = ctxsim::input::scenario::LoadSpec::Aging(Box::new(of.clone()));
     ctxsim::input::Scenario::new(&ctxsim::input::ScenarioFile { load, ..file }).unwrap()
 }
@@ -159,7 +159,8 @@ fn declared(value: &toml::Table, all: &mut Vec<String>) {
 #[test]
 fn every_declared_number_is_read_and_one_that_nothing_reads_is_refused() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let code: Vec<String> = crate::tidy::sources("src/worlds").into_iter().map(|it| it.1).collect();
+    let code: Vec<String> =
+        crate::tidy::sources("crates/worlds/src/worlds").into_iter().map(|it| it.1).collect();
     for world in ["aging", "memory_runners", "histories"] {
         let text = std::fs::read_to_string(root.join(format!("assumptions/{world}/numbers.toml"))).unwrap();
         let mut names = Vec::new();

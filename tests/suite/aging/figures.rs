@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::suite::{Figure, FigureKind};
 use ctxsim::report::{FigureLine, Report};
@@ -22,7 +22,7 @@ fn file(path: &str) -> String {
 }
 
 fn figures() -> Vec<Figure> {
-    Catalog::bundled().suite("aging-responses").unwrap().spec.figures
+    bundled_catalog().suite("aging-responses").unwrap().spec.figures
 }
 
 fn fits() -> Vec<toml::Table> {
@@ -40,7 +40,7 @@ fn played(figures: &[Figure]) -> Report {
             policies.entry(of_file).or_default().extend(of_figure.iter().map(|it| (*it).to_owned()));
         }
     }
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let profiles = catalog.suite("aging-responses").unwrap().spec.profiles;
     let mut all: Option<Report> = None;
     for (scenario, policies) in policies {

@@ -1,6 +1,6 @@
 //! What holds of every memory: same seed, same numbers; the same stream for all; losses that follow from their mechanism.
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
@@ -44,7 +44,7 @@ fn a_question_for_one_fact_stands_in_the_graph_as_an_edge_of_its_own() {
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let report = |threads| {
         let comparison = Comparison { suite: Some("aging-lite".to_owned()), ..Comparison::default() };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
         json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap()
     };
 
@@ -133,7 +133,7 @@ fn a_fact_changed_after_it_was_retracted_is_told_and_so_are_circles_and_unknown_
 
 #[test]
 fn every_bundled_memory_names_prompts_that_are_declared_and_plays_every_scenario_of_the_lighter_suite() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let policies = catalog.expand(Kind::Policy, "aging/*");
     assert!(policies.len() > 15);
     for name in policies {

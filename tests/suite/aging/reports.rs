@@ -1,6 +1,6 @@
 //! What reports show of ageing memories: numbers by place, cards in AgingBench's fields, graphs and traces.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::json;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn plan(scenario: &str, set: &[&str]) -> Plan {
         set: set.iter().map(|it| (*it).to_owned()).collect(),
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap()
 }
 
 #[test]

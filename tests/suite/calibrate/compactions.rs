@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ctxsim::calibrate::Calibration;
 use ctxsim::calibrate::compaction::{Aftermath, ReadOutcome, compacting};
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::Policy;
 use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::report::calibration;
@@ -99,7 +99,7 @@ impl Log {
 
 /// What compacts as Claude Code does.
 fn preset() -> Policy {
-    compacting(&Catalog::bundled().policy("agents/claude_code/auto_compact").unwrap().spec).unwrap()
+    compacting(&bundled_catalog().policy("agents/claude_code/auto_compact").unwrap().spec).unwrap()
 }
 
 /// Up to the compaction: two files that were read long ago, one just now, one that was written and one that was not found.

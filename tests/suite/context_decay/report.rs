@@ -1,6 +1,6 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
@@ -28,7 +28,7 @@ fn assert_locked(name: &str, text: &str) {
 fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
-        let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
+        let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
         let grid = report.grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
         grid.unwrap().rows
     };
@@ -59,11 +59,11 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
 #[ignore = "slow: .ci/run runs it"]
 fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
+    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
 
     assert_locked("cost", &markdown::report(&report, Detail::Groups));
     let comparison = Comparison { suite: Some("context-decay-whole".to_owned()), ..Comparison::default() };
-    let report = quietly(&Plan::new(&Catalog::bundled(), &comparison).unwrap(), 2);
+    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
     assert_locked("whole", &markdown::report(&report, Detail::Groups));
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::Tally;
 
@@ -23,7 +23,7 @@ fn played(at_least: u64) -> Option<[Tally; 2]> {
         ],
         ..Comparison::default()
     };
-    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
     report.runs.into_iter().map(|it| it.tally).collect::<Vec<_>>().try_into().ok()
 }
 

@@ -1,6 +1,6 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
@@ -30,7 +30,7 @@ fn broken(suite: &str, seeds: impl Iterator<Item = u64>) -> Vec<String> {
     for seed in seeds {
         let comparison =
             Comparison { suite: Some(suite.to_owned()), seed: Some(seed), ..Comparison::default() };
-        let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
         let report = plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
         let verdicts = report.guard_verdicts.iter().filter(|it| !it.holds);
         told.extend(verdicts.map(|it| format!("seed {seed}: {it}")));
@@ -93,7 +93,7 @@ fn a_mark_in_front_of_the_turn_that_is_pruned_gives_back_what_long_turns_cost() 
         );
         let layout: PolicyFile = decode::decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
         let mut spec =
-            Catalog::bundled().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
+            bundled_catalog().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
         spec.layout = layout.layout;
         cost(&timeline, &Policy::new(&spec).unwrap_or_else(|it| panic!("{it:#?}")), &profile)
     };

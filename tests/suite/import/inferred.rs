@@ -1,6 +1,6 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::text::decode::decode;
@@ -201,7 +201,7 @@ fn bundled(policies: &[&str]) -> Report {
         profiles: vec!["interval/anthropic-claude-sonnet-4.5".to_owned()],
         ..Comparison::default()
     };
-    Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
+    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn the_reference_says_what_the_two_ends_of_an_exact_excerpt_imply() {
             set: vec![format!("scenario.load.recorded.assume.exact_excerpt={excerpt}")],
             ..ctxsim::compare::Comparison::default()
         };
-        let plan = ctxsim::compare::Plan::new(&ctxsim::catalog::Catalog::bundled(), &comparison).unwrap();
+        let plan = ctxsim::compare::Plan::new(&ctxsim::catalog::bundled_catalog(), &comparison).unwrap();
         let report = plan.report(Some(1), &|_, _| {}).unwrap();
         let usd = |at: usize| report.runs[at].tally.costs.total().unwrap();
         let kept = report.runs[1].tally.evidence_kept().unwrap();

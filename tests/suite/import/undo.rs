@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctxsim::catalog::{Catalog, Kind as Kinds};
+use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::PolicyFile;
 use ctxsim::input::scenario::{self, Assume};
@@ -161,7 +161,7 @@ fn report(set: &[&str]) -> Report {
         set: set.iter().map(|it| (*it).to_owned()).collect(),
         ..Comparison::default()
     };
-    let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
     assert_eq!(report.runs.len(), 4);
     report
 }
@@ -228,7 +228,7 @@ fn what_puts_a_compaction_off_meets_the_trigger_that_the_log_shows() {
             ),
         ),
     ];
-    let mut catalog = Catalog::bundled();
+    let mut catalog = bundled_catalog();
     for (name, text) in &policies {
         let file: PolicyFile = decode(text, Format::Ron).unwrap();
         catalog.hold(Kinds::Policy, name, file, None);
@@ -260,7 +260,7 @@ fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_i
         profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
 
     let report = plan.report(Some(1), &|_, _| {}).unwrap();
 
@@ -372,7 +372,7 @@ fn a_policy_that_avoids_a_compaction_makes_the_same_requests() {
         profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let rows = load.rows(&|_, _| {});
     let [kept, avoided] = [0, 1].map(|nth: usize| &*rows[nth].1.requests);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
     Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
@@ -169,7 +169,7 @@ fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
             set: set.iter().map(|it| (*it).to_owned()).collect(),
             ..Comparison::default()
         };
-        let report = Plan::new(&Catalog::bundled(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+        let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
         report.runs[0].tally.outcome.turns_requested
     };
 

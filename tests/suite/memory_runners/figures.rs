@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::{Comparison, Plan};
 use ctxsim::grid::Grid;
 use ctxsim::grid::markdown::Markdown;
@@ -85,7 +85,7 @@ fn swept() -> Vec<Ordering> {
         profiles: vec!["unlimited".to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     plan.each(None, &|_, _| {}, |load, progress| {
         let service = load.service().expect("they are written");
         let service: &dyn std::any::Any = &*service;
@@ -103,7 +103,7 @@ fn of_number(number: &str) -> Vec<Ordering> {
         profiles: vec!["unlimited".to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&Catalog::bundled(), &comparison).unwrap();
+    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
     let of = |load: &ctxsim::take::Load| {
         let chats: &ChatScenario = load.world().expect("it has chats");
         let listed = runner("context_only_listed");

@@ -1,6 +1,6 @@
 //! Loads that memory runners write: several users, files in LongMemEval's shape, and every other load with sessions and facts.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
 use ctxsim::worlds::chats::{ChatNumbers, ChatObserved, ChatPhase, QuestionKind, long_mem_eval};
@@ -75,7 +75,7 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
 
 #[test]
 fn every_lifespan_scenario_runs_under_both_runners() {
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let names = catalog.expand(ctxsim::catalog::Kind::Scenario, "aging/*");
     assert!(names.len() > 20);
     for name in names.iter().filter(|it| !it.ends_with("00") && !it.ends_with("many")) {

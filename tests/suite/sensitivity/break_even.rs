@@ -1,6 +1,6 @@
 //! The break-even formulas of others, to the digit.
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::Profile;
 use ctxsim::measure::BreakEven;
 use ctxsim::measure::break_even::CachePrice;
@@ -89,7 +89,7 @@ fn openai_prefixes_are_worth_filling_up_from_some_length_on() {
 /// cuihuan/awesome-ai-gateway: one pause of more than five minutes is enough for an entry that lives an hour.
 #[test]
 fn awesome_ai_gateway_an_hour_pays_from_the_first_pause_on() {
-    let spec = Catalog::bundled().profile("anthropic/claude-opus-4.5").unwrap().spec;
+    let spec = bundled_catalog().profile("anthropic/claude-opus-4.5").unwrap().spec;
     let opus = BreakEven::new(&Profile::new(&spec).unwrap(), None);
 
     assert_eq!(rounded(opus.long_from_pauses.unwrap(), 3), "0.652", "(10 − 6.25) / (6.25 − 0.5)");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::Comparison;
 use ctxsim::compare::grid::OverrideGrid;
 use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
@@ -123,7 +123,7 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
         own_models: true,
         ..Comparison::default()
     };
-    let catalog = Catalog::bundled();
+    let catalog = bundled_catalog();
     let search = if vary.is_empty() {
         ParamSearch::by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
     } else {

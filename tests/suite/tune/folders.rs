@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::compare::Comparison;
 use ctxsim::compare::grid::OverrideGrid;
 use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
@@ -170,7 +170,7 @@ impl Recipe {
             ..Comparison::default()
         };
         let search = ParamSearch::of(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
-        let catalog = Catalog::bundled();
+        let catalog = bundled_catalog();
         let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.played(Some(1), &|_, _| {}).unwrap()
     }

@@ -1,0 +1,34 @@
+//! What ctxsim assumes rather than knows: declared numbers with their sources and intervals, as text.
+
+/// Files by path, with their texts.
+pub type Files = &'static [(&'static str, &'static str)];
+
+/// The text of `compactions.toml`.
+pub const COMPACTIONS: &str = include_str!("compactions.toml");
+/// The text of `harnesses.toml`.
+pub const HARNESSES: &str = include_str!("harnesses.toml");
+/// The text of `price_lists.toml`.
+pub const PRICE_LISTS: &str = include_str!("price_lists.toml");
+/// The text of `recorded.toml`.
+pub const RECORDED: &str = include_str!("recorded.toml");
+/// The text of `recovery.toml`.
+pub const RECOVERY: &str = include_str!("recovery.toml");
+/// The text of `routes.toml`.
+pub const ROUTES: &str = include_str!("routes.toml");
+/// The text of `summaries.toml`.
+pub const SUMMARIES: &str = include_str!("summaries.toml");
+/// The text of `tokenizers.toml`.
+pub const TOKENIZERS: &str = include_str!("tokenizers.toml");
+/// The text of `user_messages.toml`.
+pub const USER_MESSAGES: &str = include_str!("user_messages.toml");
+
+/// The files below `aging`.
+pub const AGING: Files = include!(concat!(env!("OUT_DIR"), "/aging.rs"));
+/// The files below `histories`.
+pub const HISTORIES: Files = include!(concat!(env!("OUT_DIR"), "/histories.rs"));
+/// The files below `memory_runners`.
+pub const MEMORY_RUNNERS: Files = include!(concat!(env!("OUT_DIR"), "/memory_runners.rs"));
+/// The files below `settings`.
+pub const SETTINGS: Files = include!(concat!(env!("OUT_DIR"), "/settings.rs"));
+/// The files below `tools`.
+pub const TOOLS: Files = include!(concat!(env!("OUT_DIR"), "/tools.rs"));

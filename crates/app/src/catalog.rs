@@ -1,0 +1,447 @@
+//! Inputs by name: the bundled ones, overridden by the user's folders.
+
+mod bundle;
+mod files;
+mod kind;
+mod load;
+mod memory;
+mod origin;
+mod revision;
+mod search;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::error::Error;
+use ctxsim_base::foreign::is_name;
+use ctxsim_input::input::Format;
+use ctxsim_input::input::policy::wildcard;
+use ctxsim_input::input::text::source::{Source, read_text};
+
+pub use bundle::{Bundle, BundledFile};
+pub use files::{Files, PipedBytes, is_same_file};
+pub use kind::kind_of;
+pub use load::{Loaded, recording};
+use origin::plain;
+pub use origin::{Built, HeldText, Origin};
+pub use revision::{REVISION_MARK, Revision};
+pub use search::{ScenarioHit, Searched};
+
+/// The prefix of a bundled file's name in diagnostics.
+const BUNDLED_MARK: &str = "bundled:";
+
+/// The file that lists the user's folders.
+const CONFIG: &str = "ctxsim.toml";
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A policy.
+    Policy,
+    /// A scenario.
+    Scenario,
+    /// A model profile.
+    Profile,
+    /// A suite.
+    Suite,
+}
+
+impl Kind {
+    /// All kinds, in the order of a listing.
+    pub const ALL: [Self; 4] = [Self::Policy, Self::Scenario, Self::Profile, Self::Suite];
+
+    /// Returns the name of one of them.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Scenario => "scenario",
+            Self::Profile => "profile",
+            Self::Suite => "suite",
+        }
+    }
+
+    /// Returns the folder of the kind.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Policy => "policies",
+            Self::Scenario => "scenarios",
+            Self::Profile => "profiles",
+            Self::Suite => "suites",
+        }
+    }
+}
+
+/// Inputs by name.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    entries: BTreeMap<(Kind, String), Origin>,
+    /// The files that ship; entries may hide some or all of them.
+    bundle: Bundle,
+    /// The user's folders of inputs.
+    folders: Vec<PathBuf>,
+    /// The files that were named, in this catalog and in every copy of it.
+    files: Files,
+}
+
+/// The user's configuration as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    /// Folders that hold `policies/`, `scenarios/`, `profiles/` or `suites/`, relative to the file.
+    #[serde(default)]
+    folders: Vec<String>,
+}
+
+impl Catalog {
+    /// Returns the inputs of a bundle.
+    pub fn of_bundle(bundle: Bundle) -> Self {
+        let entries = bundle.files().filter_map(|file| {
+            let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, file.path())?)))?;
+            Some((key, Origin::Bundled(file)))
+        });
+        Self { entries: entries.collect(), ..Self::empty(bundle) }
+    }
+
+    /// Returns a catalog without names beside a bundle, whose profiles still tell models apart.
+    pub fn empty(bundle: Bundle) -> Self {
+        Self { bundle, ..Self::default() }
+    }
+
+    /// Returns the inputs that ship with it, whatever hides some of them here.
+    pub fn shipped(&self) -> Self {
+        Self::of_bundle(self.bundle)
+    }
+
+    /// Returns the inputs of a bundle plus the folders listed in the `ctxsim.toml` of this folder.
+    ///
+    /// # Errors
+    /// The configuration or a folder cannot be read.
+    pub fn open(bundle: Bundle, folder: &Path) -> Result<Self, Error> {
+        let mut catalog = Self::of_bundle(bundle);
+        let path = folder.join(CONFIG);
+        if path.is_file() {
+            catalog.files.note(&path);
+            let config: Config = Source::read(&path)?.decode()?;
+            for relative in config.folders {
+                catalog = catalog.with_folder(&folder.join(relative))?;
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// Opens the inputs of a folder beside the same bundle.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn reopened(&self, folder: &Path) -> Result<Self, Error> {
+        Self::open(self.bundle, folder)
+    }
+
+    /// Adds a folder's inputs, which override those of the same name.
+    ///
+    /// # Errors
+    /// The folder cannot be read, contains no folder of inputs, or has two files with the same name.
+    pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
+        let mut added: BTreeMap<(Kind, String), Origin> = BTreeMap::new();
+        let mut problems = Vec::new();
+        let mut has_inputs = false;
+        for kind in Kind::ALL {
+            let root = folder.join(kind.folder());
+            if !root.is_dir() {
+                continue;
+            }
+            has_inputs = true;
+            for path in input_files(&root)? {
+                let relative = path.strip_prefix(folder).unwrap_or(&path);
+                if let Some(mut problem) = unnameable(&relative.to_string_lossy()) {
+                    problem.place.file = path.display().to_string();
+                    problems.push(problem);
+                    continue;
+                }
+                let Some(name) = name_below(kind, &plain(relative)) else { continue };
+                let origin = Origin::File(path);
+                if let Some(other) = added.insert((kind, name.clone()), origin.clone()) {
+                    problems.push(duplicate(&name, &other, &origin));
+                }
+            }
+        }
+        if !has_inputs {
+            fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
+            let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no inputs")
+                .help("put files into a `policies/`, `scenarios/`, `profiles/` or `suites/` folder below it");
+            problem.place.file = folder.display().to_string();
+            problems.push(problem);
+        }
+        self.entries.extend(added);
+        self.folders.push(folder.to_owned());
+        if problems.is_empty() { Ok(self) } else { Err(problems.into()) }
+    }
+
+    /// Returns the user's folders of inputs.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.
+    #[must_use]
+    pub fn with_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
+        let origin = Origin::Revision(Arc::clone(revision), path.to_owned());
+        self.entries.insert((Kind::Policy, name.to_owned()), origin);
+        self
+    }
+
+    /// Returns the names of a kind, sorted.
+    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        self.origins(kind).map(|it| it.0)
+    }
+
+    /// Returns the names of a kind, sorted, each with its place.
+    pub fn origins(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.of_kind(kind).filter(|(_, origin)| !matches!(origin, Origin::Revision(..)))
+    }
+
+    /// Returns all names of a kind, sorted, each with its place, those of other revisions, too.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.of_kind_from(kind, "")
+    }
+
+    /// Returns the same from a name on.
+    fn of_kind_from(&self, kind: Kind, first: &str) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
+        let from = self.entries.range((kind, first.to_owned())..);
+        from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
+    }
+
+    /// Returns what a pattern matches: files of the kind, else names, in which `*` matches anything; or the files of a folder. If
+    /// there are none, files of other kinds, which are refused with their kind; the pattern itself if nothing matches.
+    pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
+        let is_pattern = search::is_pattern(pattern);
+        let files = match is_pattern {
+            true => search::matches(pattern).into_iter().filter(|it| search::is_input(it)).collect(),
+            false if self.entries.contains_key(&(kind, pattern.to_owned())) => Vec::new(),
+            false => input_files(Path::new(pattern)).unwrap_or_default(),
+        };
+        let (own, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|it| search::may_be(kind, it));
+        let path = |it: PathBuf| it.display().to_string();
+        let mut names: Vec<String> = own.into_iter().map(path).collect();
+        if names.is_empty() && is_pattern {
+            names.extend(self.matching(kind, pattern));
+        }
+        if names.is_empty() {
+            names.extend(others.into_iter().map(path));
+        }
+        if names.is_empty() {
+            names.push(pattern.to_owned());
+        }
+        names
+    }
+
+    /// Returns a name as written in a file: a catalog name, or a path from the file's own folder.
+    pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
+        self.beside(file, kind, name).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Returns what a file names: files from its own folder on, else inputs of the catalog, also by a pattern; else whatever a
+    /// command line would mean.
+    pub fn expand_of(&self, file: &Origin, kind: Kind, name: &str) -> Vec<String> {
+        if let Some(path) = self.beside(file, kind, name) {
+            return self.expand(kind, &path);
+        }
+        let names: Vec<String> = self.matching(kind, name).collect();
+        if names.is_empty() { self.expand(kind, name) } else { names }
+    }
+
+    /// Returns the path of a name written in a file, unless it is a name of the catalog.
+    pub(super) fn beside(&self, file: &Origin, kind: Kind, name: &str) -> Option<String> {
+        if self.entries.contains_key(&(kind, name.to_owned())) {
+            return None;
+        }
+        let Some(Origin::File(path)) = file.beside(name) else { return None };
+        let written = path.display().to_string();
+        let is_path = match search::is_pattern(name) {
+            true => !search::matches(&written).is_empty(),
+            false => path.exists() || path.extension().is_some(),
+        };
+        is_path.then_some(written)
+    }
+
+    /// Returns the names of a kind that a pattern matches.
+    pub(super) fn matching<'a>(&'a self, kind: Kind, pattern: &'a str) -> impl Iterator<Item = String> + 'a {
+        // A plan looks for many names, of which hardly any is a pattern.
+        let is_pattern = pattern.contains('*');
+        let all = self.of_kind_from(kind, if is_pattern { "" } else { pattern });
+        let near = all.take_while(move |it| is_pattern || it.0 == pattern);
+        let listed = near.filter(|(_, origin)| !matches!(origin, Origin::Revision(..)));
+        listed.map(|it| it.0).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
+    }
+
+    /// Returns an input's name on a command line: its catalog name, else its path.
+    pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
+        let entry = self.of_kind(kind).find(|it| it.1 == origin);
+        entry.map_or_else(|| origin.label(), |(name, _)| name.to_owned())
+    }
+
+    /// Returns the place of an input, by its name or path.
+    ///
+    /// # Errors
+    /// There is no such name or file.
+    pub fn find(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
+        let found = self.find_unnoted(kind, name)?;
+        self.files.note_origin(&found);
+        Ok(found)
+    }
+
+    /// Returns the files on disk that inputs were read from so far, or will be.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    fn find_unnoted(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
+        if let Some(problem) = unnameable(name) {
+            return Err(vec![problem].into());
+        }
+        if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
+            return Ok(origin.clone());
+        }
+        let path = Path::new(name);
+        let is_recording = kind == Kind::Scenario
+            && path.extension().is_some_and(|it| it == "json" || it == "jsonl" || it == "csv");
+        if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
+            let is_stream = Format::of(path).is_none() && path.exists() && !path.is_file();
+            if is_stream {
+                return self.files.stream(path).map(Origin::Stream);
+            }
+            return Ok(Origin::File(path.to_owned()));
+        }
+        let is_like_none = self.suggestions(kind, name).is_empty() && self.kind_of_name(name).is_none();
+        let wrong_path = match path.is_dir() {
+            true => Some(io::ErrorKind::IsADirectory),
+            // No name begins or ends so; a pattern may mean names or paths.
+            false
+                if name.starts_with(['.', '/', '~']) || name.ends_with('/') || name.contains(['*', '?']) =>
+            {
+                Some(io::ErrorKind::NotFound)
+            }
+            false => None,
+        };
+        Err(match wrong_path.filter(|_| is_like_none) {
+            Some(source) => Error::Read { path: path.to_owned(), source: source.into() },
+            None => self.unknown_name(kind, name),
+        })
+    }
+
+    /// Returns the first kind that has an input of this name.
+    pub fn kind_of_name(&self, name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
+    }
+
+    /// Reports a name that is not in the catalog, with suggestions.
+    fn unknown_name(&self, kind: Kind, name: &str) -> Error {
+        Error::UnknownName {
+            kind: kind.noun(),
+            name: name.to_owned(),
+            suggestions: self.suggestions(kind, name),
+            other_kind: self.kind_of_name(name).map(Kind::noun),
+        }
+    }
+
+    /// Returns suggestions for an unknown name: the nearest, the same name in another folder, or all names
+    /// that contain it.
+    fn suggestions(&self, kind: Kind, wrong: &str) -> Vec<String> {
+        let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
+        let by_last = || self.names(kind).find(|it| last(it) == last(wrong));
+        if let Some(one) = nearest(wrong, self.names(kind)).or_else(by_last) {
+            return vec![one.to_owned()];
+        }
+        let part = wrong.to_lowercase();
+        let has_part = |it: &&str| !part.is_empty() && it.to_lowercase().contains(&part);
+        self.names(kind).filter(has_part).map(str::to_owned).collect()
+    }
+
+    /// Returns the text of a file named in a diagnostic.
+    pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
+        match file.strip_prefix(BUNDLED_MARK) {
+            Some(path) => self.bundle.file(path).map(|it| Cow::Borrowed(it.text())),
+            None => {
+                let held = self.text_in_memory(file).or_else(|| self.text_of_revision(file));
+                let path = Path::new(file);
+                held.or_else(|| path.is_file().then(|| read_text(path).ok()).flatten()).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Returns the text of a file of another revision.
+    fn text_of_revision(&self, label: &str) -> Option<String> {
+        let mut revisions = self.entries.values().filter_map(|it| match it {
+            Origin::Revision(revision, _) => Some(revision),
+            _ => None,
+        });
+        revisions.find_map(|it| it.labelled(label)).map(str::to_owned)
+    }
+}
+
+/// Returns the input files below a folder, sorted by path.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    search::files_below(folder, |it| Format::of(it).is_some())
+}
+
+/// Returns the files below a folder that may be price lists, sorted by path.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    search::files_below(folder, |it| it.extension().is_some_and(|it| it == "toml" || it == "json"))
+}
+
+/// Returns the name of a path below a kind's folder.
+fn name_below(kind: Kind, path: &str) -> Option<String> {
+    let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
+    below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
+}
+
+/// Reports a name that no input may have, because it cannot be shown as it is.
+fn unnameable(name: &str) -> Option<Diagnostic> {
+    if is_name(name) {
+        return None;
+    }
+    let message = "this name has control characters, or others that cannot be seen";
+    let mut problem = Diagnostic::at(Code::NameCharacters, "", message)
+        .help("rename it: letters of any language, digits, blanks and signs are fine");
+    name.clone_into(&mut problem.place.file);
+    Some(problem)
+}
+
+/// Reports two files with the same name.
+fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
+    let mut problem = Diagnostic::at(
+        Code::NameDuplicate,
+        "",
+        format!("`{name}` is also the name of {}", first.path().display()),
+    );
+    problem.place.file = second.label();
+    problem.help("remove or rename one of the two")
+}
+
+/// Returns the inputs that ship with ctxsim, read from the top of the repository: this crate knows none of them.
+#[cfg(test)]
+pub(crate) fn shipped() -> Catalog {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for kind in Kind::ALL {
+        for path in search::files_below(&root.join(kind.folder()), |_| true).unwrap() {
+            let text: &'static str = fs::read_to_string(&path).unwrap().leak();
+            let name: &'static str = plain(path.strip_prefix(&root).unwrap()).leak();
+            files.push((name, text));
+        }
+    }
+    Catalog::of_bundle(Bundle::new(files.leak()))
+}

@@ -1,0 +1,77 @@
+//! The files that inputs are read from: none of them may be written to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Origin;
+use ctxsim_base::error::Error;
+use ctxsim_input::input::text::source::read_stream;
+
+/// Files on disk that were named as inputs; copies share one list.
+#[derive(Clone, Debug, Default)]
+pub struct Files(Arc<Mutex<FilesRead>>);
+
+#[derive(Debug, Default)]
+struct FilesRead {
+    named: BTreeSet<PathBuf>,
+    /// What was read from devices and pipes, each of them once.
+    streams: BTreeMap<PathBuf, Arc<PipedBytes>>,
+}
+
+/// What was read from a device or a pipe.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PipedBytes {
+    pub path: PathBuf,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Whether it stands for a file, whose name it has: not for a device or a pipe.
+    pub is_file: bool,
+}
+
+impl Files {
+    /// Adds a file.
+    pub fn note(&self, path: &Path) {
+        self.state().named.insert(path.to_owned());
+    }
+
+    /// Adds an input's file, if it is on disk.
+    pub(super) fn note_origin(&self, origin: &Origin) {
+        if let Origin::File(path) = origin {
+            self.note(path);
+        }
+    }
+
+    /// Returns whether a path leads to one of the files, also through links and `..`.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.state().named.iter().any(|it| is_same_file(it, path))
+    }
+
+    /// Reads a device or a pipe, when it is first named.
+    pub(super) fn stream(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
+        let mut state = self.state();
+        if let Some(known) = state.streams.get(path) {
+            return Ok(Arc::clone(known));
+        }
+        let read = Arc::new(PipedBytes { path: path.to_owned(), bytes: read_stream(path)?, is_file: false });
+        state.streams.insert(path.to_owned(), Arc::clone(&read));
+        Ok(read)
+    }
+
+    fn state(&self) -> MutexGuard<'_, FilesRead> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether two paths lead to the same file, through whatever links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    let identity = |path: &Path| {
+        use std::os::unix::fs::MetadataExt as _;
+        fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
+    };
+    #[cfg(not(unix))]
+    let identity = |path: &Path| fs::canonicalize(path).ok();
+    identity(one).is_some_and(|it| Some(it) == identity(other))
+}

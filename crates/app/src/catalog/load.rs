@@ -1,0 +1,321 @@
+//! Reads files of the catalog, checks names against paths, and merges variants with their bases.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use super::{Catalog, Kind, Origin, kind};
+use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::error::Error;
+use ctxsim_input::input::scenario::LoadSpec;
+use ctxsim_input::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use ctxsim_worlds::worlds;
+
+/// The longest chain of bases.
+const BASES_MAX: usize = 32;
+
+/// A spec and the files that it came from.
+#[derive(Clone, Debug)]
+pub struct Loaded<T> {
+    /// The spec.
+    pub spec: T,
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its own file; `None` for a recorded session named directly.
+    pub source: Option<Source>,
+    /// The files of its bases, the nearest first.
+    pub bases: Vec<Source>,
+}
+
+impl<T> Loaded<T> {
+    /// Adds places to problems of the spec: in its own file, or in the base that sets the field.
+    pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        problems.into_iter().map(|it| self.locate_one(it)).collect()
+    }
+
+    /// Returns the place of a field: in its own file, or in the base that sets it.
+    pub fn place_of(&self, field: String) -> Place {
+        let place = Place { field, ..Place::default() };
+        match self.holder(&place.field) {
+            Some(source) => source.complete(place),
+            None => Place { file: self.origin.label(), ..place },
+        }
+    }
+
+    fn locate_one(&self, problem: Diagnostic) -> Diagnostic {
+        match self.holder(&problem.place.field) {
+            // It is in another file, which this one names.
+            _ if !problem.place.file.is_empty() => problem,
+            Some(source) => source.locate(problem),
+            None => {
+                let place = Place { file: self.origin.label(), ..problem.place };
+                Diagnostic { place, ..problem }
+            }
+        }
+    }
+
+    /// Returns the file that sets a field: of those that set most of its path, the nearest.
+    fn holder(&self, field: &str) -> Option<&Source> {
+        let steps: Vec<&str> = field.split('.').collect();
+        let own = self.source.as_ref()?;
+        // The last of several greatest is taken, so the nearest comes last.
+        self.bases.iter().rev().chain([own]).max_by_key(|it| depth_in(it, &steps))
+    }
+}
+
+/// Returns how many of the first steps of a path a file sets, down to the level at which variants are merged:
+/// two, or three for stages.
+fn depth_in(source: &Source, steps: &[&str]) -> usize {
+    let find = |n: usize| source.find(&steps[..n].join("."));
+    let deepest = if steps.first() == Some(&"stages") { 3 } else { 2 };
+    let is_given = |n: &usize| find(*n).is_some_and(|it| *n == 1 || find(*n - 1).as_ref() != Some(&it));
+    (1..=deepest.min(steps.len())).take_while(is_given).count()
+}
+
+/// Reads policies; a base of several policies is read once.
+#[derive(Debug)]
+pub struct PolicyReader<'c> {
+    catalog: &'c Catalog,
+    read: Vec<(Origin, Source, PolicyFile)>,
+}
+
+impl PolicyReader<'_> {
+    /// Reads a policy and merges it with its bases.
+    ///
+    /// # Errors
+    /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
+    pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
+        let catalog = self.catalog;
+        let origin = catalog.find(Kind::Policy, name)?;
+        let (source, spec) = self.read(&origin)?;
+        let mut loaded_from = vec![origin.clone()];
+        let mut names = vec![spec.name.clone()];
+        let mut sources = vec![source];
+        let mut next = spec.base.clone();
+        let mut base_specs = Vec::new();
+        while let Some(base) = next.take() {
+            let problem = |it| Error::from(vec![sources[sources.len() - 1].locate(it)]);
+            let variant = &loaded_from[loaded_from.len() - 1];
+            let found = catalog
+                .base(variant, &base)
+                .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
+            catalog.files.note_origin(&found);
+            names.push(base);
+            if loaded_from.len() > BASES_MAX && !loaded_from.contains(&found) {
+                let message = format!("this policy has more than {BASES_MAX} bases, one behind the other");
+                let long = Diagnostic::at(Code::BaseCircle, "base", message);
+                return Err(problem(long.help("write the policy with fewer bases")));
+            }
+            if loaded_from.contains(&found) {
+                let message = format!("circular `base`: {}", names.join(" → "));
+                let circle = Diagnostic::at(Code::BaseCircle, "base", message);
+                return Err(problem(circle.help("remove `base` from one of them")));
+            }
+            let (source, base_spec) = self.read(&found)?;
+            next.clone_from(&base_spec.base);
+            base_specs.push(base_spec);
+            sources.push(source);
+            loaded_from.push(found);
+        }
+        // From the farthest base on, because a variant may remove what any of its bases gives.
+        let base = base_specs.into_iter().rev().reduce(|base, variant| variant.over(base));
+        let spec = match base {
+            Some(base) => spec.over(base),
+            None => spec,
+        };
+        let spec = spec.filled();
+        let bases = sources.split_off(1);
+        Ok(Loaded { spec, origin, source: sources.pop(), bases })
+    }
+
+    /// Reads one file.
+    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+        if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
+            return Ok((source.clone(), spec.clone()));
+        }
+        let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
+        if let Some(process) = &mut spec.process {
+            process.folder = origin.folder_on_disk();
+            // A word of the command may be the program, or a file that it reads.
+            let files = process.command.iter().filter_map(|it| origin.beside(it));
+            files.for_each(|it| self.catalog.files.note_origin(&it));
+        }
+        self.read.push((origin.clone(), source.clone(), spec.clone()));
+        Ok((source, spec))
+    }
+}
+
+impl Catalog {
+    /// Returns a reader of several policies.
+    pub fn policies(&self) -> PolicyReader<'_> {
+        PolicyReader { catalog: self, read: Vec::new() }
+    }
+
+    /// Reads one policy and merges it with its bases.
+    ///
+    /// # Errors
+    /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
+    pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
+        self.policies().policy(name)
+    }
+
+    /// Reads a scenario; any file other than `.ron` and `.toml` is read as a recorded session.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
+        let origin = self.find(Kind::Scenario, name)?;
+        if origin.timeline().is_some() {
+            let name = name.to_owned();
+            let loaded = recording(origin);
+            return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
+        }
+        if Format::of(origin.path()).is_none() {
+            // A recording is read when it is played, but a missing one is reported with all other problems.
+            if let Origin::File(path) = &origin {
+                fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+            }
+            let of_world = front(&origin).and_then(|it| worlds::of_file(&it, &file_name(&origin)));
+            let loaded = recording(origin);
+            let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
+            return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
+        }
+        let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
+        for beside in spec.load.paths().filter_map(|it| origin.beside(it)) {
+            self.files.note_origin(&beside);
+        }
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Returns the file of a recording that is named directly; nothing for any other name.
+    pub fn recording_origin(&self, name: &str) -> Option<Origin> {
+        let origin = self.find(Kind::Scenario, name).ok()?;
+        let is_other = matches!(origin, Origin::Bundled(_) | Origin::Built(_));
+        (!is_other && Format::of(origin.path()).is_none()).then_some(origin)
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>, Error> {
+        let origin = self.find(Kind::Profile, name)?;
+        let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileFile| &it.name)?;
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Reads a suite.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file cannot be read or decoded.
+    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>, Error> {
+        let origin = self.find(Kind::Suite, name)?;
+        let (source, spec) = self.read(Kind::Suite, &origin, |it: &SuiteFile| &it.name)?;
+        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Reports a field that names a missing input.
+    pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
+        let mut problem = self.unknown_name(kind, name).into_problem();
+        field.clone_into(&mut problem.place.field);
+        problem
+    }
+
+    /// Returns the place of a base: a catalog name, else a file beside the variant's.
+    fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
+        if let Some(origin) = variant.named_in_revision(name) {
+            return Some(origin);
+        }
+        if let Some(origin) = self.entries.get(&(Kind::Policy, name.to_owned())) {
+            return Some(origin.clone());
+        }
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let beside = |extension: &str| variant.beside(&format!("{last}.{extension}"));
+        let is_there = |it: &Origin| matches!(it, Origin::Revision(..)) || it.path().is_file();
+        ["ron", "toml"].into_iter().filter_map(beside).find(is_there)
+    }
+
+    /// Reads one file and checks that its name is its path.
+    fn read<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+        &self,
+        kind: Kind,
+        origin: &Origin,
+        name: impl Fn(&T) -> &String,
+    ) -> Result<(Source, T), Error> {
+        if let Some(problem) = kind::recorded(kind, origin) {
+            return Err(vec![problem].into());
+        }
+        let (source, spec) = match origin {
+            Origin::Bundled(file) => file.once(|| decoded(kind, origin))?,
+            _ => decoded(kind, origin)?,
+        };
+        let given = name(&spec);
+        // A policy of another revision is in the catalog under a name that no file gives.
+        let is_named = !matches!(origin, Origin::Revision(..));
+        let of_catalog = self.of_kind(kind).find(|it| is_named && it.1 == origin).map(|it| it.0);
+        let stem = stem(origin.path());
+        let expected = of_catalog.unwrap_or(&stem);
+        let is_named = match of_catalog {
+            Some(expected) => given == expected,
+            None => given.rsplit('/').next() == Some(&stem),
+        };
+        if is_named {
+            return Ok((source, spec));
+        }
+        let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let message = format!("`name` is `{given}`, but the file is `{file}`");
+        let help = format!("write `name: \"{expected}\"`, or rename the file");
+        Err(vec![source.locate(Diagnostic::at(Code::NameNotPath, "name", message).help(help))].into())
+    }
+}
+
+/// Reads one file as an input of a kind.
+fn decoded<T: DeserializeOwned + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
+    let source = origin.source()?;
+    if let Some(spec) = origin.value::<T>() {
+        return Ok((source, spec.clone()));
+    }
+    let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
+        // What every field lacks or has too much says less than what the file is.
+        Some(problem) => vec![problem].into(),
+        None => error,
+    })?;
+    Ok((source, spec))
+}
+
+/// How much of a file is looked at to tell what it is.
+const FRONT: u64 = 64 * 1_024;
+
+/// Returns how a JSON file begins; nothing of what cannot be read.
+fn front(origin: &Origin) -> Option<String> {
+    if origin.path().extension().is_none_or(|it| it != "json") {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut reader = origin.reader().ok()?;
+    Read::take(reader.as_mut(), FRONT).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns what a file is called.
+fn file_name(origin: &Origin) -> String {
+    origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Makes a scenario of a recorded session with default assumptions.
+pub fn recording(origin: Origin) -> Loaded<ScenarioFile> {
+    let file = file_name(&origin);
+    let spec = ScenarioFile {
+        about: format!("Recorded session {file}."),
+        load: LoadSpec::Recorded { path: file, assume: Box::default() },
+        ..ScenarioFile::named(&stem(origin.path()))
+    };
+    Loaded { spec, origin, source: None, bases: Vec::new() }
+}
+
+/// Returns a file's name without its extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! What a memory holds in the end.
+
+use std::sync::Arc;
+
+use super::Plan;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_engine::memory::export::{Banks, Export, Index, SCHEMA};
+use ctxsim_engine::take::Load;
+
+impl Plan {
+    /// Plays one conversation and returns the final contents of the first policy's memory.
+    ///
+    /// # Errors
+    /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
+    /// memory.
+    pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
+        let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
+        let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
+            return Err(refuse(Code::ListEmpty, "there is nothing to play".to_owned(), "name a scenario"));
+        };
+        let loads = self.open(entry).map_err(|error| match error {
+            Error::Invalid(problems) => problems,
+            other => vec![other.into_problem()],
+        })?;
+        let Some(load) = loads.first() else { return Err(Vec::new()) };
+        let Some(policy) = load.policies.first() else { return Err(Vec::new()) };
+        if policy.fact_memory().is_none() {
+            let message = format!("{} has no memory beside its prompt", policy.name);
+            return Err(refuse(Code::StoreNone, message, "name a policy with a `memory`"));
+        }
+        let policies = vec![Arc::clone(policy)];
+        let one = Load { policies, profiles: vec![profile.clone()], ..load.clone() };
+        let Banks { banks, written } = load.world.banks(&one, length, trial)?;
+        let index = Index {
+            schema: SCHEMA.to_owned(),
+            policy: policy.name.clone(),
+            scenario: load.name.clone(),
+            profile: profile.name.clone(),
+            seed: load.seed,
+            length,
+            trial,
+            set: set.to_vec(),
+            written,
+        };
+        Ok(Export { index, banks })
+    }
+}

@@ -1,0 +1,46 @@
+//! Tells a caller how much is done, and notes when the caller has had enough.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ctxsim_base::error::Error;
+use ctxsim_engine::take::Progress;
+
+/// What is told, from any thread, while a plan runs, how much is done, of how much; `Break` stops the runs.
+pub type PlanWatch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
+
+/// How a plan is watched while it runs. What has begun is finished: a stop takes effect before the next session.
+pub(super) struct PlanWatcher<'a> {
+    told: PlanWatch<'a>,
+    is_stopped: AtomicBool,
+}
+
+impl<'a> PlanWatcher<'a> {
+    pub(super) fn new(told: PlanWatch<'a>) -> Self {
+        Self { told, is_stopped: AtomicBool::new(false) }
+    }
+
+    /// Tells how much is done, unless it was stopped.
+    pub(super) fn tell(&self, done: usize, all: usize) {
+        if !self.is_stopped() && (self.told)(done, all).is_break() {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Returns an error if it was stopped.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+}
+
+/// Makes a progress, which stops nothing, into what is told.
+pub fn never_stops(progress: Progress<'_>) -> impl Fn(usize, usize) -> ControlFlow<()> + Sync {
+    move |done, all| {
+        progress(done, all);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Stops child programs and removes temporary files when the command is interrupted.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{Mutex, Once, PoisonError};
+
+use ctxsim_engine::own::process::end_all;
+
+/// The temporary files and folders to remove.
+static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The exit code after an interrupt, as shells define it for Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+/// Installs the handler of SIGINT, SIGTERM and SIGHUP (on Windows, Ctrl-C) that stops child programs and removes temporary files.
+pub(super) fn watch() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(|| {
+        // Without the handler, an interrupt may leave a temporary file behind. That is no reason to write no output.
+        let _ = ctrlc::set_handler(interrupted);
+    });
+}
+
+/// Creates a temporary file or folder, and has interrupts remove it until [`made`] is called.
+///
+/// # Errors
+/// It cannot be created.
+pub(super) fn temporary<T>(
+    make: impl FnOnce() -> io::Result<T>,
+    path: impl FnOnce(&T) -> &Path,
+) -> io::Result<T> {
+    watch();
+    // An interrupt waits for the lock, so it cannot miss a file that is being created.
+    let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let it = make()?;
+    all.insert(path(&it).to_owned());
+    Ok(it)
+}
+
+/// Takes a temporary file or folder off the list, because it was renamed or removed.
+pub(super) fn made(path: &Path) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+}
+
+/// Stops all child programs, removes all temporary files and exits.
+fn interrupted() {
+    // Hold the lock until the process exits, so that no other temporary file is created.
+    let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    end_all();
+    for path in all.iter() {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    }
+    process::exit(INTERRUPTED);
+}

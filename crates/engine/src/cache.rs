@@ -1,0 +1,157 @@
+//! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
+
+mod blocks;
+mod by_model;
+pub mod breakpoints;
+mod explicit_cache;
+pub mod finding;
+pub mod lru;
+pub mod marks;
+mod none;
+pub mod overseen;
+pub mod own;
+mod prefix_cap;
+mod prefix_interval;
+mod prefixes;
+mod qualified;
+mod units;
+
+use crate::ledger::{CacheUse, ExplicitCacheRow};
+use crate::projection::chain::Chain;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::profile::cache::Readable;
+use ctxsim_input::input::{CacheRules, LayoutSpec, Settings, TtlClass};
+
+pub use finding::{EntryFound, Fate, Finding, MarkFound};
+pub use qualified::HitDraws;
+
+/// A cache's view of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestView<'a> {
+    /// Tokens of the prompt.
+    pub prompt: Tokens,
+    /// The number of tokens at its front that equal the previous prompt's, judging by the policy's passes
+    /// alone: new items count as unchanged, and without passes the number is unlimited. Rules that compare
+    /// content use the chain instead.
+    pub intact_tokens: Tokens,
+    /// The chained prefixes; empty for rules that do not need them. Whatever the prompt has beyond them is
+    /// new.
+    pub chain: &'a Chain,
+    /// The breakpoints of the prompt.
+    pub layout: &'a LayoutSpec,
+    /// The lifetime that the harness requests, where the layout does not say.
+    pub ttl: Option<TtlClass>,
+    /// Tokens at the prompt's end that are after its last breakpoint.
+    pub tail: Tokens,
+    /// Milliseconds since the timeline began at which the request starts.
+    pub now_ms: i64,
+    /// Milliseconds since the timeline began at which its response starts.
+    pub response_ms: i64,
+    /// Milliseconds since the timeline began at which its response ends.
+    pub end_ms: i64,
+    /// The request's settings.
+    pub settings: Settings,
+}
+
+impl<'a> RequestView<'a> {
+    /// A request of which only the prompt and its start are known; its response takes no time.
+    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
+        Self {
+            prompt,
+            intact_tokens: Tokens::MAX,
+            chain,
+            layout,
+            ttl: None,
+            tail: 0,
+            now_ms,
+            response_ms: now_ms,
+            end_ms: now_ms,
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// The rules of a provider's cache, with its contents.
+pub trait CacheRule {
+    /// Returns whether requests must supply their chained prefixes.
+    fn needs_chain(&self) -> bool;
+
+    /// Returns whether what another session sent can be read: it can where prefixes are compared, unless the harness alone says what is
+    /// stored.
+    fn hears_others(&self) -> bool {
+        self.needs_chain()
+    }
+
+    /// Processes a request and divides its prompt.
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse;
+
+    /// Returns the bill of the last request if the machine that serves it has no entries: everything read
+    /// becomes uncached, unless the rules bill writes.
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        CacheUse { read: 0, uncached: usage.uncached + usage.read, ..*usage }
+    }
+
+    /// Returns what the cache knows of a request's prompt before processing it; rules without entries return
+    /// nothing.
+    fn look(&self, _request: &RequestView<'_>) -> Finding {
+        Finding::default()
+    }
+
+    /// Returns why its last answer is none, in words; rules of this house always answer.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the contents stored at an hourly price, up to the end of their lifetimes.
+    fn stored(&self) -> &[ExplicitCacheRow] {
+        &[]
+    }
+}
+
+/// Returns an empty cache that follows these rules.
+pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
+    match rules {
+        CacheRules::Blocks(rules) => Box::new(blocks::BlockStore::new(rules)),
+        CacheRules::None => Box::new(none::None),
+        CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
+        CacheRules::PrefixInterval { steps, ttl_ms } => {
+            Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms))
+        }
+        CacheRules::Breakpoints(rules) => Box::new(breakpoints::BreakpointCache::new(*rules)),
+        CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
+        CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::StoredContents::new(*rules)),
+        CacheRules::Qualified(rules) if !rules.of_models.is_empty() => {
+            Box::new(by_model::ByModel::new(&rules.of_models))
+        }
+        CacheRules::Qualified(rules) => Box::new(qualified::QualifiedCache::new(rules)),
+        CacheRules::Own(code, _) => own::cache(code),
+    }
+}
+
+/// Returns an empty cache for a timeline whose requests change their settings.
+pub fn cache_with_settings(rules: &CacheRules) -> Box<dyn CacheRule> {
+    match rules {
+        CacheRules::Qualified(it) if !it.of_models.is_empty() => cache(rules),
+        rules => Box::new(qualified::with_settings(rules)),
+    }
+}
+
+/// Returns from when what a request leaves can be read.
+fn readable_ms(at: Readable, after_ms: u64, request: &RequestView<'_>) -> i64 {
+    readable_from(at, after_ms, [request.now_ms, request.response_ms, request.end_ms])
+}
+
+/// The same, from the times of the request, its response and its end.
+fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i64; 3]) -> i64 {
+    let from_ms = match at {
+        Readable::RequestStart => now_ms,
+        Readable::ResponseStart => response_ms.max(now_ms),
+        Readable::ResponseEnd => end_ms.max(response_ms).max(now_ms),
+    };
+    from_ms.saturating_add_unsigned(after_ms)
+}
+
+/// Returns the time from one moment to another, or none if the other comes first.
+fn elapsed_ms(from_ms: i64, to_ms: i64) -> u64 {
+    u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)
+}

@@ -1,0 +1,92 @@
+//! Automatic prefix caching: the longest common prefix with any earlier prompt, in whole steps above a minimum.
+//!
+//! Sources: OpenAI's prompt caching guide (1,024 tokens, steps of 128) and DeepSeek's context caching guide
+//! (steps of 64), as of 2026-10. Nothing is billed as written. With a lifetime, every request renews all
+//! prefixes of its prompt, and a prefix can be read once the response of the request that introduced it has
+//! begun.
+
+use super::prefixes::Prefixes;
+use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
+use crate::ledger::CacheUse;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::profile::Steps;
+
+/// The prefixes of every earlier prompt, each with the time from which on it can be read.
+pub(super) struct PrefixInterval {
+    steps: Steps,
+    prefixes: Prefixes<i64>,
+    /// No prefix of the last prompt is to be readable later than this.
+    last_readable_ms: i64,
+}
+
+impl PrefixInterval {
+    pub(super) fn new(steps: Steps, ttl_ms: Option<u64>) -> Self {
+        Self { steps, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN }
+    }
+}
+
+impl CacheRule for PrefixInterval {
+    fn needs_chain(&self) -> bool {
+        true
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        let links = request.chain.links();
+        let (now_ms, response_ms) = (request.now_ms, request.response_ms);
+        let was_live = self.prefixes.is_live(self.prefixes.last_ms, now_ms);
+        let mut common = 0;
+        let mut latest_ms = self.last_readable_ms;
+        let n_same = self.prefixes.take(request, |index, known| {
+            let readable_ms = known.map_or(response_ms, |it: i64| it.min(response_ms));
+            if known.is_some() && readable_ms <= now_ms {
+                common = index + 1;
+            }
+            latest_ms = latest_ms.max(readable_ms);
+            readable_ms
+        });
+        let same = &mut self.prefixes.last[..n_same];
+        if was_live && common == 0 {
+            common = same.iter().rposition(|it| it.1 <= now_ms).map_or(0, |it| it + 1);
+        }
+        if !was_live || response_ms < self.last_readable_ms {
+            // Known no longer, or this response starts before that of the request that brought it.
+            let at_most = |before: i64| if was_live { before.min(response_ms) } else { response_ms };
+            same.iter_mut().for_each(|it| it.1 = at_most(it.1));
+            latest_ms = self.prefixes.last.iter().map(|it| it.1).max().unwrap_or(i64::MIN);
+        }
+        self.last_readable_ms = latest_ms;
+        let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
+        let read = self.steps.floor(tokens).min(request.prompt);
+        let broke_at = links.get(common).map(|link| link.slot);
+        CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let prefixes = &self.prefixes;
+        let mut entries: Vec<EntryFound> = Vec::new();
+        let links = request.chain.links();
+        let all_known: Vec<_> = links.iter().zip(prefixes.known(links)).collect();
+        for (link, known) in all_known.into_iter().rev() {
+            let Some(known) = known else { continue };
+            let read = self.steps.floor(link.tokens).min(request.prompt);
+            let fate = match known {
+                it if !prefixes.is_live(it.touched_ms, request.now_ms) => Fate::Expired,
+                it if it.note > request.now_ms => {
+                    Fate::NotReadable { in_ms: elapsed_ms(request.now_ms, it.note) }
+                }
+                _ if read == 0 => Fate::TooShort { min_tokens: self.steps.min },
+                _ => Fate::Read(read),
+            };
+            // Of every fate the longest: each prefix of a prompt is an entry under this rule.
+            if entries.iter().all(|it| it.fate != fate) {
+                let age_ms = Some(elapsed_ms(known.touched_ms, request.now_ms));
+                let (slot, tokens) = (Some(link.slot), link.tokens);
+                entries.push(EntryFound { slot, tokens, age_ms, life_ms: prefixes.ttl_ms(), fate });
+            }
+            if matches!(fate, Fate::Read(_) | Fate::TooShort { .. }) {
+                break;
+            }
+        }
+        Finding { marks: Vec::new(), entries }
+    }
+}

@@ -1,0 +1,180 @@
+//! Any rules plus effects that do not depend on a prompt's content: changed settings, and missed hits.
+//!
+//! A changed setting is mixed into the digests of all prefixes from its level on, so that all rules that
+//! compare prefixes see the change; restoring the old value restores the old prefixes. A missed hit is a
+//! machine that has none of the entries: the request is billed as if nothing had been found, and leaves what
+//! it would have left.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::{CacheRule, Finding, RequestView, cache};
+use crate::ledger::{CacheUse, ExplicitCacheRow};
+use crate::projection::chain::{Chain, Link};
+use ctxsim_base::rng::{Seed, Stream};
+use ctxsim_input::input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
+use ctxsim_input::input::{CacheRules, Settings};
+use ctxsim_timeline::timeline::Kind;
+
+/// The stream of the draws.
+const PURPOSE: &str = "cache hit";
+
+/// Which requests are served by a machine that has the entries.
+#[derive(Clone, Debug)]
+pub struct HitDraws {
+    hits: Option<Hits>,
+    draws: Stream,
+}
+
+impl HitDraws {
+    /// Begins with the first request of a run.
+    pub fn new(hits: Option<Hits>) -> Self {
+        Self { hits, draws: Seed(hits.map_or(0, |it| it.seed)).stream(PURPOSE, 0) }
+    }
+
+    /// Returns whether the next request is.
+    pub fn is_served(&mut self) -> bool {
+        let Some(hits) = self.hits else { return true };
+        self.draws.draw().between(1, Hits::CERTAIN) <= hits.parts
+    }
+}
+
+/// Other rules, under settings and with luck.
+pub(super) struct QualifiedCache {
+    inner: Box<dyn CacheRule>,
+    rules: Rules,
+    hit_draws: HitDraws,
+    /// The settings by which prompts were last told apart, and what they are mixed in as.
+    settings: Settings,
+    salts: Salts,
+    /// The agent's last prompt as it was told apart by them, if it was.
+    told: Option<Chain>,
+}
+
+/// What settings are mixed into digests as, by level: that of the tools, of the system prompt and of the messages.
+#[derive(Clone, Copy, Default)]
+struct Salts([u128; 3]);
+
+impl Salts {
+    fn new(rules: &Rules, settings: Settings) -> Self {
+        let levels = [PromptLevel::Tools, PromptLevel::System, PromptLevel::Messages];
+        Self(levels.map(|level| salt(rules.invalidates.of(settings, level))))
+    }
+
+    /// Returns a prefix as the provider distinguishes it, by content and settings.
+    fn told_apart(&self, link: &Link) -> Link {
+        Link { digest: link.digest ^ self.0[level(link.kind)], ..*link }
+    }
+}
+
+/// Returns the level at which an entry of a prompt is told apart by settings.
+fn level(kind: Kind) -> usize {
+    match kind {
+        Kind::ToolSchema => 0,
+        Kind::System => 1,
+        _ => 2,
+    }
+}
+
+/// Returns whether fewer settings tell a prefix apart than the one before it, so that it can be known where that one is not.
+pub(super) fn is_told_by_less(links: &[Link], at: usize) -> bool {
+    at > 0 && level(links[at].kind) < level(links[at - 1].kind)
+}
+
+impl QualifiedCache {
+    pub(super) fn new(rules: &Rules) -> Self {
+        Self {
+            inner: cache(&rules.rules),
+            rules: rules.clone(),
+            hit_draws: HitDraws::new(rules.hits),
+            settings: Settings::default(),
+            salts: Salts::default(),
+            told: None,
+        }
+    }
+
+    /// Submits a prompt as the provider distinguishes prompts, by content and settings.
+    fn submit_told(&mut self, request: &RequestView<'_>) -> CacheUse {
+        if request.settings != self.settings {
+            (self.settings, self.told) = (request.settings, None);
+            self.salts = Salts::new(&self.rules, request.settings);
+        }
+        let salts = self.salts;
+        let tell = |link: &Link| salts.told_apart(link);
+        if request.chain.is_aside() {
+            return self.inner.submit(&RequestView { chain: &request.chain.told_apart(tell), ..*request });
+        }
+        let told = match self.told.take() {
+            Some(mut told) => {
+                request.chain.tell_apart(&mut told, tell);
+                told
+            }
+            None => request.chain.told_apart(tell),
+        };
+        let usage = self.inner.submit(&RequestView { chain: &told, ..*request });
+        self.told = Some(told);
+        usage
+    }
+}
+
+/// Returns what the settings that count on a level are mixed in as; nothing, while they are as at the beginning.
+fn salt(settings: Settings) -> u128 {
+    if settings == Settings::default() {
+        return 0;
+    }
+    let bytes: Vec<u8> = SETTINGS.iter().flat_map(|it| settings.get(*it).to_le_bytes()).collect();
+    xxh3_128(&bytes)
+}
+
+impl CacheRule for QualifiedCache {
+    fn needs_chain(&self) -> bool {
+        self.inner.needs_chain()
+    }
+
+    fn hears_others(&self) -> bool {
+        self.inner.hears_others()
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        let usage = if request.settings == Settings::default() {
+            self.told = None;
+            self.inner.submit(request)
+        } else {
+            self.submit_told(request)
+        };
+        if self.hit_draws.is_served() { usage } else { self.inner.unserved(&usage) }
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        let salts = Salts::new(&self.rules, request.settings);
+        let chain = request.chain.told_apart(|link| salts.told_apart(link));
+        self.inner.look(&RequestView { chain: &chain, ..*request })
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
+    fn stored(&self) -> &[ExplicitCacheRow] {
+        self.inner.stored()
+    }
+}
+
+/// Returns rules that know of settings.
+pub(super) fn with_settings(rules: &CacheRules) -> QualifiedCache {
+    match rules {
+        CacheRules::Qualified(rules) => QualifiedCache::new(rules),
+        rules => {
+            let rules = rules.clone();
+            QualifiedCache::new(&Rules {
+                rules,
+                invalidates: Default::default(),
+                hits: None,
+                of_models: Vec::new(),
+            })
+        }
+    }
+}

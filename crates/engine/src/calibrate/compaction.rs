@@ -1,0 +1,283 @@
+//! Real compactions as natural experiments: predictions made without looking ahead, and what followed.
+
+use super::files::{self, Deed, FileUse, Hidden};
+use super::forecast::{Chance, Forecast};
+use crate::engine::Simulation;
+use crate::ledger::{RequestRow, Role, Sums, TokenUse};
+use crate::price;
+use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
+use ctxsim_input::input::policy::{Action, Moment};
+use ctxsim_input::input::profile::price::{Prices, Rates};
+use ctxsim_input::input::scenario::refetch::{End, Terms};
+use ctxsim_input::input::{CacheRules, Limits, Policy, PolicyFile};
+use ctxsim_timeline::timeline::{Kind, StepIx, Timeline};
+
+/// One compaction: its prediction, and what followed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aftermath {
+    /// The step of the first request after it.
+    pub step: StepIx,
+    /// Tokens of the prompt before it, as billed.
+    pub prompt_before: Option<Tokens>,
+    /// Tokens of the first prompt after it: as predicted, if it is known how the session's harness compacts.
+    pub predicted_prompt: Option<Tokens>,
+    /// As billed.
+    pub prompt_after: Option<Tokens>,
+    /// The files that the agent had read and that the compaction hid.
+    pub files: Vec<HiddenFile>,
+    /// The number of requests that followed before the session ended or its history was removed again, up to
+    /// the window.
+    pub followed: u32,
+    /// The length of the window.
+    pub window: u32,
+    /// Expected US dollars for reading files again, up to the end of the window.
+    pub predicted_usd: Option<f64>,
+    /// Actual US dollars; `None` if the window is cut short.
+    pub actual_usd: Option<f64>,
+}
+
+/// A file that a compaction hid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HiddenFile {
+    /// The file, as the agent's calls name it.
+    pub path: String,
+    /// Requests from its last use to the first after the compaction.
+    pub idle_requests: u32,
+    /// The probability that it is read again within the window.
+    pub chance: Chance,
+    /// The step that read it again, within the window.
+    pub read_at: Option<StepIx>,
+    /// The probability that it is read again or searched by its path.
+    pub fetch_chance: Chance,
+    /// The step that did either, within the window.
+    pub fetched_at: Option<StepIx>,
+}
+
+/// A predicted event of a hidden file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// A tool for reading files reads it again.
+    Read,
+    /// It is read again, or searched by its path.
+    Fetched,
+}
+
+impl ReadOutcome {
+    /// Returns how probable it was for a file, and whether it happened.
+    pub fn of(self, file: &HiddenFile) -> (Chance, bool) {
+        match self {
+            Self::Read => (file.chance, file.read_at.is_some()),
+            Self::Fetched => (file.fetch_chance, file.fetched_at.is_some()),
+        }
+    }
+}
+
+impl Aftermath {
+    /// Returns whether as many requests followed as the window has, and whether there was a file to predict.
+    pub fn is_scored(&self) -> bool {
+        self.followed == self.window && !self.files.is_empty()
+    }
+
+    /// Returns to how many hidden files something was expected to happen: as declared, and at either end of the interval.
+    pub fn predicted(&self, outcome: ReadOutcome) -> [f64; 3] {
+        [0, 1, 2].map(|bound| self.files.iter().map(|it| outcome.of(it).0.after[bound]).sum())
+    }
+
+    /// Returns to how many hidden files something happened.
+    pub fn actual(&self, outcome: ReadOutcome) -> usize {
+        self.files.iter().filter(|it| outcome.of(it).1).count()
+    }
+}
+
+/// Returns a policy that compacts as another one does, whatever the prompt, when a session ends; nothing where the other one never compacts.
+pub fn compacting(spec: &PolicyFile) -> Option<Policy> {
+    let mut spec = spec.clone();
+    spec.stages.retain(|it| matches!(it.apply, Some(Action::Summarise(_))));
+    for stage in &mut spec.stages {
+        stage.at = Some(vec![Moment::SessionEnd]);
+        stage.when = None;
+        stage.pause = None;
+    }
+    Policy::new(&spec).ok().filter(|it| !it.stages().is_empty())
+}
+
+/// Returns the tokens of the prompt that a policy leaves which [compacts](compacting) before a step's request, without what follows it.
+pub fn prompt_behind(timeline: &Timeline, step: StepIx, policy: &Policy) -> Tokens {
+    let history = timeline.before(step);
+    let play = Simulation::new(&history, policy, &Limits::NONE, &CacheRules::None);
+    play.run(&mut Sums::default()).end_tokens
+}
+
+/// Predicts the outcome of every compaction of a session, and finds what followed; the policy compacts as the session's harness does.
+pub(super) fn aftermaths(
+    timeline: &Timeline,
+    rows: &[RequestRow],
+    prices: &Prices,
+    policy: Option<&Policy>,
+) -> Vec<Aftermath> {
+    let steps = timeline.recorded.as_ref().map_or(&[][..], |it| &it.summarised);
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let study = Study {
+        timeline,
+        steps,
+        rows,
+        policy,
+        rates: prices.usual(),
+        terms: timeline.refetch.terms(End::Value),
+        forecast: Forecast::declared(),
+        uses: files::uses(timeline),
+        gone: files::gone_at(timeline),
+    };
+    steps.iter().map(|it| study.aftermath(*it)).collect()
+}
+
+/// A session whose compactions are examined.
+struct Study<'a> {
+    timeline: &'a Timeline,
+    /// The requests before which a summary replaced the history.
+    steps: &'a [StepIx],
+    rows: &'a [RequestRow],
+    /// What compacts as the harness does, if that is known.
+    policy: Option<&'a Policy>,
+    rates: &'a Rates,
+    terms: Terms,
+    forecast: &'static Forecast,
+    uses: Vec<FileUse>,
+    gone: Vec<StepIx>,
+}
+
+/// An expected or actual read of a hidden file, and its cost.
+struct ReadCost {
+    /// Its probability.
+    chance: f64,
+    /// Tokens of the prompt that a separate request sends again.
+    sent: f64,
+    /// Tokens of the call.
+    call: f64,
+    /// Tokens of its result.
+    fetched: f64,
+    /// Later requests that carry it.
+    carried_requests: u32,
+}
+
+impl Study<'_> {
+    fn aftermath(&self, step: StepIx) -> Aftermath {
+        let window = self.forecast.window_requests;
+        let hidden = files::hidden(self.timeline, &self.uses, &self.gone, step);
+        let predicted_prompt = self.policy.map(|it| prompt_behind(self.timeline, step, it));
+        let end = self.end(step);
+        let files: Vec<HiddenFile> = hidden.iter().map(|it| self.file(it, step, end)).collect();
+        let followed = end - step;
+        Aftermath {
+            step,
+            prompt_before: self.billed(step - 1),
+            predicted_prompt,
+            prompt_after: self.billed(step),
+            followed,
+            window,
+            predicted_usd: predicted_prompt.and_then(|it| self.predicted_usd(&hidden, it, step)),
+            actual_usd: (followed == window).then(|| self.actual_usd(&files, step)).flatten(),
+            files,
+        }
+    }
+
+    /// Returns the step at which the window of a compaction ends: it is over, the session is, or what the compaction left went too.
+    fn end(&self, step: StepIx) -> StepIx {
+        let spine = &self.timeline.spine;
+        let n_steps = ix(spine.steps.len());
+        let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
+        let gone = or_unlimited(self.gone.get(first as usize).copied());
+        let end = step.saturating_add(self.forecast.window_requests).min(n_steps).min(gone);
+        // What follows a second compaction follows that one.
+        let next = self.steps.iter().copied().find(|it| *it > step);
+        next.map_or(end, |it| it.min(end)).max(step)
+    }
+
+    fn file(&self, hidden: &Hidden<'_>, step: StepIx, end: StepIx) -> HiddenFile {
+        let first = |deeds: &[Deed]| {
+            let mut later = self.uses.iter().filter(|it| (step..end).contains(&it.step) && it.fetches(deeds));
+            later.find(|it| it.path == hidden.path).map(|it| it.step)
+        };
+        let chance = self.forecast.chance(hidden.idle_requests);
+        HiddenFile {
+            path: hidden.path.to_owned(),
+            idle_requests: hidden.idle_requests,
+            chance,
+            read_at: first(&[Deed::Read]),
+            fetch_chance: chance.and(self.forecast.searched_only),
+            fetched_at: first(&[Deed::Read, Deed::Search]),
+        }
+    }
+
+    /// Returns the tokens of a step's prompt, as billed.
+    fn billed(&self, step: StepIx) -> Option<Tokens> {
+        let usage = &self.timeline.recorded.as_ref()?.usage;
+        usage.get(step as usize).copied().flatten().map(|it| it.prompt)
+    }
+
+    fn predicted_usd(&self, hidden: &[Hidden<'_>], prompt: Tokens, step: StepIx) -> Option<f64> {
+        let Terms { own_request, fetched_max, call_tokens, .. } = self.terms;
+        let reads = hidden.iter().map(|it| ReadCost {
+            chance: self.forecast.chance(it.idle_requests).after[0],
+            sent: own_request * prompt as f64,
+            call: f64::from(call_tokens),
+            fetched: it.tokens.min(fetched_max.into()) as f64,
+            carried_requests: self.forecast.carried_requests(),
+        });
+        self.usd(reads, step)
+    }
+
+    fn actual_usd(&self, files: &[HiddenFile], step: StepIx) -> Option<f64> {
+        let reads = files.iter().filter_map(|file| {
+            let at = file.read_at?;
+            let is_it = |it: &&FileUse| it.step == at && it.path == file.path && it.fetches(&[Deed::Read]);
+            let read = self.uses.iter().find(is_it)?;
+            let result = self.timeline.spine.items.get(read.result? as usize)?;
+            let call = self.timeline.spine.items.get(result.pair as usize)?;
+            Some(ReadCost {
+                chance: 1.0,
+                sent: self.sent_for(at, files),
+                call: f64::from(call.raw),
+                fetched: f64::from(result.raw),
+                carried_requests: (step + self.forecast.window_requests).saturating_sub(at + 2),
+            })
+        });
+        self.usd(reads, step)
+    }
+
+    /// Returns what a step's prompt adds to each of its reads: nothing where it calls something else, too; else they share it.
+    fn sent_for(&self, step: StepIx, files: &[HiddenFile]) -> f64 {
+        let spine = &self.timeline.spine;
+        let reply = spine.steps.get(step as usize).map_or(0..0, |it| it.reply.clone());
+        let items = spine.items.get(reply.start as usize..reply.end as usize).unwrap_or_default();
+        let n_calls = items.iter().filter(|it| it.kind == Kind::ToolCall).count();
+        let n_reads = files.iter().filter(|it| it.read_at == Some(step)).count();
+        if n_calls > n_reads {
+            return 0.0;
+        }
+        self.row(step).map_or(0, |it| it.prompt) as f64 / n_reads.max(1) as f64
+    }
+
+    /// Returns the US dollars of reads that follow a compaction: what is sent again is read from the cache, what is new is billed
+    /// as the request before the compaction was.
+    fn usd(&self, reads: impl Iterator<Item = ReadCost>, step: StepIx) -> Option<f64> {
+        let before = self.row(step - 1)?;
+        let mut tokens = TokenUse::default();
+        for ReadCost { chance, sent, call, fetched, carried_requests } in reads {
+            let new = call + fetched;
+            let carried = sent + new * f64::from(carried_requests);
+            tokens += TokenUse {
+                read: chance * carried,
+                output: chance * call,
+                ..before.added_tokens(chance * new)
+            };
+        }
+        price::expected(&tokens, self.rates)
+    }
+
+    fn row(&self, step: StepIx) -> Option<&RequestRow> {
+        self.rows.iter().find(|it| it.role == Role::Main && it.step == step)
+    }
+}

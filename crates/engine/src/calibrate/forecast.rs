@@ -1,0 +1,125 @@
+//! Predictions of what follows a compaction: the numbers of `assumptions/compactions.toml`,
+//! made without looking ahead.
+
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use ctxsim_input::input::scenario::refetch::End;
+use ctxsim_input::input::text::decode::{Format, decode};
+
+/// The declared numbers, with their sources.
+const TEXT: &str = ctxsim_assumptions::COMPACTIONS;
+
+/// The expected consequences of any compaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Forecast {
+    /// The number of requests examined after the compaction.
+    pub window_requests: u32,
+    /// The average request, from 1, at which a file is first read.
+    pub mean_read_request: u32,
+    /// By the format of a log: the policy by which its harness compacts.
+    pub compacts_as: IndexMap<String, String>,
+    /// The probability that a hidden file is searched by its path within the window, and not read.
+    pub searched_only: f64,
+    /// Hidden files by recency; the first matching class applies.
+    hidden_files: Vec<FileClass>,
+}
+
+/// Hidden files of similar recency.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileClass {
+    /// The most requests since the last use; no limit if `None`.
+    used_within: Option<u32>,
+    /// The probability of a read within the window without a compaction.
+    baseline: f64,
+    /// The increase caused by the compaction.
+    effect: Effect,
+}
+
+/// A difference of probabilities, and its interval; it may be negative.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Effect {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+/// The probability that a hidden file is read again within the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chance {
+    /// Without a compaction.
+    pub baseline: f64,
+    /// After a compaction: as declared, and at the lower and the upper end of the interval.
+    pub after: [f64; 3],
+}
+
+impl Chance {
+    /// Returns the chance of something that so many more files meet, compaction or not.
+    #[must_use]
+    pub fn and(self, more: f64) -> Self {
+        let add = |it: f64| (it + more).min(1.0);
+        Self { baseline: add(self.baseline), after: self.after.map(add) }
+    }
+}
+
+impl Forecast {
+    /// Returns the declared forecast.
+    pub fn declared() -> &'static Self {
+        static READ: OnceLock<Forecast> = OnceLock::new();
+        READ.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default())
+    }
+
+    /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
+    pub fn chance(&self, idle_requests: u32) -> Chance {
+        let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);
+        let Some(class) = self.hidden_files.iter().find(fits) else { return Chance::default() };
+        let FileClass { baseline, effect: Effect { value, low, high }, .. } = class;
+        let after = End::ALL.map(|it| (baseline + it.pick(value, [low, high])).clamp(0.0, 1.0));
+        Chance { baseline: *baseline, after }
+    }
+
+    /// Returns how many requests of the window still carry what is read at the average place, after the one that sends it first.
+    pub fn carried_requests(&self) -> u32 {
+        self.window_requests.saturating_sub(self.mean_read_request + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {
+        let forecast: Forecast = decode(TEXT, Format::Toml).unwrap();
+
+        assert!(forecast.mean_read_request <= forecast.window_requests);
+        assert!(forecast.hidden_files.last().unwrap().used_within.is_none());
+        for idle in [0, 1, 15, 16, 40, 41, u32::MAX] {
+            let Chance { baseline, after: [value, low, high] } = forecast.chance(idle);
+            assert!(0.0 < baseline && baseline <= 1.0 && low <= value && value <= high, "{idle}");
+        }
+    }
+
+    #[test]
+    fn files_used_longer_ago_are_less_likely_to_be_read_again() {
+        let after = |idle| (Forecast::declared().chance(idle).after[0] * 1_000.0).round();
+
+        assert_eq!([1, 15, 16, 40, 41].map(after), [434.0, 434.0, 167.0, 167.0, 105.0]);
+    }
+
+    #[test]
+    fn the_measured_files_together_come_to_what_was_measured_of_all() {
+        let classes = [(136.0, 1), (150.0, 16), (323.0, 41)];
+        let sum = |chance: fn(Chance) -> f64| -> f64 {
+            classes.iter().map(|(n, idle)| n * chance(Forecast::declared().chance(*idle))).sum()
+        };
+
+        assert_eq!(sum(|it| it.after[0]).round(), 118.0);
+        assert_eq!((sum(|it| it.baseline) / 118.0 * 100.0).round(), 74.0, "the baseline alone is too low");
+    }
+}

@@ -1,0 +1,280 @@
+//! What plays a timeline under a policy, and what a run is made of: project, ask the cache, recover, record; no I/O.
+
+mod compiled;
+mod drawn;
+mod moments;
+mod needs;
+mod seen;
+mod send;
+mod users;
+mod watch;
+
+use crate::builtin;
+use crate::cache::overseen::Overseen;
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
+use crate::ledger::{Outcome, RunFault, Sink, Sums};
+use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
+use crate::own::PlayDigests;
+use crate::projection::chain::Chain;
+use crate::projection::change::ChangeLog;
+use crate::projection::{Ambient, Projector, Prompt};
+use crate::recovery::{Carried, CompiledRecovery, Removed};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::input::policy::DynamicPlace;
+use ctxsim_input::input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
+use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline, TurnIx};
+
+use drawn::DrawnNeeds;
+use seen::Seen;
+use users::Users;
+
+pub use compiled::CompiledPolicy;
+pub use watch::Watch;
+use watch::Watched;
+
+/// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
+///
+/// Prices are not asked: the ledger can be priced under every profile that shares these limits and cache rules.
+pub struct Simulation<'s> {
+    timeline: &'s Timeline,
+    policy: CompiledPolicy<'s>,
+    /// How the agent recovers, once for each sink.
+    recoveries: Vec<CompiledRecovery>,
+    rules: &'s CacheRules,
+    cache: Box<dyn CacheRule>,
+    memory: MemoryRun<'s>,
+    drawn: Option<DrawnNeeds>,
+}
+
+impl<'s> Simulation<'s> {
+    /// Prepares to play a timeline under a policy, whose code may end the run, as a cache rule's may; the outcome then says so.
+    pub fn new(timeline: &'s Timeline, policy: &'s Policy, limits: &Limits, rules: &'s CacheRules) -> Self {
+        Self::of(timeline, CompiledPolicy::new(timeline, policy, limits), rules)
+    }
+
+    /// The same under a policy that is compiled for the timeline.
+    pub fn compiled(timeline: &'s Timeline, policy: &CompiledPolicy<'s>, rules: &'s CacheRules) -> Self {
+        Self::of(timeline, policy.clone(), rules)
+    }
+
+    fn of(timeline: &'s Timeline, policy: CompiledPolicy<'s>, rules: &'s CacheRules) -> Self {
+        Self {
+            timeline,
+            recoveries: vec![policy.recovery()],
+            rules,
+            cache: if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) },
+            memory: policy.memory_run(timeline),
+            drawn: None,
+            policy,
+        }
+    }
+
+    /// Lets the agent recover in other ways than the policy's, one for each sink: those of policies that
+    /// [show alike](CompiledPolicy::shows_like).
+    #[must_use]
+    pub fn recovering(self, recoveries: &[CompiledRecovery]) -> Self {
+        Self { recoveries: recoveries.to_vec(), ..self }
+    }
+
+    /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
+    #[must_use]
+    pub fn drawn(self, seed: Seed) -> Self {
+        Self { drawn: Some(DrawnNeeds::new(self.timeline, seed)), ..self }
+    }
+
+    /// Puts a memory in code in the place of the policy's; the policy's layout places it.
+    #[must_use]
+    pub fn with_memory(self, memory: Box<dyn PolicyMemory + 's>) -> Self {
+        let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
+        Self { memory, ..self }
+    }
+
+    /// Lets somebody look at each request before the cache answers it, with its prefixes if `needs_chain` or the rules ask for them.
+    #[must_use]
+    pub fn overseen(
+        self,
+        needs_chain: bool,
+        look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static,
+    ) -> Self {
+        self.with_cache(|inner| Box::new(Overseen { inner, needs_chain, look }))
+    }
+
+    /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
+    #[must_use]
+    pub fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        Self { cache: make(self.cache), ..self }
+    }
+
+    /// Plays it into a sink.
+    pub fn run(self, sink: &mut dyn Sink) -> Outcome {
+        self.run_each(&mut [sink])
+    }
+
+    /// Plays it once, into a sink for each way to recover.
+    pub fn run_each<S: Sink>(mut self, sinks: &mut [S]) -> Outcome {
+        if self.policy.code.is_some() {
+            let mut policy = self.projector();
+            return self.run_by(&mut *policy, &mut erased(sinks));
+        }
+        let mut program = std::mem::take(&mut self.policy.program);
+        EngineRun::new(self, &mut program, sinks).play()
+    }
+
+    /// Plays it before the eyes of someone, into a sink for each way to recover.
+    pub fn run_watched(mut self, watch: &mut dyn Watch, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        let policy = self.projector();
+        self.run_by(&mut Watched { policy, watch }, sinks)
+    }
+
+    /// Plays it with any projector in the place of the policy's stages or code.
+    pub fn run_by(self, projector: &mut dyn Projector, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        EngineRun::new(self, projector, sinks).play()
+    }
+
+    /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
+    fn projector(&mut self) -> Box<dyn Projector + 's> {
+        let Some(code) = &self.policy.code else { return Box::new(std::mem::take(&mut self.policy.program)) };
+        let made = |play| builtin::projector(code, self.policy.made(self.timeline, play));
+        let policy = made(0);
+        if self.policy.own().is_none_or(|it| !it.plays_twice) {
+            return policy;
+        }
+        let played = PlayDigests::default();
+        let again = Self::compiled(self.timeline, &self.policy, self.rules);
+        let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
+        let mut sums = vec![Sums::default(); self.recoveries.len()];
+        again.run_by(&mut *played.note(made(1)), &mut erased(&mut sums));
+        played.compare(policy)
+    }
+}
+
+/// Returns sinks of one type as sinks of any.
+pub fn erased<S: Sink>(sinks: &mut [S]) -> Vec<&mut dyn Sink> {
+    sinks.iter_mut().map(|it| it as &mut dyn Sink).collect()
+}
+
+/// Returns whether some request says other things beside its content than the first.
+fn has_changes(timeline: &Timeline) -> bool {
+    timeline.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)))
+}
+
+/// Begins to note what a policy removes, if some agent looks things up anew because of it.
+fn removed(recoveries: &[CompiledRecovery]) -> Option<Removed> {
+    let explores = recoveries.iter().find_map(|it| it.terms()?.explores);
+    explores.map(|it| Removed::new(it.fades_in_requests))
+}
+
+/// A way to recover.
+struct Way {
+    recovery: CompiledRecovery,
+    /// What is expected to have been fetched; nothing where needs are drawn, or every call is priced alike.
+    carried: Option<Carried>,
+}
+
+/// A run in progress.
+///
+/// It is compiled for declarative policies and the few kinds of sinks that plans use; everything else goes through `dyn`.
+struct EngineRun<'r, 't, P: ?Sized, S> {
+    timeline: &'t Timeline,
+    projector: &'r mut P,
+    layout: &'t LayoutSpec,
+    /// How the agent recovers, once for each sink.
+    ways: Vec<Way>,
+    limits: Limits,
+    rules: &'t CacheRules,
+    cache: Box<dyn CacheRule>,
+    sinks: &'r mut [S],
+    prompt: Prompt<'t>,
+    log: ChangeLog,
+    memory_run: MemoryRun<'t>,
+    chain: Chain,
+    ambient: Ambient,
+    last_ms: Option<i64>,
+    /// The step whose requests are being numbered, and how many it has made.
+    numbered: (StepIx, u32),
+    n_events: usize,
+    /// How many requests of other sessions are heard of.
+    n_heard: usize,
+    /// The steps whose prompts the outcome tells, from the next one on.
+    before_compactions: &'t [StepIx],
+    settings: Settings,
+    /// The settings of the agent's last request.
+    sent_settings: Settings,
+    /// How long the harness asks entries to live.
+    ttl: Option<TtlClass>,
+    /// What the layout puts behind everything else.
+    tail_tokens: Tokens,
+    /// Whether the cache hardly served the last request.
+    is_cold: bool,
+    /// How many requests of the turn have asked for a tool.
+    n_asking: u32,
+    /// How needs are drawn, where they are.
+    drawn: Option<DrawnNeeds>,
+    /// What the agent has seen whole, where anything is expected.
+    seen: Option<Seen>,
+    /// What the policy removed lately, where an agent looks things up anew because of it.
+    removed: Option<Removed>,
+    /// What users asked, where that is needed.
+    users: Option<Users>,
+    /// What the agent's last request read of its prompt.
+    last_read: Tokens,
+    outcome: Outcome,
+}
+
+impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
+    /// Stands before the first turn.
+    fn new(simulation: Simulation<'t>, projector: &'r mut P, sinks: &'r mut [S]) -> Self {
+        let Simulation { timeline, policy, recoveries, rules, cache, memory, drawn, .. } = simulation;
+        let CompiledPolicy { layout, limits, .. } = policy;
+        let removed = removed(&recoveries);
+        // What is drawn is not expected.
+        let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
+        let way = |it: &CompiledRecovery| Way { recovery: *it, carried: terms(it).map(Carried::new) };
+        Self {
+            timeline,
+            projector,
+            layout,
+            seen: recoveries.iter().any(|it| terms(it).is_some()).then(Seen::default),
+            ways: recoveries.iter().map(way).collect(),
+            limits,
+            rules,
+            cache,
+            sinks,
+            prompt: Prompt::new(&timeline.spine),
+            log: ChangeLog::default(),
+            memory_run: memory,
+            chain: Chain::default(),
+            ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
+            last_ms: None,
+            numbered: (0, 0),
+            n_events: 0,
+            n_heard: 0,
+            before_compactions: timeline.recorded.as_ref().map_or(&[], |it| &it.before_compactions),
+            settings: Settings::default(),
+            sent_settings: Settings::default(),
+            ttl: timeline.harness.ttl,
+            tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
+            is_cold: false,
+            n_asking: 0,
+            drawn,
+            removed,
+            users: timeline.users.map(Users::new),
+            last_read: 0,
+            outcome: Outcome::default(),
+        }
+    }
+
+    fn play(mut self) -> Outcome {
+        self.run();
+        self.outcome
+    }
+
+    /// Notes why the run cannot go on; its next request is not sent.
+    #[cold]
+    fn fail(&mut self, turn_ix: TurnIx, step: StepIx, what: String) {
+        let policy = || self.projector.name().to_owned();
+        let fault = || RunFault { policy: policy(), turn: turn_ix + 1, step, what }.into();
+        self.outcome.fault.get_or_insert_with(fault);
+    }
+}

@@ -1,0 +1,124 @@
+//! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
+
+use super::{EngineRun, Way};
+use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
+use crate::projection::{Projector, Prompt};
+use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_timeline::timeline::{Due, StepIx, TurnIx};
+
+impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
+    /// Meets, recovers or fails what is due at a moment of a turn.
+    #[inline]
+    pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
+        let needs = self.timeline.needs.due(turn_ix, due);
+        if self.drawn.is_some() {
+            return self.draw_needs(needs, turn_ix, step, due);
+        }
+        if needs.is_empty() {
+            return Ok(());
+        }
+        let billed = self.billed();
+        for at in 0..self.sinks.len() {
+            let (sink, way) = (&mut self.sinks[at], &mut self.ways[at]);
+            for need in needs {
+                let evidence = &self.timeline.needs.evidence[need.source as usize];
+                let stands = self.prompt.turn_state(need.source);
+                let row = way.recovery.meet(turn_ix, need, evidence, &stands, true);
+                way.settle(row, NeedSource::Turn(need.source), billed, &self.prompt, sink);
+            }
+        }
+        if self.seen.is_some() {
+            self.foresee();
+        }
+        Ok(())
+    }
+
+    /// Tells the policy how much the agent may have fetched, as long as that decides whether the closed form holds.
+    pub(super) fn foresee(&mut self) {
+        if self.outcome.reacts {
+            return self.log.expect_fetched(0);
+        }
+        // The closed form is replaced only where everything is as it is declared.
+        let is_declared = |it: &&Way| it.recovery.terms().is_some_and(|it| it.ends == Ends::default());
+        let declared = self.ways.iter().filter(is_declared);
+        let most = declared.filter_map(|it| it.carried.as_ref()).map(Carried::most).max();
+        self.log.expect_fetched(most.unwrap_or_default());
+    }
+
+    /// Meets, recovers or fails what a step's calls need of single results.
+    #[inline]
+    pub(super) fn item_needs(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
+        let needs = self.timeline.needs.due_at(step);
+        if self.drawn.is_some() {
+            return self.draw_item_needs(needs, turn_ix, step);
+        }
+        if needs.is_empty() {
+            return Ok(());
+        }
+        let billed = self.billed();
+        for it in needs {
+            let slot = self.prompt.history().slot_of(it.inferred.item);
+            let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
+            let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
+            for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+                let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
+                let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
+                let row = NeedRow { inferred: Some(it.inferred), told, ..met };
+                way.settle(row, NeedSource::Item(it.inferred.item), billed, &self.prompt, sink);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up anew before a step's request what removed context makes an agent look up.
+    #[inline]
+    pub(super) fn explore(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
+        let removed = self.removed.as_mut().map_or(0.0, Removed::at_request);
+        if removed <= 0.0 {
+            return Ok(());
+        }
+        if self.drawn.is_some() {
+            return self.draw_explored(removed, turn_ix, step);
+        }
+        let billed = self.billed();
+        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
+            let Some(carried) = &mut way.carried else { continue };
+            if let Some(row) = carried.explored(removed, billed, &self.prompt) {
+                sink.explored(&ExploredRow { turn_ix, step, ..row });
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what the prompt lost, or got back, since it had so many tokens.
+    #[inline]
+    pub(super) fn note_removed(&mut self, before: Tokens) {
+        if let Some(removed) = &mut self.removed {
+            removed.note(before, self.prompt.tokens());
+        }
+    }
+
+    fn billed(&self) -> BilledSteps {
+        BilledSteps { billing: self.rules.billing(self.ttl), read: self.last_read }
+    }
+}
+
+impl Way {
+    /// Records a need, with what it is expected to carry from now on.
+    #[inline]
+    fn settle(
+        &mut self,
+        row: NeedRow,
+        source: NeedSource,
+        billed: BilledSteps,
+        prompt: &Prompt<'_>,
+        sink: &mut impl Sink,
+    ) {
+        // A row that nobody changes is never made whole.
+        match &mut self.carried {
+            None => sink.need(&row),
+            Some(carried) => sink.need(&carried.charged(row, source, billed, prompt)),
+        }
+    }
+}

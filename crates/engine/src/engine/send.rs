@@ -1,0 +1,305 @@
+//! The sending of a request: the cache divides its prompt, and the ledger gets its row.
+
+use super::EngineRun;
+use crate::cache::RequestView;
+use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
+use crate::projection::chain::{Chain, Link};
+use crate::projection::change::Purpose;
+use crate::projection::{Projector, SideRequest};
+use crate::recovery::CarriedAgain;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::policy::Changes;
+use ctxsim_timeline::timeline::shared::Chance;
+use ctxsim_timeline::timeline::{Shared, StepIx, TurnIx};
+
+/// How a request is answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelReply {
+    pub(super) response_ms: i64,
+    pub(super) end_ms: i64,
+    /// Tokens of the prompt behind its last breakpoint.
+    pub(super) tail: Tokens,
+    pub(super) output: Tokens,
+    /// Whether it asks for a tool.
+    pub(super) asks: bool,
+    /// Whether that fetches something again, beside what is recorded.
+    pub(super) fetches: bool,
+}
+
+impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
+    /// Sends the prompt of a step.
+    #[inline]
+    pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
+        let row = &self.timeline.spine.steps[step as usize];
+        let reply = ModelReply {
+            response_ms: row.response_ms,
+            end_ms: row.end_ms,
+            tail: self.timeline.tail(step),
+            output: row.output_tokens + self.riding_output(),
+            asks: !row.results.is_empty(),
+            fetches: false,
+        };
+        self.send(turn_ix, step, &reply)
+    }
+
+    /// Sends the prompt, to be answered so.
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        turn_ix: TurnIx,
+        step: StepIx,
+        reply: &ModelReply,
+    ) -> Result<(), FailureKind> {
+        if self.cache.needs_chain() {
+            self.chain.refresh(&mut self.prompt, self.log.identities());
+            self.chain.note_edits(self.log.change().first_slot);
+        }
+        if let Some(shared) = &self.timeline.shared {
+            self.hear_others(shared, step);
+        }
+        let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
+        let shown = self.prompt.tokens();
+        let view = RequestView {
+            prompt: shown,
+            intact_tokens: self.log.intact_tokens(&self.prompt),
+            chain: &self.chain,
+            layout: self.layout,
+            ttl: self.ttl,
+            tail: reply.tail,
+            now_ms: self.ambient.now_ms,
+            response_ms: reply.response_ms,
+            end_ms: reply.end_ms,
+            settings: self.settings,
+        };
+        let usage = self.cache.submit(&view);
+        let mut usage = self.checked(usage, shown, turn_ix, step);
+        let left = self.left(step, usage.read);
+        // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
+        let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
+        usage.uncached += unread;
+        let prompt = shown + unread;
+        self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
+        let row = RequestRow {
+            turn_ix,
+            step,
+            n: self.number(step),
+            at_ms: self.ambient.now_ms,
+            prompt,
+            usage,
+            output: reply.output,
+            change: self.log.change(),
+            fetches: reply.fetches,
+            ..RequestRow::default()
+        };
+        self.record(&row, left);
+        self.tell_prompt(step, prompt);
+        if let Some(seen) = &mut self.seen {
+            seen.look(&self.prompt);
+        }
+        if let Some(what) = self.memory_run.fault() {
+            self.fail(turn_ix, step, what);
+        }
+        self.last_read = usage.read;
+        self.memory_run.settle(turn_ix, self.sinks);
+        self.log.settle(&mut self.prompt);
+        self.note_removed(shown);
+        self.renew(Changes::Request);
+        self.last_ms = Some(self.ambient.now_ms);
+        self.ambient.idle_ms = 0;
+        let violations =
+            u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
+        self.outcome.limit_violations += violations;
+        if violations == 0 && self.outcome.fault.is_none() && !self.sinks.iter().all(Sink::is_done) {
+            return Ok(());
+        }
+        Err(match (reply.asks, self.n_asking) {
+            (true, n) => FailureKind::ToolRequest(n),
+            (false, 0) => FailureKind::FinalNoTool,
+            (false, _) => FailureKind::FinalAfterTools,
+        })
+    }
+
+    /// Lets the cache serve what another session sent before a step: it began as this one begins.
+    #[cold]
+    fn hear_others(&mut self, shared: &'t Shared, step: StepIx) {
+        while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
+            self.n_heard += 1;
+            let chain = self.chain.front(self.n_shared(shared));
+            let tokens = chain.links().last().map_or(0, |it| it.tokens);
+            if *at == step && tokens > 0 && self.cache.hears_others() {
+                let (ttl, settings) = (self.ttl, self.settings);
+                let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
+                let usage = self.cache.submit(&RequestView { ttl, settings, ..view });
+                self.checked(usage, tokens, self.prompt.active_turn(), step);
+            }
+        }
+    }
+
+    /// Returns how many prefixes of the prompt other sessions share: all that stand as they came.
+    fn n_shared(&self, shared: &Shared) -> usize {
+        let is_shared = |it: &&Link| self.prompt.item(it.slot).origin < shared.end;
+        self.chain.links().iter().take_while(is_shared).count()
+    }
+
+    /// Returns how many tokens of the first prompt a session that nobody recorded is expected to have left, beyond what is read.
+    #[inline]
+    fn left(&self, step: StepIx, read: Tokens) -> [f64; 3] {
+        match &self.timeline.shared {
+            Some(Shared { chance: Some(chance), .. })
+                if step == 0 && self.last_ms.is_none() && self.cache.hears_others() =>
+            {
+                self.expected_left(*chance, read)
+            }
+            _ => [0.0; 3],
+        }
+    }
+
+    #[cold]
+    fn expected_left(&self, chance: Chance, read: Tokens) -> [f64; 3] {
+        let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it));
+        let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
+        let tokens = last.map_or(0, |it| it.tokens).saturating_sub(read);
+        let Chance { value, interval: [low, high] } = chance;
+        [value, low, high].map(|it| it * tokens as f64)
+    }
+
+    /// Returns what a cache says of a prompt, if that adds up to it.
+    #[inline(always)]
+    fn checked(&mut self, usage: CacheUse, prompt: Tokens, turn_ix: TurnIx, step: StepIx) -> CacheUse {
+        let CacheUse { read, write: [short, long], uncached, .. } = usage;
+        let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
+        if sum == Some(prompt) {
+            return usage;
+        }
+        let said = self.cache.fault().map(str::to_owned);
+        self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
+        CacheUse { uncached: prompt, ..CacheUse::default() }
+    }
+
+    /// Records a request of the agent, and what each recovery is expected to carry beside it.
+    #[inline]
+    fn record(&mut self, row: &RequestRow, left: [f64; 3]) {
+        // An edit that breaks a prompt in front of what is carried is played, not expected.
+        let is_other =
+            self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
+        let broke_at = row.usage.broke_at.filter(|_| is_other);
+        let numbered;
+        let row = if self.prompt.spares().is_empty() {
+            row
+        } else {
+            numbered = self.by_number(row);
+            &numbered
+        };
+        // One sink for each way; an index is followed by every compiler without a call.
+        for at in 0..self.sinks.len() {
+            let sink = &mut self.sinks[at];
+            sink.request(row);
+            let standing = self.ways[at].carried.as_mut().map(|carried| {
+                let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+                self.outcome.reacts |= was_edited && carried.has_any();
+                carried.sent(&self.prompt, broke_at)
+            });
+            if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
+                let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
+                sink.expected(row, &ExpectedRow { recovered, explored, left });
+            }
+        }
+        if self.seen.is_some() {
+            self.foresee();
+        }
+    }
+
+    /// Notes the prompt of a step that its outcome tells, of the step's first request.
+    #[inline]
+    fn tell_prompt(&mut self, step: StepIx, prompt: Tokens) {
+        while let Some((next, rest)) = self.before_compactions.split_first().filter(|it| *it.0 <= step) {
+            if *next == step {
+                self.outcome.before_compactions.push((step, prompt));
+            }
+            self.before_compactions = rest;
+        }
+    }
+
+    /// Returns a row that counts slots as if no policy had put any of its own between them.
+    #[cold]
+    fn by_number(&self, row: &RequestRow) -> RequestRow {
+        let mut row = *row;
+        row.change.first_slot = row.change.first_slot.map(|it| self.prompt.number(it));
+        row.usage.broke_at = row.usage.broke_at.map(|it| self.prompt.number(it));
+        row
+    }
+
+    /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
+    pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
+        let Some(delay_ms) = self.timeline.harness.side_request_ms else { return };
+        let is_quiet = self.timeline.quiet_turns.binary_search(&turn_ix).is_ok();
+        if is_quiet || !self.cache.needs_chain() || self.is_cold {
+            return;
+        }
+        let steps = &self.timeline.spine.steps;
+        let now_ms = steps[step as usize].end_ms.saturating_add_unsigned(delay_ms);
+        if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
+            return;
+        }
+        let chain = self.chain.fork(&mut self.prompt, self.log.identities());
+        let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
+        self.checked(usage, prompt, turn_ix, step);
+    }
+
+    /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
+    pub(super) fn send_aside(&mut self, request: SideRequest, turn_ix: TurnIx, step: StepIx) {
+        let usage = match request.chain {
+            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
+            None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
+        };
+        let usage = self.checked(usage, request.prompt, turn_ix, step);
+        let role = match request.purpose {
+            Purpose::Summary => Role::Summariser,
+            Purpose::KeepAlive => {
+                self.ambient.pinged_ms = self.ambient.now_ms;
+                Role::KeepAlive
+            }
+        };
+        let row = RequestRow {
+            turn_ix,
+            step,
+            n: self.number(step),
+            role,
+            at_ms: self.ambient.now_ms,
+            prompt: request.prompt,
+            usage,
+            output: request.output,
+            items: request.items,
+            ..RequestRow::default()
+        };
+        self.sinks.iter_mut().for_each(|sink| sink.request(&row));
+    }
+
+    /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
+    fn submit_aside(&mut self, prompt: Tokens, mut chain: Chain, now_ms: i64) -> CacheUse {
+        chain.note_edits(self.log.change().first_slot);
+        self.cache.submit(&RequestView {
+            intact_tokens: self.log.intact_tokens(&self.prompt),
+            ttl: self.ttl,
+            settings: self.settings,
+            ..RequestView::of(prompt, &chain, self.layout, now_ms)
+        })
+    }
+
+    /// Numbers a request among those of its step.
+    #[inline]
+    fn number(&mut self, step: StepIx) -> u32 {
+        let n = if self.numbered.0 == step { self.numbered.1 } else { 0 };
+        self.numbered = (step, n + 1);
+        n
+    }
+}
+
+/// Says that a cache divided a prompt into parts that are not the prompt.
+fn no_division(usage: &CacheUse, prompt: Tokens) -> String {
+    let CacheUse { read, write: [short, long], uncached, .. } = usage;
+    let written = short.saturating_add(*long);
+    format!(
+        "the cache reads {read} tokens, writes {written} and leaves {uncached} uncached, which does not add up to the prompt of {prompt}"
+    )
+}

@@ -1,0 +1,182 @@
+//! How every item is shown in a prompt, who last changed it, and what the cache did with it.
+
+use indexmap::IndexMap;
+
+use super::record::SentPrompt;
+use super::{EditCause, RequestStory};
+use crate::ledger::RequestRow;
+use crate::projection::prompt::{Edit, ShownAs};
+use crate::projection::{Slot, SlotIx, State};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::policy::{Action, SecondReads, SummaryPrompt};
+use ctxsim_timeline::timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
+
+/// The content of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stood {
+    /// How the item was last shown.
+    pub shown: ShownAs,
+    /// Whether it is in the prompt, or a summary in its place.
+    pub state: State,
+    /// Tokens shown there.
+    pub tokens: u32,
+}
+
+impl Stood {
+    /// Returns what is in a slot.
+    pub(super) fn of(slot: &Slot) -> Self {
+        Self { shown: slot.rendition, state: slot.state, tokens: slot.tokens }
+    }
+}
+
+/// An item in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandingItem {
+    /// The item: its place in the order of arrival, from 0.
+    pub item: ItemIx,
+    /// What it is.
+    pub kind: Kind,
+    /// The tool, for calls and results.
+    pub tool: Option<String>,
+    /// The turn to which it belongs; `None` before all turns.
+    pub turn_ix: Option<TurnIx>,
+    /// The step it belongs to.
+    pub step: StepIx,
+    /// Tokens as received.
+    pub raw: u32,
+    /// Its current state.
+    pub now: Stood,
+    /// The item whose summary includes this one.
+    pub behind: Option<ItemIx>,
+    /// Whether it entered after the agent's previous request.
+    pub is_new: bool,
+    /// Every change of it so far, in order.
+    pub causes: Vec<EditCause>,
+    /// What the cache did with its tokens.
+    pub cached: Cached,
+    /// Its text, if the load has text: as received, or as a template wrote it.
+    pub text: Option<String>,
+}
+
+/// Tokens by what the cache did with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cached {
+    pub read: Tokens,
+    pub written: Tokens,
+    /// Neither.
+    pub uncached: Tokens,
+}
+
+impl RequestStory<'_> {
+    /// Describes every item that had entered; the first `n_seen` were there at the previous request.
+    pub(super) fn items(&self, sent: &SentPrompt, n_seen: usize, row: &RequestRow) -> Vec<StandingItem> {
+        let behind = self.behind();
+        let mut causes: IndexMap<SlotIx, Vec<EditCause>> = IndexMap::new();
+        for noted in self.edits {
+            causes.entry(noted.edit.slot).or_default().push(self.cause(noted));
+        }
+        let spine = &self.timeline.spine;
+        let mut start = 0;
+        let read = row.usage.read;
+        let written = read + row.usage.write[0] + row.usage.write[1];
+        let slots =
+            (0..).zip(&sent.slots).filter(|(it, _)| sent.only.as_ref().is_none_or(|only| only.contains(it)));
+        let is_spare = |it: SlotIx| self.spares.binary_search(&it).is_ok();
+        let slots = slots.filter(|(it, slot)| slot.is_visible() || !is_spare(*it));
+        let items = slots.map(|(index, slot): (SlotIx, &Slot)| {
+            let item = &self.items[index as usize];
+            let end = start + Tokens::from(slot.tokens);
+            let within = |from: Tokens, to: Tokens| end.min(to).saturating_sub(start.max(from));
+            let cached = Cached {
+                read: within(0, read),
+                written: within(read, written),
+                uncached: within(written, Tokens::MAX),
+            };
+            start = end;
+            StandingItem {
+                item: self.number(index),
+                kind: item.kind,
+                tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
+                turn_ix: (item.origin >= spine.n_stable && (is_spare(index) || !is_in_front(item)))
+                    .then_some(item.turn_ix),
+                step: item.step_ix,
+                raw: item.raw,
+                now: Stood::of(slot),
+                behind: (slot.state == State::Absorbed)
+                    .then(|| host(&behind, index).map(|it| self.number(it)))
+                    .flatten(),
+                is_new: index as usize >= n_seen,
+                causes: causes.swap_remove(&index).unwrap_or_default(),
+                cached,
+                text: sent.texts.get(index as usize).cloned().flatten(),
+            }
+        });
+        items.collect()
+    }
+
+    /// Returns the summary that includes each hidden item.
+    fn behind(&self) -> IndexMap<SlotIx, SlotIx> {
+        let mut behind = IndexMap::new();
+        let mut open: Vec<SlotIx> = Vec::new();
+        for noted in self.edits {
+            if goes_behind(&noted.edit) {
+                open.push(noted.edit.slot);
+            } else if is_new_summary(&noted.edit) {
+                behind.extend(open.drain(..).map(|it| (it, noted.edit.slot)));
+            } else {
+                open.clear();
+            }
+        }
+        behind
+    }
+}
+
+/// Follows summaries of summaries to the visible one.
+fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
+    let mut host = *behind.get(&of)?;
+    // A summary stands in front of what it replaces, so that this ends.
+    while let Some(next) = behind.get(&host).filter(|it| **it < host) {
+        host = *next;
+    }
+    Some(host)
+}
+
+/// Returns whether an item is recalled memory, and not of the load.
+pub(super) fn is_recalled(item: &Item) -> bool {
+    item.kind == Kind::Memory && item.origin == NO_ITEM
+}
+
+/// Returns whether an item is the policy's own and comes before all turns: recalled memory or dynamic
+/// content.
+fn is_in_front(item: &Item) -> bool {
+    is_recalled(item) || matches!(item.kind, Kind::System | Kind::User) && item.origin == NO_ITEM
+}
+
+/// Returns whether an edit hides an item behind a summary.
+pub(super) fn goes_behind(edit: &Edit) -> bool {
+    edit.after.state == State::Absorbed && edit.before.is_visible()
+}
+
+/// Returns whether an edit puts a new summary in a place.
+pub(super) fn is_new_summary(edit: &Edit) -> bool {
+    edit.after.state == State::Host && edit.after.content != edit.before.content
+}
+
+/// Returns, for each request of an action, whether it reads the items that the action changes.
+pub(super) fn requests(action: &Action) -> &'static [bool] {
+    match action {
+        Action::Summarise(it) if it.prompt != SummaryPrompt::Free => {
+            match it.again.as_ref().map(|it| it.reads) {
+                None => &[true],
+                Some(SecondReads::History) => &[true, true],
+                Some(SecondReads::Summary) => &[true, false],
+            }
+        }
+        _ => &[],
+    }
+}
+
+/// Returns the number of leading items that nobody has changed.
+pub(super) fn as_they_came(items: &[Item], n_items: SlotIx) -> Vec<Slot> {
+    items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
+}

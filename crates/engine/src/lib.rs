@@ -1,0 +1,16 @@
+//! One play: prompt, cache, ledger, price and measure.
+
+pub mod projection;
+pub mod ledger;
+pub mod memory;
+pub mod own;
+pub mod cache;
+pub mod recovery;
+pub mod builtin;
+pub mod engine;
+pub mod price;
+pub mod hindsight;
+pub mod calibrate;
+pub mod explain;
+pub mod measure;
+pub mod take;

@@ -1,0 +1,398 @@
+//! A ledger folded to a report's numbers.
+
+pub mod break_even;
+pub mod carried;
+pub mod delta;
+pub mod floor;
+pub mod label;
+pub mod limits;
+pub mod metric;
+pub mod missed;
+pub mod month;
+mod beside;
+mod remembered;
+pub mod resets;
+pub mod sensitivity;
+pub mod spread;
+pub mod statistic;
+
+use crate::ledger::{Firing, Outcome, RequestSums, Sums};
+use crate::price::{self, Costs, Models, PriceIndex};
+use crate::recovery::Assumption;
+use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
+use ctxsim_input::input::Limits;
+use ctxsim_input::input::profile::Assumptions;
+
+pub use beside::{Beside, PlayedRecovery};
+pub use break_even::BreakEven;
+pub use delta::{Better, Delta, Standing};
+pub use label::Label;
+pub use remembered::Remembered;
+pub use resets::Resets;
+pub use sensitivity::Sensitivity;
+pub use spread::{SAME, Spread};
+pub use statistic::Statistic;
+pub use statistic::student;
+
+/// The exact numbers behind a report's totals, for one run or the sum of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tally {
+    /// The number of runs in the sum.
+    pub n_runs: u32,
+    /// The sums of the rows.
+    pub sums: Sums,
+    /// The outcome of the runs, apart from their rows.
+    pub outcome: Outcome,
+    pub costs: Costs,
+    /// The limits of the profile.
+    pub limits: Limits,
+    /// The longest prompt as a share of its profile's limit; `None` without a limit. A sum has the largest.
+    pub limit_pressure: Option<f64>,
+    /// Whether the load has needs; without needs, recovery and evidence are unknown.
+    pub has_needs: bool,
+    /// Expected tokens that recovery calls read.
+    pub recovery_input: Expected,
+    /// Expected tokens that recovery calls write.
+    pub recovery_output: Expected,
+    /// Expected tokens that reads and writes of the agent have more, or fewer, because the policy edits fetched results.
+    pub reaction_tokens: Expected,
+    /// The cost of recovery and exploration at the lower and upper ends of the recovery assumptions, if there are any.
+    pub recovery_interval: Option<[Amount; 2]>,
+    /// The change in the cost of both at either end of a single assumption, in the order of [`Assumption::ALL`]; `None` without
+    /// assumptions.
+    pub recovery_by_assumption: Option<[[Amount; 2]; Assumption::N]>,
+    /// The change in cost at either end of what is assumed of how other models count its tokens; `None` if they are those that were
+    /// recorded.
+    pub counted_ends: Option<[Amount; 2]>,
+    /// The number of sampled runs over which recovery is averaged; 0 for the closed form.
+    pub n_played: u32,
+    /// Expected milliseconds of all requests, one after the other.
+    pub latency_ms: f64,
+    /// The recorded compactions that it would have avoided; `None` if there were none.
+    pub resets: Option<Resets>,
+    /// The longest prompt of the model that writes summaries, if it is not the session's and has a limit.
+    pub summariser_limit: Option<Tokens>,
+    /// The lowest cost, in US dollars, of anything that keeps every needed item; known only for schedules in
+    /// hindsight.
+    pub bound: Option<f64>,
+}
+
+packed!(Tally:
+    [n_runs, sums, outcome, costs, limits, limit_pressure, has_needs],
+    [recovery_input, recovery_output, reaction_tokens, recovery_interval, recovery_by_assumption, counted_ends],
+    [n_played, latency_ms, resets, summariser_limit, bound]);
+
+impl Tally {
+    /// Returns the tally of a run in which nothing happened.
+    pub fn empty() -> Self {
+        Self {
+            n_runs: 1,
+            sums: Sums::default(),
+            outcome: Outcome::default(),
+            costs: Costs::default(),
+            limits: Limits::NONE,
+            limit_pressure: None,
+            has_needs: true,
+            recovery_input: Expected::ZERO,
+            recovery_output: Expected::ZERO,
+            reaction_tokens: Expected::ZERO,
+            recovery_interval: None,
+            recovery_by_assumption: None,
+            counted_ends: None,
+            n_played: 0,
+            latency_ms: 0.0,
+            resets: None,
+            summariser_limit: None,
+            bound: None,
+        }
+    }
+
+    /// Counts one run and prices it; prices that depend on length need the requests by length.
+    pub fn new<'a>(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        outcome: &Outcome,
+        has_needs: bool,
+        models: impl Into<Models<'a>>,
+    ) -> Self {
+        Self::beside(sums, index, outcome, models.into(), &Beside { has_needs, ..Beside::default() })
+    }
+
+    /// The same, with what is known beside the ledger.
+    pub fn beside(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        outcome: &Outcome,
+        models: Models<'_>,
+        beside: &Beside,
+    ) -> Self {
+        let profile = models.session;
+        let assumed = &profile.assumptions;
+        let (calls, _) = sums.needs.unsent();
+        let refetched = price::refetched(&sums.needs, assumed);
+        let latency = |requests: &RequestSums, assumed: &Assumptions| {
+            let not_read = requests.tokens.prompt() - requests.tokens.read;
+            requests.n as f64 * assumed.request_latency_ms
+                + not_read as f64 * assumed.latency_ms_per_uncached_token
+                + requests.tokens.output as f64 * assumed.latency_ms_per_output_token
+        };
+        let latency_ms = || {
+            latency(&sums.main, assumed)
+                + latency(&sums.summariser, &models.summariser.assumptions)
+                + (calls + sums.explored.calls - sums.explored.sent_calls).to_f64()
+                    * assumed.recovery_latency_ms
+                + sums.memory.calls() as f64 * assumed.memory_latency_ms
+        };
+        let played = beside.played.as_ref();
+        let costs = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+        let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
+        let tally = Self {
+            n_runs: 1,
+            sums: played.map_or(*sums, |it| Sums { needs: it.needs, explored: it.explored, ..*sums }),
+            outcome: beside.outcome(outcome),
+            recovery_interval: beside.interval,
+            recovery_by_assumption: beside.by_assumption,
+            counted_ends: None,
+            costs,
+            limits: Limits { prompt, ..profile.limits },
+            limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
+            has_needs: beside.has_needs,
+            recovery_input: refetched.prompt(),
+            recovery_output: refetched.output,
+            reaction_tokens: played.map_or(Expected::ZERO, |it| it.tokens),
+            n_played: played.map_or(0, |it| it.n),
+            latency_ms: beside.latency_ms.unwrap_or_else(latency_ms),
+            resets: None,
+            summariser_limit: models.summariser_limit(),
+            bound: beside.bound,
+        };
+        let ends = tally.exact_interval().or(tally.costs.exact().map(|it| [it; 2]));
+        let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
+        let counted = beside.counted.zip(ends);
+        let counted_ends = counted.map(|([few, many], [low, high])| [share(low, few), share(high, many)]);
+        Self { counted_ends, ..tally }
+    }
+
+    /// Adds a run of the same policy under the same profile: sums, maxima, and the first failure.
+    pub fn add(&mut self, other: &Self) {
+        self.n_runs = self.n_runs.saturating_add(other.n_runs);
+        self.sums += other.sums;
+        add_outcome(&mut self.outcome, &other.outcome);
+        let own = self.interval();
+        let more = other.interval();
+        let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
+        self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
+        if let Some(more) = &other.recovery_by_assumption {
+            let own = self.recovery_by_assumption.get_or_insert_default();
+            let ends = own.iter_mut().flatten().zip(more.iter().flatten());
+            ends.for_each(|(own, more)| *own += *more);
+        }
+        let counted = [self.counted_ends, other.counted_ends].into_iter().flatten();
+        self.counted_ends = counted.reduce(|own, more| [own[0] + more[0], own[1] + more[1]]);
+        if self.resets.is_some() || other.resets.is_some() {
+            let resets = |it: &Self| Resets { bills: it.exact_bills(), ..it.resets.unwrap_or_default() };
+            let mut sum = resets(self);
+            sum.add(&resets(other));
+            self.resets = Some(sum);
+        }
+        self.costs += &other.costs;
+        let pressures = self.limit_pressure.into_iter().chain(other.limit_pressure);
+        self.limit_pressure = pressures.reduce(f64::max);
+        self.has_needs |= other.has_needs;
+        self.n_played = self.n_played.max(other.n_played);
+        self.recovery_input += other.recovery_input;
+        self.recovery_output += other.recovery_output;
+        self.reaction_tokens += other.reaction_tokens;
+        self.latency_ms += other.latency_ms;
+        self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
+        self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
+    }
+
+    /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where
+    /// there were none.
+    pub fn bills(&self) -> [Option<f64>; 2] {
+        self.exact_bills().map(|it| it.map(Amount::usd))
+    }
+
+    fn exact_bills(&self) -> [Option<Amount>; 2] {
+        self.resets.map_or([self.costs.exact(); 2], |it| it.bills)
+    }
+
+    /// Returns the cost of recovery and exploration at either end of their assumptions.
+    fn interval(&self) -> [Amount; 2] {
+        self.recovery_interval.unwrap_or([self.costs.assumed(); 2])
+    }
+
+    /// Returns the run's cost in US dollars at either end of what is assumed of recovery, of what sessions that nobody recorded had
+    /// left in the cache, and of how other models count tokens; `None` without assumptions, or if a price is unknown.
+    pub fn cost_interval(&self) -> Option<[f64; 2]> {
+        self.exact_interval().map(|it| it.map(Amount::usd))
+    }
+
+    fn exact_interval(&self) -> Option<[Amount; 2]> {
+        let rest = self.costs.exact()? - self.costs.assumed() - self.costs.left;
+        let is_assumed = self.recovery_interval.is_some()
+            || self.counted_ends.is_some()
+            || self.costs.left_ends != [Amount::ZERO; 2];
+        let ([low, high], [few, many]) = (self.interval(), self.costs.left_ends);
+        let [smaller, larger] = self.counted_ends.unwrap_or_default();
+        is_assumed.then(|| [rest + low + few.min(many) + smaller, rest + high + few.max(many) + larger])
+    }
+
+    /// Returns the run's cost at the lower end of the recovery assumptions, as declared, and at the upper
+    /// end; not a number if a price is unknown.
+    pub fn cost_ends(&self) -> [f64; 3] {
+        let total = self.costs.total().unwrap_or(f64::NAN);
+        let [low, high] = self.cost_interval().unwrap_or([total; 2]);
+        [low, total, high]
+    }
+
+    /// Returns the share of input tokens that was read from the cache.
+    pub fn cache_hit_ratio(&self) -> f64 {
+        let main = &self.sums.main.tokens;
+        if main.prompt() == 0 { 0.0 } else { main.read as f64 / main.prompt() as f64 }
+    }
+
+    /// Returns the share of needed evidence in prompts if model's summaries say what was published of others: as published, and at either
+    /// end; `None` if no need names a fact that only a summary has.
+    pub fn evidence_told(&self) -> Option<[f64; 3]> {
+        let (told, (met, needed)) = (&self.sums.needs.told, self.sums.needs.evidence());
+        let share = |it: f64| (met + it) / needed;
+        (told.high > 0.0).then(|| [told.value, told.low, told.high].map(share))
+    }
+
+    /// Returns the share of needed evidence that was still in prompts, of what users asked too; `None` if none was needed.
+    pub fn evidence_kept(&self) -> Option<f64> {
+        let (met, needed) = self.sums.needs.evidence();
+        (needed > 0.0).then(|| met / needed)
+    }
+
+    /// Returns the share of turns' requests that show what users asked; `None` where that is not needed.
+    pub fn task_kept(&self) -> Option<f64> {
+        let users = &self.sums.needs.users;
+        (users.running > 0.0).then(|| users.running_met / users.running)
+    }
+
+    /// Returns the ends of that share over what is assumed of users' messages; `None` if nothing of it depends on that.
+    pub fn evidence_ends(&self) -> Option<[f64; 2]> {
+        let ends = self.sums.needs.evidence_ends();
+        (self.sums.needs.users.weight.value > 0.0 && ends[0] < ends[1]).then_some(ends)
+    }
+
+    /// Returns whether anything says which results are needed: what users asked alone tells nothing of them.
+    pub fn knows_needs(&self) -> bool {
+        self.sums.needs.weight > 0.0
+    }
+
+    /// Returns the expected share of scenarios that end without a failure; 0 once a limit is violated.
+    pub fn answerability(&self) -> f64 {
+        if self.outcome.limit_violations > 0 {
+            return 0.0;
+        }
+        (1.0 - self.sums.needs.failed.to_f64() / f64::from(self.n_runs.max(1))).max(0.0)
+    }
+
+    /// Returns the expected tokens of all requests and answers.
+    pub fn expected_total_tokens(&self) -> Expected {
+        let Sums { main, summariser, keep_alive, .. } = &self.sums;
+        let asked = [main, summariser, keep_alive].map(|it| it.tokens.prompt() + it.tokens.output);
+        let explored = self.sums.explored.tokens;
+        let expected = self.recovery_input + self.recovery_output + explored.prompt() + explored.output;
+        Expected::from(asked.into_iter().sum::<u64>()) + expected + self.reaction_tokens
+    }
+}
+
+/// Returns a prompt as a share of the limit; `None` without a limit.
+fn pressure(prompt: Tokens, limit: Tokens) -> Option<f64> {
+    (limit != UNLIMITED && limit > 0).then(|| prompt as f64 / limit as f64)
+}
+
+/// Returns whether the order of two policies changes between the lower ends of the assumptions, the declared
+/// values and the upper ends; both are compared at the same end.
+pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
+    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
+    differs(f64::lt) && differs(f64::gt)
+}
+
+/// Adds outcomes; the first failure is kept.
+fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
+    outcome.turns_requested = outcome.turns_requested.saturating_add(more.turns_requested);
+    outcome.turns_started = outcome.turns_started.saturating_add(more.turns_started);
+    outcome.turns_completed = outcome.turns_completed.saturating_add(more.turns_completed);
+    outcome.failure = outcome.failure.or(more.failure);
+    if outcome.fault.is_none() {
+        outcome.fault.clone_from(&more.fault);
+    }
+    outcome.limit_violations = outcome.limit_violations.saturating_add(more.limit_violations);
+    outcome.tool_results.raw_tokens += more.tool_results.raw_tokens;
+    outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;
+    outcome.tool_results.compressed += more.tool_results.compressed;
+    outcome.touched_slots += more.touched_slots;
+    let n_stages = outcome.firings.len().max(more.firings.len());
+    outcome.firings.resize_with(n_stages, Firing::default);
+    for (firing, more) in outcome.firings.iter_mut().zip(&more.firings) {
+        firing.fired += more.fired;
+        firing.acted += more.acted;
+    }
+    if let Some(more) = &more.blocks {
+        let blocks = outcome.blocks.get_or_insert_default();
+        blocks.n_blocks += more.n_blocks;
+        blocks.n_hits += more.n_hits;
+        blocks.n_subagents = blocks.n_subagents.saturating_add(more.n_subagents);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Failure, FailureKind, NeedSums, TokenUse};
+
+    fn tally(n_requests: u64, prompt_max: u64, failed: f64) -> Tally {
+        let tokens = TokenUse { read: 40, uncached: 60, ..TokenUse::default() };
+        let main = RequestSums { n: n_requests, tokens, prompt_max, ..Default::default() };
+        let failed = Expected::of(failed);
+        let needs = NeedSums { failed, weight: 2.0, met: 1.0, ..NeedSums::default() };
+        Tally {
+            sums: Sums { main, needs, ..Sums::default() },
+            outcome: Outcome { turns_requested: 3, ..Outcome::default() },
+            latency_ms: 1.5,
+            ..Tally::empty()
+        }
+    }
+
+    #[test]
+    fn an_order_is_open_where_it_turns_between_the_ends_and_not_where_intervals_merely_overlap() {
+        assert!(is_open(&[5.0, 5.0, 5.0], &[4.0, 4.9, 5.2]));
+        assert!(!is_open(&[4.0, 5.0, 6.0], &[4.5, 5.5, 6.5]), "each end says the same");
+        assert!(!is_open(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0]), "equal costs have no order");
+    }
+
+    #[test]
+    fn runs_add_up_but_their_maxima_do_not() {
+        let mut all = tally(2, 70, 0.5);
+
+        all.add(&tally(3, 50, 0.25));
+
+        assert_eq!((all.sums.main.n, all.sums.main.prompt_max), (5, 70));
+        assert_eq!(all.outcome.turns_requested, 6);
+        assert_eq!(all.answerability(), 1.0 - 0.75 / 2.0);
+        assert_eq!(all.evidence_kept(), Some(0.5));
+        assert_eq!(all.cache_hit_ratio(), 0.4);
+    }
+
+    #[test]
+    fn the_first_failure_stands_and_a_violation_leaves_nothing_answerable() {
+        let mut all = tally(1, 1, 0.0);
+        let mut stopped = tally(1, 1, 0.0);
+        stopped.outcome.failure = Some(Failure { turn: 2, kind: FailureKind::FinalNoTool });
+        stopped.outcome.limit_violations = 1;
+        let mut later = stopped.clone();
+        later.outcome.failure = Some(Failure { turn: 9, kind: FailureKind::FinalNoTool });
+
+        all.add(&stopped);
+        all.add(&later);
+
+        assert_eq!(all.outcome.failure.map(|it| it.turn), Some(2));
+        assert_eq!(all.answerability(), 0.0);
+    }
+}

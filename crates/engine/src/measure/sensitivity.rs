@@ -1,0 +1,556 @@
+//! Costs of policies under many price lists: the cheapest policy under each,
+//! and the change in a rate that would make another one cheapest.
+
+use super::{Beside, BreakEven, Label, Remembered, Tally};
+use crate::ledger::{Outcome, Sums, is_as_much};
+use crate::price::{Costs, Models, PriceIndex};
+use ctxsim_base::quantity::{Amount, Cost, UNLIMITED, or_unlimited};
+use ctxsim_input::input::Profile;
+use ctxsim_input::input::profile::Counting;
+use ctxsim_input::input::profile::price::VariedRate;
+use ctxsim_input::input::suite::Habits;
+
+/// The number of rates that are varied.
+pub const N_PARTS: usize = VariedRate::ALL.len();
+
+/// A comparison of policies across profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensitivity {
+    /// The policies, in the given order.
+    pub policies: Vec<String>,
+    /// The profiles, in the given order.
+    pub profiles: Vec<ProfileShare>,
+    /// The sum over all scenarios, if there are several, then each scenario.
+    pub grids: Vec<SensitivityGrid>,
+    /// The number of distinct pairs of cache rules and limits among the profiles.
+    pub n_distinct: usize,
+    /// How many times the engine ran.
+    pub n_simulations: usize,
+    /// The inputs of the break-even points.
+    pub asked: Option<Habits>,
+    /// The number of profiles that are not shown.
+    pub n_left_out: usize,
+}
+
+/// The sort order of profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// As given.
+    #[default]
+    Given,
+    Name,
+    /// By the cheapest policy's cost; free profiles last.
+    Cost,
+}
+
+impl Sensitivity {
+    /// Sorts the profiles by the first table of scenarios, and keeps the first N.
+    #[must_use]
+    pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
+        let mut order: Vec<usize> = (0..self.profiles.len()).collect();
+        let first = self.grids.first();
+        let cost = |profile: &usize| {
+            let row = first.and_then(|it| it.rows.get(*profile));
+            row.filter(|it| !it.is_free()).and_then(PriceRow::lowest).unwrap_or(f64::INFINITY)
+        };
+        match sort {
+            Sort::Given => {}
+            Sort::Name => {
+                order.sort_by(|left, right| self.profiles[*left].name.cmp(&self.profiles[*right].name));
+            }
+            Sort::Cost => order.sort_by(|left, right| cost(left).total_cmp(&cost(right))),
+        }
+        order.truncate(or_unlimited(top));
+        self.n_left_out += self.profiles.len() - order.len();
+        self.profiles = order.iter().map(|it| self.profiles[*it].clone()).collect();
+        for grid in &mut self.grids {
+            grid.rows = order.iter().filter_map(|it| grid.rows.get(*it).cloned()).collect();
+            grid.flips = flips(&grid.rows);
+        }
+        self
+    }
+}
+
+/// A profile's part in a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileShare {
+    pub name: String,
+    /// The date of its prices.
+    pub as_of: String,
+    /// How its models count the recorded loads, each way once; empty without recordings.
+    pub counting: Vec<Counting>,
+    /// Its break-even points.
+    pub break_even: BreakEven,
+}
+
+/// How far an order of profiles depends on how their models count tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenOrders {
+    /// Pairs of profiles next to each other.
+    pub neighbours: usize,
+    /// Pairs whose order depends on it.
+    pub open: usize,
+    /// Profiles of models of which it is not published.
+    pub unknown: usize,
+}
+
+/// Every policy under every profile on one load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensitivityGrid {
+    /// The scenario, or the name of the sum over scenarios.
+    pub load: String,
+    /// By profile: the policies.
+    pub rows: Vec<PriceRow>,
+    /// Pairs of policies whose order differs between profiles.
+    pub flips: Vec<Flip>,
+}
+
+/// The policies under one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriceRow {
+    /// By policy.
+    pub cells: Vec<PriceCell>,
+    /// The smallest change of a single rate that makes another policy the cheapest; `None` if no change does.
+    pub nearest: Option<Nearest>,
+}
+
+/// What one policy comes to under one profile, as it is added up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellSum {
+    /// Its numbers.
+    tally: Tally,
+    /// What it remembers, where there is anything to remember.
+    remembered: Option<Remembered>,
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
+}
+
+/// One policy under one profile: what tables show of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriceCell {
+    /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
+    /// stopped at a limit and so did less work.
+    pub rank: Option<usize>,
+    /// What it remembers, where there is anything to remember.
+    pub remembered: Option<Box<Remembered>>,
+    /// How it compares with the first policy.
+    pub label: Option<Label>,
+    /// The share of the prompts that was read from the cache.
+    pub cache_hit_ratio: f64,
+    /// User turns that were asked for, and those that were answered.
+    turns: [u32; 2],
+    /// Whether a limit stopped it.
+    is_stopped: bool,
+    has_requests: bool,
+    cost: Option<Amount>,
+    evidence_kept: Option<f64>,
+    recovery_tokens: Option<f64>,
+    results_shown: Option<f64>,
+    of_limit: Option<f64>,
+    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
+    paid: [Option<Amount>; N_PARTS],
+}
+
+/// Two policies whose order depends on the profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// The policies' indices.
+    pub policies: [usize; 2],
+    /// By policy: the indices of the profiles under which it costs less than the other.
+    pub cheaper: [Vec<usize>; 2],
+}
+
+/// A change of one rate that makes another policy the cheapest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    /// Which rate.
+    pub part: VariedRate,
+    /// The factor at which both cost the same; above 0, not 1.
+    pub factor: f64,
+    /// The index of the policy that is cheapest beyond it.
+    pub policy: usize,
+}
+
+/// A ledger to price.
+#[derive(Clone, Copy, Debug)]
+pub struct Ledger<'a> {
+    /// The sums of its rows.
+    pub sums: &'a Sums,
+    /// Its rows by length, if a profile needs them.
+    pub index: Option<&'a PriceIndex>,
+    /// The outcome of the run, apart from its rows.
+    pub outcome: &'a Outcome,
+    /// Whether the load has needs.
+    pub has_needs: bool,
+    /// The model that writes summaries, if it is not the session's.
+    pub summariser: Option<&'a Profile>,
+    /// What a memory's calls to its service cost, if the service has prices of its own.
+    pub service: Option<Cost>,
+    /// The turns of the session as recorded, if it was.
+    pub turns: Option<u32>,
+    /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
+    pub counted: Option<[f64; 2]>,
+}
+
+impl<'a> Ledger<'a> {
+    /// A ledger of a load without needs, all of which the session's model wrote.
+    pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
+        Self {
+            sums,
+            index,
+            outcome,
+            has_needs: false,
+            summariser: None,
+            service: None,
+            turns: None,
+            counted: None,
+        }
+    }
+}
+
+/// A profile, and what it is without each of its rates.
+#[derive(Clone, Debug)]
+pub struct Variations<'a> {
+    profile: &'a Profile,
+    without: [Profile; N_PARTS],
+}
+
+impl<'a> Variations<'a> {
+    /// Takes each rate out of a profile.
+    pub fn new(profile: &'a Profile) -> Self {
+        let without =
+            VariedRate::ALL.map(|it| Profile { prices: profile.prices.times(it, 0), ..profile.clone() });
+        Self { profile, without }
+    }
+}
+
+impl ProfileShare {
+    /// Returns in a few words how its models count the recorded loads; `None` without recordings.
+    pub fn counts(&self) -> Option<String> {
+        let all: Vec<String> = self.counting.iter().map(|it| it.words()).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// Returns the widest ends of a cost's interval, as shares of the cost, by how its models count.
+    fn shares(&self) -> [f64; 2] {
+        let known = self.counting.iter().filter_map(|it| it.shares());
+        known.fold([1.0; 2], |all, it| [all[0].min(it[0]), all[1].max(it[1])])
+    }
+}
+
+impl Sensitivity {
+    /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
+    /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
+    pub fn open_orders(&self) -> Option<OpenOrders> {
+        let is_counted =
+            self.profiles.iter().any(|it| it.counting.iter().any(|it| *it != Counting::AsRecorded));
+        let rows = self.profiles.iter().zip(&self.grids.first().filter(|_| is_counted)?.rows);
+        let ranges = rows.filter_map(|(profile, row)| {
+            let cost = row.cells.first()?.cost().filter(|it| *it > 0.0)?;
+            Some((cost, profile.shares().map(|it| it * cost), profile.shares() != [1.0; 2]))
+        });
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let is_open = |pair: &&[(f64, [f64; 2], bool)]| {
+            let [(_, cheaper, one), (_, dearer, other)] = pair else { return false };
+            (*one || *other) && cheaper[1] >= dearer[0]
+        };
+        Some(OpenOrders {
+            neighbours: ranges.len().saturating_sub(1),
+            open: ranges.windows(2).filter(is_open).count(),
+            unknown: self.profiles.iter().filter(|it| it.counting.contains(&Counting::Unknown)).count(),
+        })
+    }
+}
+
+impl CellSum {
+    /// Prices a ledger under a profile, and without each of its rates.
+    pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
+        let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
+        let models = Models::new(variations.profile, summariser);
+        let beside = Beside { has_needs, service, turns, counted, ..Beside::default() };
+        let tally = Tally::beside(sums, index, outcome, models, &beside);
+        let paid = variations.without.each_ref().map(|without| {
+            let models = Models::new(without, summariser);
+            let rest = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+            Some(tally.costs.exact()? - rest.exact()?)
+        });
+        Self { tally, remembered: None, paid }
+    }
+
+    /// Adds what it remembers.
+    #[must_use]
+    pub fn remembering(self, remembered: Option<Remembered>) -> Self {
+        Self { remembered, ..self }
+    }
+
+    /// Returns what the runs came to beside their rows.
+    pub fn outcome(&self) -> &Outcome {
+        &self.tally.outcome
+    }
+
+    /// Adds another load of the same policy under the same profile.
+    pub fn add(&mut self, other: &Self) {
+        self.tally.add(&other.tally);
+        self.remembered = match (self.remembered.take(), &other.remembered) {
+            (Some(own), Some(more)) => own.and(more),
+            (own, more) => own.or_else(|| more.clone()),
+        };
+        for (sum, more) in self.paid.iter_mut().zip(other.paid) {
+            *sum = sum.zip(more).map(|(own, more)| own + more);
+        }
+    }
+}
+
+impl PriceCell {
+    /// Takes what tables show; the first policy is what it is compared with, or `None` if it is the first itself.
+    fn new(sum: &CellSum, first: Option<&CellSum>) -> Self {
+        let tally = &sum.tally;
+        let results = &tally.outcome.tool_results;
+        let shown = results.visible_tokens as f64 / results.raw_tokens as f64;
+        let limit = Some(tally.limits.prompt).filter(|it| *it != UNLIMITED && *it > 0);
+        Self {
+            rank: None,
+            remembered: sum.remembered.clone().map(Box::new),
+            label: first.map_or(Some(Label::Baseline), |first| Label::new(tally, &first.tally)),
+            cache_hit_ratio: tally.cache_hit_ratio(),
+            turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
+            is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
+            has_requests: tally.sums.main.n > 0,
+            cost: tally.costs.exact(),
+            evidence_kept: tally.evidence_kept(),
+            recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
+            results_shown: (results.raw_tokens > 0).then_some(shown),
+            of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64),
+            paid: sum.paid,
+        }
+    }
+
+    /// Returns the share of what is needed that it still has: evidence, or what memories hold.
+    pub fn kept(&self) -> Option<f64> {
+        let remembered = self.remembered.as_ref().filter(|it| it.is_share);
+        self.evidence_kept().or_else(|| remembered.map(|it| it.number.mean))
+    }
+
+    /// Returns the share of needed evidence that was still in prompts; `None` if none was needed.
+    pub fn evidence_kept(&self) -> Option<f64> {
+        self.evidence_kept
+    }
+
+    /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
+    pub fn recovery_tokens(&self) -> Option<f64> {
+        self.recovery_tokens
+    }
+
+    /// Returns the share of tool output that prompts last showed; `None` if there is none.
+    pub fn results_shown(&self) -> Option<f64> {
+        self.results_shown
+    }
+
+    /// Returns the longest prompt as a share of the limit; nothing without a limit.
+    pub fn of_limit(&self) -> Option<f64> {
+        self.of_limit
+    }
+
+    /// Returns what it costs in US dollars, or nothing if a price is unknown.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost.map(Amount::usd)
+    }
+
+    /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
+    pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
+        let tenfold = |less_or_more: fn(Amount, Amount) -> Amount| {
+            Some(less_or_more(self.cost? * 10, self.paid(part)?).usd() / 10.0)
+        };
+        [tenfold(|all, paid| all - paid), tenfold(|all, paid| all + paid)]
+    }
+
+    /// Returns the change in cost, in percent, per percent of the rate, which is the share of the cost that is paid at it: cost is linear
+    /// in each rate. `None` for a cost of 0.
+    pub fn elasticity(&self, part: VariedRate) -> Option<f64> {
+        Some(self.paid(part)?.usd() / self.cost()?).filter(|it| it.is_finite())
+    }
+
+    /// Returns what is paid at a rate.
+    fn paid(&self, part: VariedRate) -> Option<Amount> {
+        self.paid[part as usize]
+    }
+
+    /// Returns whether it did as much as another.
+    pub fn did_as_much_as(&self, other: &Self) -> bool {
+        is_as_much([self.turns, other.turns])
+    }
+
+    /// Returns whether a limit stopped it.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
+    /// Returns its cost if it counts in a ranking.
+    fn ranked(&self) -> Option<Amount> {
+        self.cost.filter(|_| !self.is_stopped)
+    }
+}
+
+impl SensitivityGrid {
+    /// Ranks the policies under every profile.
+    pub fn new(load: String, sums: &[Vec<CellSum>]) -> Self {
+        let row = |sums: &Vec<CellSum>| {
+            let first = |nth: usize| sums.first().filter(|_| nth > 0);
+            let cells = sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth)));
+            let mut cells: Vec<PriceCell> = cells.collect();
+            rank(&mut cells);
+            PriceRow { nearest: nearest(&cells), cells }
+        };
+        let rows: Vec<PriceRow> = sums.iter().map(row).collect();
+        let flips = flips(&rows);
+        Self { load, rows, flips }
+    }
+}
+
+impl PriceRow {
+    /// Returns the policies that have a rank, by rank.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> =
+            (0..self.cells.len()).filter(|it| self.cells[*it].rank.is_some()).collect();
+        order.sort_by_key(|it| self.cells[*it].rank);
+        order
+    }
+
+    /// Returns whether requests are made but none is charged.
+    pub fn is_free(&self) -> bool {
+        self.cells.iter().any(|it| it.has_requests) && self.cells.iter().all(|it| it.cost() == Some(0.0))
+    }
+
+    /// Returns the cheapest policy, or `None` if everything costs nothing.
+    pub fn cheapest(&self) -> Option<usize> {
+        self.order().first().copied().filter(|_| !self.is_free())
+    }
+
+    /// Returns the lowest cost of a policy that has a rank.
+    fn lowest(&self) -> Option<f64> {
+        self.cells[*self.order().first()?].cost()
+    }
+
+    /// Returns how a policy compares with the first.
+    pub fn label(&self, policy: usize) -> Option<Label> {
+        self.cells.get(policy)?.label
+    }
+}
+
+fn rank(cells: &mut [PriceCell]) {
+    let costs: Vec<Option<Amount>> = cells.iter().map(PriceCell::ranked).collect();
+    for cell in cells {
+        cell.rank = cell.ranked().map(|own| 1 + costs.iter().flatten().filter(|it| **it < own).count());
+    }
+}
+
+/// Solves for the rate at which another policy costs as much as the cheapest: cost is linear in each rate.
+fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
+    let best = cells.iter().find(|it| it.rank == Some(1))?;
+    let mut found: Option<Nearest> = None;
+    for (policy, other) in cells.iter().enumerate().filter(|(_, it)| it.rank.is_some_and(|it| it > 1)) {
+        for part in VariedRate::ALL {
+            let Some(factor) = crossing(best, other, part) else { continue };
+            let distance = |factor: f64| factor.ln().abs();
+            // A rate up and the others down come to the same: of such two the first counts, whatever the last digit says.
+            let is_nearer = found.is_none_or(|it| distance(factor) < distance(it.factor) * (1.0 - 1e-9));
+            if is_nearer {
+                found = Some(Nearest { part, factor, policy });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the factor of a rate at which two policies cost the same, if there is one: none where both pay the same at that rate, and none
+/// where they differ in nothing else.
+fn crossing(best: &PriceCell, other: &PriceCell, part: VariedRate) -> Option<f64> {
+    let dearer = other.ranked()? - best.ranked()?;
+    let more = best.paid(part)? - other.paid(part)?;
+    let rest = more + dearer;
+    let has_point = more != Amount::ZERO && (rest > Amount::ZERO) == (more > Amount::ZERO);
+    (has_point && rest != Amount::ZERO).then(|| rest.usd() / more.usd())
+}
+
+/// Collects pairs of policies whose order differs between profiles.
+fn flips(rows: &[PriceRow]) -> Vec<Flip> {
+    let n_policies = rows.first().map_or(0, |it| it.cells.len());
+    let pairs = (0..n_policies).flat_map(|left| (left + 1..n_policies).map(move |right| [left, right]));
+    let flips = pairs.filter_map(|policies| {
+        let mut cheaper = [Vec::new(), Vec::new()];
+        for (profile, row) in rows.iter().enumerate() {
+            let [left, right] = policies.map(|it| row.cells[it].rank);
+            match left.zip(right) {
+                Some((left, right)) if left < right => cheaper[0].push(profile),
+                Some((left, right)) if left > right => cheaper[1].push(profile),
+                _ => {}
+            }
+        }
+        cheaper.iter().all(|it| !it.is_empty()).then_some(Flip { policies, cheaper })
+    });
+    flips.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{NeedRow, RequestSums, Sink, TokenUse};
+    use ctxsim_input::input::ProfileFile;
+    use ctxsim_input::input::text::decode::{Format, decode};
+
+    const PROFILE: &str = r#"
+name = "p"
+about = "Uneven numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+cache = "none"
+[[prices]]
+input = 2.000003
+output = 10.000007
+cache_read = 0.500001
+cache_write = { "5m" = 3.000001 }
+"#;
+
+    /// Prices a run whose needs are fetched with these expected calls, which write and read tokens of their own.
+    fn run(main: TokenUse, calls: &[f64], resent: f64) -> PriceCell {
+        let profile = Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap();
+        let mut sums =
+            Sums { main: RequestSums { n: 1, tokens: main, ..RequestSums::default() }, ..Sums::default() };
+        for calls in calls {
+            let asked = TokenUse { output: calls * 77.7, read: calls * resent, ..TokenUse::default() };
+            sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
+        }
+        let outcome = Outcome::default();
+        PriceCell::new(&CellSum::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile)), None)
+    }
+
+    /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.
+    #[test]
+    fn rates_at_which_two_policies_pay_the_same_have_no_break_even_point() {
+        let main = TokenUse { read: 1_000, uncached: 500, output: 5_360, ..TokenUse::default() };
+        let (one, other) = (run(main, &[0.1, 0.2, 0.3], 40.0), run(main, &[0.3, 0.2, 0.1], 90.0));
+        assert!(one.cost() < other.cost(), "the other reads more");
+
+        let at = |part| crossing(&one, &other, part);
+
+        assert_eq!(at(VariedRate::Output), None, "both write the same");
+        assert_eq!(at(VariedRate::Input), None, "both send the same uncached");
+        assert_eq!(at(VariedRate::CacheRead), None, "they differ in nothing else");
+    }
+
+    #[test]
+    fn a_rate_that_turns_an_order_is_found_to_the_picodollar() {
+        let reads = TokenUse { read: 10_000, output: 100, ..TokenUse::default() };
+        let writes = TokenUse { read: 1_000, output: 600, ..TokenUse::default() };
+        let (one, other) = (run(reads, &[0.25], 40.0), run(writes, &[0.25], 40.0));
+        assert!(other.cost() > one.cost());
+
+        let reads_dearer = crossing(&one, &other, VariedRate::CacheRead).unwrap();
+
+        // 500 tokens written at 10.000007 for 9,000 read at 0.500001.
+        assert!((reads_dearer - 500.0 * 10.000_007 / (9_000.0 * 0.500_001)).abs() < 1e-12, "{reads_dearer}");
+        let elasticities: f64 = VariedRate::ALL.iter().map(|it| one.elasticity(*it).unwrap()).sum();
+        assert!((elasticities - 1.0).abs() < 1e-12, "all of the cost is paid at some rate");
+    }
+}

@@ -1,0 +1,115 @@
+//! An agent's memory beside the window: declared as write, store, read and use, or written in code.
+
+mod declared;
+pub mod export;
+mod memory_run;
+mod read;
+pub mod requests;
+mod shown;
+mod store;
+mod r#use;
+mod write;
+
+use crate::ledger::{KeptRow, Loss, MemoryKind};
+use crate::projection::Prompt;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::policy::memory::{FactMemory as Rules, MemoryPart, State};
+use ctxsim_timeline::timeline::facts::{ItemShare, Plant};
+use ctxsim_timeline::timeline::{ItemIx, Lifecycle, TurnIx};
+
+pub use memory_run::{AnyMemory, MemoryRun};
+pub use shown::Edited;
+
+/// A policy's memory beside the window; only `recall` is required.
+pub trait PolicyMemory {
+    /// Returns its content in the prompt, or `None` if it has none. Called at the start of every session,
+    /// before every request, and at the end of the load.
+    fn recall(&mut self) -> Option<Recalled>;
+
+    /// Reads new items, and items that the prompt no longer shows; called before anything is recalled.
+    fn observe(&mut self, _view: &dyn MemoryView) {}
+
+    /// Called at the end of a turn.
+    fn turn_end(&mut self, _turn: TurnIx) {}
+
+    /// Called at the end of a session, numbered from 0.
+    fn session_end(&mut self, _session: usize) {}
+
+    /// Applies an event to the memory.
+    fn event(&mut self, _event: Lifecycle) {}
+
+    /// Returns the state in which it knows a plant's version of a fact, and which part lost it, if it does
+    /// not know it.
+    fn answer(&mut self, _plant: &Plant) -> (State, Option<Loss>) {
+        (State::Lost, Some(Loss::Write))
+    }
+
+    /// Returns whether a fact in this state, known to the prompt or to the memory, answers a probe.
+    fn answers(&self, state: State) -> bool {
+        r#use::answers(None, state)
+    }
+
+    /// Returns the calls made since the last time.
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+        Vec::new()
+    }
+
+    /// Returns why it cannot go on, once; a declared memory always can.
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Reports what it holds at the end of the load.
+    fn tell(&self, _sink: &mut dyn FnMut(&KeptRow<'_>)) {}
+}
+
+/// A memory's content in the prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recalled {
+    pub tokens: u32,
+    /// A digest of its content: equal contents have equal digests.
+    pub digest: u64,
+}
+
+/// Calls of a memory to the service that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryServiceCall {
+    /// Their purpose.
+    pub kind: MemoryKind,
+    /// The service's name.
+    pub service: String,
+    /// Their number.
+    pub calls: u64,
+    pub tokens: Tokens,
+}
+
+/// A memory's view of a prompt.
+pub trait MemoryView {
+    /// Returns the number of items that have entered, including the stable prefix.
+    fn n_items(&self) -> ItemIx;
+    /// Returns how the prompt shows an item's content; an item that never entered is lost.
+    fn standing(&self, item: ItemIx) -> State;
+    /// Returns how the prompt shows the content at a place of an item.
+    fn standing_at(&self, item: ItemIx, _place: ItemShare) -> State {
+        self.standing(item)
+    }
+    /// Returns whether all items from this one on are certainly shown unchanged.
+    fn shows_all_since(&self, _item: ItemIx) -> bool {
+        false
+    }
+}
+
+impl MemoryView for Prompt<'_> {
+    fn n_items(&self) -> ItemIx {
+        self.history().cursor()
+    }
+
+    fn standing(&self, item: ItemIx) -> State {
+        r#use::standing(self, item)
+    }
+}
+
+/// Returns whether a part is replaced by one that loses nothing.
+fn is_oracle(rules: &Rules, part: MemoryPart) -> bool {
+    rules.oracle.contains(&part)
+}

@@ -1,0 +1,297 @@
+//! Prices of a folded ledger: the cost of each part, exact where possible.
+
+pub mod bill;
+pub mod by_request;
+pub mod index;
+
+use std::ops::AddAssign;
+
+use self::index::Side;
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
+use ctxsim_base::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
+use ctxsim_input::input::Profile;
+use ctxsim_input::input::profile::Assumptions;
+use ctxsim_input::input::profile::price::{Prices, Rates};
+use ctxsim_input::input::profile::written::RecoveryPrice;
+
+pub use bill::{Bill, storage};
+pub use index::{PriceIndex, PriceRows};
+
+/// The cost of a run, by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// The agent's own requests.
+    pub main: Bill,
+    /// The summariser's requests, input and output.
+    pub compaction: Cost,
+    /// Keep-alive requests, input and output.
+    pub keep_alive: Cost,
+    /// Stored contents: creating and storing them.
+    pub storage: Cost,
+    /// Calls from a memory to its service.
+    pub memory: Cost,
+    /// Requests over a limit.
+    pub penalty: Cost,
+    /// What recovery and unrecoverable needs are expected to cost, at the standard prices of short prompts.
+    pub recovery: Amount,
+    /// What is expected to be paid for what is looked up anew because context was removed, at the same prices.
+    pub exploration: Amount,
+    /// What the policy's edits of fetched results change, where runs with sampled needs were played: the mean of these runs less the
+    /// closed form.
+    pub reaction: Amount,
+    /// The expected change because sessions that nobody recorded may have left tools and system prompt in the cache; never above 0
+    /// where reads are cheaper.
+    pub left: Amount,
+    /// The same at the lower and the upper end of the probability's interval.
+    pub left_ends: [Amount; 2],
+    /// Whether recovery writes something without a price; the sum leaves that out.
+    pub is_recovery_unknown: bool,
+    /// Whether some token of the requests has no price; the sum is then unknown.
+    pub is_unknown: bool,
+}
+
+/// The models at whose prices a run is billed.
+#[derive(Clone, Copy, Debug)]
+pub struct Models<'a> {
+    /// The session's model.
+    pub session: &'a Profile,
+    /// The model that writes summaries.
+    pub summariser: &'a Profile,
+}
+
+impl<'a> From<&'a Profile> for Models<'a> {
+    fn from(session: &'a Profile) -> Self {
+        Self { session, summariser: session }
+    }
+}
+
+impl<'a> Models<'a> {
+    /// The session's model and, if different, the one that writes summaries.
+    pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
+        Self { session, summariser: summariser.unwrap_or(session) }
+    }
+
+    /// Returns the model that a request goes to.
+    pub fn of(&self, role: Role) -> &'a Profile {
+        if role == Role::Summariser { self.summariser } else { self.session }
+    }
+
+    /// Returns the longest prompt of the model that writes summaries, if it is not the session's and has a limit.
+    pub fn summariser_limit(&self) -> Option<Tokens> {
+        let limit = (!std::ptr::eq(self.session, self.summariser)).then_some(self.summariser.limits.prompt);
+        limit.filter(|it| *it != UNLIMITED)
+    }
+}
+
+/// Returns the cost of one role's requests, from sums if prices are flat and from lengths otherwise.
+fn billed(prices: &Prices, sums: &RequestSums, by_length: Option<&Side>) -> Bill {
+    match (prices.flat(), by_length) {
+        (Some(rates), _) => Bill::at(rates, &sums.tokens),
+        (None, Some(rows)) => rows.bill(prices),
+        (None, None) => Bill { is_incomplete: true, ..Bill::default() },
+    }
+}
+
+impl Costs {
+    /// Prices a folded ledger; prices that depend on length are unknown without the requests by length.
+    pub fn new<'a>(
+        sums: &Sums,
+        index: Option<&PriceIndex>,
+        limit_violations: u32,
+        models: impl Into<Models<'a>>,
+    ) -> Self {
+        let Models { session: profile, summariser } = models.into();
+        let main = billed(&profile.prices, &sums.main, index.map(|it| &it.main));
+        let keep_alive = billed(&profile.prices, &sums.keep_alive, index.map(|it| &it.keep_alive));
+        let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));
+        let stored = match (profile.prices.flat(), index) {
+            _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
+            (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
+            (None, index) => index.and_then(|it| it.stored(&profile.prices)),
+        };
+        let recovery = recovery(&sums.needs, profile);
+        let usual = profile.prices.usual();
+        let exploration = charged(&sums.explored.tokens, usual);
+        let left = [sums.left.expected, sums.left.low, sums.left.high].map(|it| charged(&it, usual));
+        let [left, low, high] = left.map(Option::unwrap_or_default);
+        Self {
+            main,
+            compaction: summariser.known(),
+            keep_alive: keep_alive.known(),
+            storage: stored.unwrap_or_default(),
+            memory: profile.assumptions.memory_call * sums.memory.calls(),
+            penalty: profile.assumptions.failure_penalty * u64::from(limit_violations),
+            recovery: recovery.unwrap_or_default(),
+            exploration: exploration.unwrap_or_default(),
+            reaction: Amount::ZERO,
+            left,
+            left_ends: [low, high],
+            is_recovery_unknown: recovery.is_none() || exploration.is_none(),
+            is_unknown: [main, summariser, keep_alive].iter().any(|it| it.is_incomplete) || stored.is_none(),
+        }
+    }
+
+    /// Returns the cost of the agent's own requests.
+    pub fn base(&self) -> Cost {
+        self.main.known()
+    }
+
+    /// Returns the total, or `None` if a price is unknown.
+    pub fn exact(&self) -> Option<Amount> {
+        let parts = [self.compaction, self.keep_alive, self.storage, self.memory, self.penalty];
+        let exact = parts.into_iter().fold(self.base(), |sum, it| sum + it);
+        (!self.is_unknown && !self.is_recovery_unknown)
+            .then(|| Amount::from(exact) + self.assumed() + self.reaction + self.left)
+    }
+
+    /// Returns the total in US dollars, or `None` if a price is unknown.
+    pub fn total(&self) -> Option<f64> {
+        self.exact().map(Amount::usd)
+    }
+
+    /// Returns the cost of recovery and of exploration, which follow from what is assumed of them.
+    pub fn assumed(&self) -> Amount {
+        self.recovery + self.exploration
+    }
+}
+
+packed!(Costs:
+    [main, compaction, keep_alive, storage, memory, penalty],
+    [recovery, exploration, reaction, left, left_ends],
+    [is_recovery_unknown, is_unknown]);
+
+impl AddAssign<&Self> for Costs {
+    fn add_assign(&mut self, other: &Self) {
+        self.main += other.main;
+        self.compaction += other.compaction;
+        self.keep_alive += other.keep_alive;
+        self.storage += other.storage;
+        self.memory += other.memory;
+        self.penalty += other.penalty;
+        self.recovery += other.recovery;
+        self.exploration += other.exploration;
+        self.reaction += other.reaction;
+        self.left += other.left;
+        (0..2).for_each(|it| self.left_ends[it] += other.left_ends[it]);
+        self.is_recovery_unknown |= other.is_recovery_unknown;
+        self.is_unknown |= other.is_unknown;
+    }
+}
+
+/// Returns the cost of one request, or `None` if some of its tokens have no price.
+pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
+    Bill::of_request(prices.at(row.at_ms), &row.tokens()).total()
+}
+
+/// Returns the expected tokens of recovery, apart from sampled calls that have their own requests.
+pub fn refetched(needs: &NeedSums, assumptions: &Assumptions) -> TokenUse<Expected> {
+    if assumptions.recovery == RecoveryPrice::Requests {
+        return needs.refetched;
+    }
+    let (calls, fetched) = needs.unsent();
+    TokenUse {
+        uncached: calls * assumptions.recovery_overhead_tokens + fetched,
+        output: calls * assumptions.recovery_output_tokens,
+        ..TokenUse::default()
+    }
+}
+
+/// Returns the expected cost of recovery calls and failures at the standard rates of short prompts, or `None` if some tokens have
+/// no price.
+pub fn recovery(needs: &NeedSums, profile: &Profile) -> Option<Amount> {
+    let assumptions = &profile.assumptions;
+    let calls = charged(&refetched(needs, assumptions), profile.prices.usual())?;
+    Some(calls + needs.failed.each(assumptions.failure_penalty))
+}
+
+/// Returns the expected cost of recovery and of exploration, or `None` if some tokens have no price.
+pub fn assumed(sums: &Sums, profile: &Profile) -> Option<Amount> {
+    Some(recovery(&sums.needs, profile)? + charged(&sums.explored.tokens, profile.prices.usual())?)
+}
+
+/// Returns the US dollars of expected tokens, or nothing if some of them have no price.
+pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
+    charged(&tokens.map(Expected::of), rates).map(Amount::usd)
+}
+
+/// Returns what expected tokens cost, or nothing if some of them have no price. Each kind of token is rounded for itself, so that two
+/// bills with the same tokens of a kind pay the same for them.
+pub fn charged(tokens: &TokenUse<Expected>, rates: &Rates) -> Option<Amount> {
+    let priced = |tokens: Expected, rate: Option<Rate>| match rate {
+        Some(rate) => Some(tokens.at(rate)),
+        None => (tokens <= Expected::ZERO).then_some(Amount::ZERO),
+    };
+    Some(
+        priced(tokens.read, Some(rates.read()))?
+            + priced(tokens.write[0], rates.write(0))?
+            + priced(tokens.write[1], rates.write(1))?
+            + tokens.uncached.at(rates.input)
+            + priced(tokens.output, rates.output)?,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{CacheUse, RequestSums};
+    use ctxsim_input::input::ProfileFile;
+    use ctxsim_input::input::text::decode::{Format, decode};
+
+    const PROFILE: &str = r#"
+name = "p"
+about = "Round numbers."
+as_of = "2026-01-01"
+sources = ["none"]
+cache = "none"
+[[prices]]
+input = 2.0
+output = 10.0
+cache_read = 0.5
+cache_write = { "5m" = 3.0, "1h" = 4.0 }
+[assumptions]
+recovery = "flat"
+recovery_overhead_tokens = 1_000
+recovery_output_tokens = 100
+failure_penalty_usd = 0.02
+"#;
+
+    fn profile() -> Profile {
+        Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_input_token_pays_its_own_rate() {
+        let tokens = TokenUse { read: 1_000, write: [100, 10], uncached: 7, output: 3 };
+        let main = RequestSums { tokens, ..Default::default() };
+        let sums = Sums { main, ..Sums::default() };
+
+        let costs = Costs::new(&sums, None, 2, &profile());
+
+        assert_eq!(costs.main.read, Cost(1_000 * 500_000));
+        assert_eq!(costs.main.write, Cost(100 * 3_000_000 + 10 * 4_000_000));
+        assert_eq!(costs.base(), Cost(500_000_000 + 340_000_000 + 14_000_000 + 30_000_000));
+        assert_eq!(costs.penalty.usd(), 0.04);
+    }
+
+    #[test]
+    fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
+        let [calls, fetched, failed] = [0.5, 200.0, 0.25].map(Expected::of);
+        let needs = NeedSums { calls, fetched, failed, ..NeedSums::default() };
+
+        let costs = Costs::new(&Sums { needs, ..Sums::default() }, None, 0, &profile());
+
+        assert_eq!(costs.recovery, Amount(700 * 2_000_000 + 50 * 10_000_000 + 5_000_000_000));
+        assert_eq!(costs.exact(), Some(costs.recovery));
+    }
+
+    #[test]
+    fn the_cost_of_a_request_is_what_its_sums_cost() {
+        let usage = CacheUse { read: 5, write: [4, 3], uncached: 2, broke_at: None };
+        let row = RequestRow { usage, output: 9, ..RequestRow::default() };
+        let main = RequestSums { tokens: row.tokens(), ..Default::default() };
+
+        let costs = Costs::new(&Sums { main, ..Sums::default() }, None, 0, &profile());
+
+        assert_eq!(request(&row, &profile().prices), Some(costs.base()));
+    }
+}

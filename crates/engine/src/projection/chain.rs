@@ -1,0 +1,212 @@
+//! The chained digests of a prompt's prefixes, extended lazily from the first change.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::change::Identities;
+use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_timeline::timeline::{Item, Kind};
+
+/// The prefix that ends with a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub slot: SlotIx,
+    /// Tokens up to and including it.
+    pub tokens: Tokens,
+    /// A digest of the content up to and including it.
+    pub digest: u128,
+    /// What is there.
+    pub kind: Kind,
+}
+
+/// The prefixes of the current prompt, one per slot that the cache knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    links: Vec<Link>,
+    n_unchanged: usize,
+    n_unedited: usize,
+    is_aside: bool,
+    /// Whether the last prefix ends with what is asked of a summariser, after the agent's prompt.
+    is_asked: bool,
+}
+
+impl Chain {
+    /// Updates the chain to the prompt; only what follows the first change is hashed again.
+    pub fn refresh(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
+        let dirty = prompt.take_dirty();
+        let kept = self.links.partition_point(|link| link.slot < dirty);
+        self.links.truncate(kept);
+        self.n_unchanged = kept;
+        self.extend(prompt, known);
+    }
+
+    /// Appends what is after the last link.
+    fn extend(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
+        let kept = self.links.len();
+        let mut last =
+            self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
+        let mut from = self.links.last().map_or(0, |it| it.slot + 1);
+        let mut stood = known.from(from).peekable();
+        loop {
+            // What the cache knows is visible, or hidden by edits that keep the prefix.
+            let visible = prompt.visible_from(from);
+            let stands = stood.peek().filter(|it| *it.0 <= visible).copied();
+            let at = stands.map_or(visible, |it| *it.0);
+            if at >= prompt.len() {
+                break;
+            }
+            if stands.is_some() {
+                stood.next();
+            }
+            let known_by = stands.map_or(prompt.slot(at), |it| it.1);
+            last = Link {
+                slot: at,
+                tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
+                digest: link(last.digest, known_by, prompt.item(at)),
+                kind: prompt.kind(at),
+            };
+            self.links.push(last);
+            from = at + 1;
+        }
+        prompt.touch((self.links.len() - kept) as u64);
+    }
+
+    /// Returns the prefixes of the current prompt, for a request besides the agent's own.
+    pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
+        let mut chain = Self { is_aside: true, ..Self::default() };
+        chain.extend(prompt, known);
+        chain
+    }
+
+    /// Returns the same, which is quicker where this is the chain of the agent's last request.
+    pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
+        let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
+        let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
+        chain.extend(prompt, known);
+        debug_assert_eq!(chain.links, Self::aside(&mut prompt.clone(), known).links);
+        chain
+    }
+
+    /// Returns the same with what a request beside the agent's own asks after it, a message of so many
+    /// tokens, if any; what is asked in the same place in as many tokens is the same.
+    #[must_use]
+    pub fn asking(mut self, tokens: Tokens) -> Self {
+        if tokens > 0 {
+            let last = self.links.last().copied();
+            let (slot, before, digest) =
+                last.map_or((0, 0, 0), |it| (it.slot.saturating_add(1), it.tokens, it.digest));
+            let mut bytes = [0_u8; 25];
+            bytes[..16].copy_from_slice(&digest.to_le_bytes());
+            bytes[16..24].copy_from_slice(&tokens.to_le_bytes());
+            bytes[24] = Kind::User as u8;
+            let (tokens, digest) = (before.saturating_add(tokens), xxh3_128(&bytes));
+            self.links.push(Link { slot, tokens, digest, kind: Kind::User });
+            self.is_asked = true;
+        }
+        self
+    }
+
+    /// Notes from which slot on the policy has edited since the request before.
+    pub fn note_edits(&mut self, from: Option<SlotIx>) {
+        self.n_unedited = self.links.partition_point(|it| from.is_none_or(|from| it.slot < from));
+    }
+
+    /// Returns a chain of prefixes that are in no prompt of the engine's.
+    pub fn of(links: Vec<Link>) -> Self {
+        Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
+    }
+
+    /// Returns the same prefixes, of which it is not known what has changed.
+    pub fn as_new(&self) -> Self {
+        Self { n_unchanged: 0, ..self.clone() }
+    }
+
+    /// Returns the first prefixes, as a request of another session that begins so.
+    pub fn front(&self, n: usize) -> Self {
+        Self::of(self.links[..n.min(self.links.len())].to_vec())
+    }
+
+    /// Returns the same prefixes as distinguished by settings besides content.
+    pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
+        let links = self.links.iter().map(tell).collect();
+        Self { n_unedited: self.n_unedited, is_asked: self.is_asked, ..Self::of(links) }
+    }
+
+    /// Brings the prefixes of the request before, told apart so, up to these; what has not changed stays as it was told.
+    pub fn tell_apart(&self, told: &mut Self, tell: impl Fn(&Link) -> Link) {
+        told.links.truncate(self.n_unchanged);
+        told.links.extend(self.links[told.links.len()..].iter().map(tell));
+        (told.n_unedited, told.is_asked) = (self.n_unedited, self.is_asked);
+    }
+
+    /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
+    pub fn is_aside(&self) -> bool {
+        self.is_aside
+    }
+
+    /// Returns the prefixes, shortest first.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Returns the prefixes without what is asked after the agent's prompt.
+    pub fn own_links(&self) -> &[Link] {
+        &self.links[..self.links.len() - usize::from(self.is_asked)]
+    }
+
+    /// Returns how many prefixes hold nothing that the policy has edited since the request before, what came since included.
+    pub fn n_unedited(&self) -> usize {
+        self.n_unedited
+    }
+
+    /// Returns how many prefixes are the same as at the refresh before.
+    pub fn n_unchanged(&self) -> usize {
+        self.n_unchanged
+    }
+}
+
+/// Returns the digest of a prefix grown by one slot: by who says it, its size, and its words; where these are not known,
+/// by the item's digest and its rendition, of which only the item as it came says the same as words.
+fn link(before: u128, slot: &Slot, item: &Item) -> u128 {
+    let (digest, shown) = match slot.content {
+        Some(content) => (content.digest(), ShownAs::Raw),
+        None => (item.digest, slot.rendition),
+    };
+    let says = role(if slot.is_summary() { Kind::Summary } else { item.kind });
+    // One number instead of slices that are copied one by one: this is run for every slot that is behind a change.
+    let own =
+        u128::from(digest) | u128::from(slot.tokens) << 64 | u128::from(says) << 96 | (shown as u128) << 104;
+    xxh3_128(&[before.to_le_bytes(), own.to_le_bytes()].as_flattened()[..30])
+}
+
+/// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.
+#[inline]
+fn role(kind: Kind) -> u8 {
+    match kind {
+        Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => Kind::User as u8,
+        kind => kind as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(digests: &[u128], n_unchanged: usize) -> Chain {
+        let link = |(slot, digest): (u32, &u128)| Link { slot, tokens: 1, digest: *digest, kind: Kind::User };
+        let links = (0..).zip(digests).map(link).collect();
+        Chain { n_unchanged, n_unedited: digests.len(), links, ..Chain::default() }
+    }
+
+    #[test]
+    fn a_prompt_that_grows_or_is_edited_is_told_apart_as_if_for_the_first_time() {
+        let tell = |it: &Link| Link { digest: it.digest ^ 0xFF, ..*it };
+        let mut told = chain(&[1, 2, 3], 0).told_apart(tell);
+
+        for next in [chain(&[1, 2, 3, 4], 3), chain(&[1, 5], 1), chain(&[1, 5, 6, 7], 2), chain(&[8], 0)] {
+            next.tell_apart(&mut told, tell);
+
+            assert_eq!(told, next.told_apart(tell));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The editor that policies work with.
+
+use std::ops::Range;
+
+use super::chain::Chain;
+use super::change::{ChangeLog, SideRequest, SlotUndo};
+use super::counter::Counter;
+use super::filter::Filter;
+use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
+use super::region::Region;
+use super::rendition::{Rendered, TableRows};
+use super::text::{PromptText, TextContent};
+use super::tracker::Tracker;
+use ctxsim_base::quantity::{Tokens, ix};
+use ctxsim_input::input::policy::{Changes, Moment};
+use ctxsim_timeline::timeline::Kind;
+
+/// How a stage's edits are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// When they are made.
+    pub moment: Moment,
+    /// Who makes them.
+    pub author: Author,
+    /// The stage, for reports.
+    pub stage: u16,
+    /// Whether they are taken back after the request.
+    pub for_request: bool,
+    /// Whether the cache does not notice.
+    pub keeps_prefix: bool,
+}
+
+impl Manner {
+    /// Returns whether edits stay and the cache notices.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        !self.for_request && !self.keeps_prefix
+    }
+}
+
+/// Edits a prompt. Who edits keeps to what providers accept: the stable prefix stays, and a call goes with its result.
+#[derive(Debug)]
+pub struct Editor<'p, 't> {
+    prompt: &'p mut Prompt<'t>,
+    log: &'p mut ChangeLog,
+    manner: Manner,
+}
+
+impl<'p, 't> Editor<'p, 't> {
+    /// Begins editing at a moment.
+    pub fn new(prompt: &'p mut Prompt<'t>, log: &'p mut ChangeLog, moment: Moment) -> Self {
+        let manner = Manner { moment, author: 0, stage: 0, for_request: false, keeps_prefix: false };
+        Self { prompt, log, manner }
+    }
+
+    /// Says how the edits that follow are meant.
+    #[inline]
+    pub fn set_manner(&mut self, manner: Manner) {
+        self.manner = manner;
+    }
+
+    /// Returns what stands in the prompt.
+    #[inline]
+    pub fn prompt(&self) -> &Prompt<'t> {
+        self.prompt
+    }
+
+    /// Notes whether a stage would do otherwise if what may have been fetched were in the prompt.
+    #[inline]
+    pub(super) fn sway(&mut self, would: impl FnOnce(Tokens) -> bool) {
+        let fetched = self.log.fetched();
+        if fetched > 0 && would(fetched) {
+            self.log.sway();
+        }
+    }
+
+    /// Returns the first visible slot from a place on, or the end.
+    #[inline]
+    pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
+        self.prompt.visible_from(from)
+    }
+
+    /// Notes which message and group each slot belongs to, for those who are about to ask for many.
+    #[inline]
+    pub fn note_units(&mut self) {
+        self.prompt.note_units();
+    }
+
+    /// Counts slots that a policy looked at.
+    #[inline]
+    pub fn touch(&mut self, slots: u64) {
+        self.prompt.touch(slots);
+    }
+
+    /// Brings a tracker up to the prompt and to a region.
+    pub fn track(
+        &mut self,
+        tracker: &mut Tracker,
+        filter: &Filter,
+        rows: Option<&TableRows>,
+        region: Region,
+    ) {
+        tracker.update(self.prompt, filter, rows, region.from, region.to);
+    }
+
+    /// Brings a harness's count up to the prompt.
+    pub(super) fn count(&mut self, counter: &mut Counter) -> Tokens {
+        counter.count(self.prompt)
+    }
+
+    /// Ends the run with an error that says this.
+    pub fn fail(&mut self, what: String) {
+        self.log.failure.get_or_insert(what);
+    }
+
+    /// Adds a hidden slot behind everything else, in which code can put words of its own; returns it.
+    pub fn add_spare(&mut self) -> SlotIx {
+        self.prompt.add_spare()
+    }
+
+    /// Puts words of the policy's own into a spare slot.
+    pub fn say(&mut self, index: SlotIx, kind: Kind, text: PromptText) {
+        self.prompt.say(index, kind, text);
+        let says = Slot {
+            tokens: text.tokens,
+            state: State::Shown,
+            content: Some(text.content),
+            ..*self.prompt.slot(index)
+        };
+        self.put(index, says);
+    }
+
+    /// Makes a slot stand as told, whatever stood there. Who calls it keeps the rules of edits.
+    pub fn set(&mut self, index: SlotIx, after: Slot) {
+        let before = *self.prompt.slot(index);
+        self.prompt.bring_back(index, Slot { by: self.manner.author, ..after });
+        self.note_edit(index, before);
+    }
+
+    /// Notes that everything behind the first edited slot was worked on, for caches that do not look at content.
+    pub fn note_first_edit(&mut self) {
+        if let Some(first) = self.log.change().first_slot {
+            self.log.keep_up_to(self.prompt.tokens_before(first));
+        }
+    }
+
+    /// Shows an item in another way if that makes it smaller, or if it enters.
+    #[inline(always)]
+    pub fn shrink(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        let before = *self.prompt.slot(index);
+        let enters = self.manner.moment == Moment::Entry;
+        if before.state != State::Shown || (rendered.tokens >= before.tokens && !enters) {
+            return false;
+        }
+        if rendered.tokens > before.tokens {
+            self.put(index, before.showing(rendered));
+            return true;
+        }
+        self.prompt.rerender(index, rendered, self.manner.author);
+        self.note_edit(index, before);
+        true
+    }
+
+    /// Shows an item in another way whatever its size.
+    pub fn resize(&mut self, index: SlotIx, rendered: Rendered) -> bool {
+        let before = *self.prompt.slot(index);
+        let after = before.showing(rendered);
+        if before.state != State::Shown || after == before {
+            return false;
+        }
+        if rendered.tokens < before.tokens {
+            return self.shrink(index, rendered);
+        }
+        self.put(index, after);
+        true
+    }
+
+    /// Hides what stands in a slot, and its call or its result; returns how many slots it hid.
+    pub fn take_out(&mut self, index: SlotIx) -> u32 {
+        let pair = self.prompt.item(index).pair;
+        let mut n = self.hide(index);
+        if pair < self.prompt.len() && self.prompt.slot(pair).state == State::Shown {
+            n += self.hide(pair);
+        }
+        n
+    }
+
+    fn hide(&mut self, index: SlotIx) -> u32 {
+        let before = *self.prompt.slot(index);
+        if !before.is_visible() {
+            return 0;
+        }
+        let state = if before.is_summary() { State::Absorbed } else { State::Dropped };
+        self.put(index, Slot { tokens: 0, state, exact: false, ..before });
+        1
+    }
+
+    /// Returns the prefixes of the prompt as it stands, for a request that begins with it.
+    pub fn chain(&mut self) -> Chain {
+        Chain::aside(self.prompt, self.log.identities())
+    }
+
+    /// Takes a run of slots out, as the recorded harness did; it is no stage's doing.
+    pub fn reset(&mut self, slots: Range<SlotIx>) {
+        self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
+        let memory = self.prompt.memory();
+        self.prompt.note_reset(slots.clone());
+        for index in slots.filter(|it| memory != Some(*it)) {
+            self.hide(index);
+        }
+    }
+
+    /// Says what memory recalls in the slot that is reserved for it; nothing stands there where it recalls nothing. It is no
+    /// stage's doing.
+    pub fn recall(&mut self, tokens: u32, digest: u64) {
+        let Some(index) = self.prompt.memory() else { return };
+        let before = *self.prompt.slot(index);
+        if (before.tokens, self.prompt.item(index).digest) == (tokens, digest) {
+            return;
+        }
+        let state = if tokens == 0 { State::Dropped } else { State::Shown };
+        let in_front = self.prompt.tokens_before_memory();
+        self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
+        self.log.note(index, 1, u16::MAX);
+        self.log.keep_up_to(in_front);
+    }
+
+    /// Writes the layout's dynamic content anew that changes so often; it is no stage's doing.
+    pub fn renew(&mut self, changes: Changes) {
+        if let Some(first) = self.prompt.renew(changes) {
+            self.log.note(first, 1, u16::MAX);
+            self.log.keep_up_to(self.prompt.tokens_before(first));
+        }
+    }
+
+    /// Puts a model's summary into the first of these slots, in ascending order, and hides the others behind it; nobody knows its words,
+    /// so that no two summaries are the same.
+    pub fn absorb(&mut self, slots: &[SlotIx], tokens: u32, request: Option<SideRequest>) {
+        self.log.n_summaries = self.log.n_summaries.saturating_add(1);
+        let content = TextContent::of_call(self.log.n_summaries);
+        self.absorb_as(slots, PromptText { tokens, content }, request);
+    }
+
+    /// Returns how many requests beside the agent's own are to be sent.
+    pub(super) fn n_asked(&self) -> usize {
+        self.log.requests.len()
+    }
+
+    /// Sends a request beside the agent's own.
+    pub fn ask(&mut self, request: SideRequest) {
+        self.log.requests.push(request);
+    }
+
+    /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
+    pub fn absorb_as(&mut self, slots: &[SlotIx], text: PromptText, request: Option<SideRequest>) {
+        let Some(host) = slots.first().copied() else { return };
+        if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
+            self.log.note(host, ix(slots.len()), self.manner.stage);
+        } else {
+            for index in slots {
+                let before = *self.prompt.slot(*index);
+                self.note_edit(*index, before);
+            }
+        }
+        self.prompt.absorb(slots, text, self.manner.author);
+        self.log.requests.extend(request);
+    }
+
+    /// Notes a pass over a scope: it works on what stands behind the stable prefix, at a turn's end on the turn's steps.
+    /// A pass over the active turn does so even where it changes nothing.
+    #[inline]
+    pub fn note_pass(&mut self, is_active: bool, n_visited: u32, n_changed: u32) {
+        let n_worked_on = if is_active { n_visited } else { n_changed };
+        match self.manner.moment {
+            Moment::TurnStart | Moment::Request => self.log.is_reworked |= n_worked_on > 0,
+            Moment::TurnEnd if n_changed > 0 => self.log.keep_up_to(self.prompt.tokens_before_steps()),
+            _ => {}
+        }
+    }
+
+    /// Puts something else into a slot.
+    pub(super) fn put(&mut self, index: SlotIx, after: Slot) {
+        let before = *self.prompt.slot(index);
+        self.prompt.replace(index, Slot { by: self.manner.author, ..after });
+        self.note_edit(index, before);
+    }
+
+    /// Notes what undoing takes, and what the cache goes on to know the slot by.
+    fn note_manner(&mut self, index: SlotIx, before: Slot) {
+        if self.manner.for_request {
+            let kept = self.log.kept.0.get(&index).copied();
+            self.log.undo.push(SlotUndo { slot: index, before, kept });
+        } else if !self.log.undo.is_empty() {
+            self.log.overruled.insert(index, self.log.undo.len());
+        }
+        if self.manner.keeps_prefix {
+            self.log.kept.0.entry(index).or_insert(before);
+        } else {
+            self.log.kept.0.remove(&index);
+        }
+    }
+
+    /// Notes an edit for the report, for the undoing, and for what the cache knows the slot by.
+    #[inline(always)]
+    fn note_edit(&mut self, index: SlotIx, before: Slot) {
+        if !self.manner.is_plain() || self.log.remembers_any() {
+            self.note_manner(index, before);
+        }
+        if self.manner.moment != Moment::Entry {
+            self.log.note(index, 1, self.manner.stage);
+        }
+    }
+}

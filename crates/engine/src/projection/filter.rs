@@ -1,0 +1,192 @@
+//! Filters over slots, as masks.
+
+use super::num::{Known, Num};
+use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
+use ctxsim_base::quantity::saturated;
+use ctxsim_input::input::policy::{Scope, matches_any};
+use ctxsim_timeline::timeline::{Item, Kind, Preserve, Spine};
+
+/// Which tools match, by their place in the timeline's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolMask {
+    tools: Option<Vec<bool>>,
+    /// Whether items without a tool match.
+    otherwise: bool,
+}
+
+impl ToolMask {
+    /// Every item, tool or not.
+    pub const ALL: Self = Self { tools: None, otherwise: true };
+
+    /// Looks the patterns up: what the first list names, or all if it is empty, less what the second names. A tool goes by
+    /// its name and by what it does.
+    pub fn new(tools: &[String], except: &[String], spine: &Spine) -> Self {
+        let (takes_all, spares_none) = (tools.is_empty(), except.is_empty());
+        if takes_all && spares_none {
+            return Self::ALL;
+        }
+        let matches = |tool: usize| {
+            let is_named = |patterns: &[String]| spine.names(tool).any(|name| matches_any(patterns, name));
+            (takes_all || is_named(tools)) && !is_named(except)
+        };
+        Self { tools: Some((0..spine.tools.len()).map(matches).collect()), otherwise: takes_all }
+    }
+
+    /// Returns whether the tool is not looked at.
+    #[inline]
+    pub fn is_all(&self) -> bool {
+        self.tools.is_none()
+    }
+
+    /// Returns whether a tool matches.
+    #[inline]
+    pub fn has(&self, tool: u16) -> bool {
+        match &self.tools {
+            None => true,
+            Some(tools) => tools.get(tool as usize).copied().unwrap_or(self.otherwise),
+        }
+    }
+}
+
+/// A set of values of a small enum; empty lists mean all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassMask(u16);
+
+impl ClassMask {
+    /// Every value.
+    pub const ALL: Self = Self(u16::MAX);
+
+    fn of<T: Copy>(values: &[T], bit: impl Fn(T) -> u16) -> Self {
+        if values.is_empty() {
+            Self::ALL
+        } else {
+            Self(values.iter().fold(0, |mask, it| mask | 1 << bit(*it)))
+        }
+    }
+
+    /// A set of kinds.
+    pub fn of_kinds(kinds: &[Kind]) -> Self {
+        Self::of(kinds, |it| it as u16)
+    }
+
+    /// A set of evidence classes.
+    pub fn of_preserve(classes: &[Preserve]) -> Self {
+        Self::of(classes, |it| it as u16)
+    }
+
+    /// A set of renditions.
+    pub fn of_shown(shown: &[ShownAs]) -> Self {
+        Self::of(shown, |it| it as u16)
+    }
+
+    /// Returns whether a kind is in the set.
+    #[inline]
+    pub fn has_kind(self, kind: Kind) -> bool {
+        self.0 >> (kind as u16) & 1 == 1
+    }
+
+    /// Returns whether an evidence class is in the set.
+    #[inline]
+    pub fn has_preserve(self, preserve: Preserve) -> bool {
+        self.0 >> (preserve as u16) & 1 == 1
+    }
+
+    /// Returns whether a rendition is in the set.
+    #[inline]
+    pub fn has_shown(self, shown: ShownAs) -> bool {
+        self.0 >> (shown as u16) & 1 == 1
+    }
+}
+
+/// Which slots a scope is about, wherever they stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    kinds: ClassMask,
+    tools: ToolMask,
+    preserve: ClassMask,
+    shown: ClassMask,
+    raw_min: u32,
+    /// Whether every visible slot passes.
+    takes_all: bool,
+}
+
+impl Filter {
+    /// Prepares the filters of a scope.
+    pub fn new(scope: &Scope, spine: &Spine, known: &Known) -> Self {
+        let larger = Num::fixed(scope.larger_than.as_ref(), known).map(|it| it.saturating_add(1));
+        let mut filter = Self {
+            kinds: ClassMask::of_kinds(scope.kinds()),
+            tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
+            preserve: ClassMask::of_preserve(&scope.preserve),
+            shown: ClassMask::of_shown(&scope.shown),
+            raw_min: larger.map_or(0, saturated),
+            takes_all: false,
+        };
+        filter.takes_all = filter.has_every_slot();
+        filter
+    }
+
+    /// Prepares a filter by kinds and tools alone.
+    pub fn of(kinds: &[Kind], tools: &[String], spine: &Spine) -> Self {
+        Self {
+            kinds: ClassMask::of_kinds(kinds),
+            tools: ToolMask::new(tools, &[], spine),
+            preserve: ClassMask::ALL,
+            shown: ClassMask::ALL,
+            raw_min: 0,
+            takes_all: false,
+        }
+    }
+
+    fn has_every_slot(&self) -> bool {
+        let every = [self.kinds, self.preserve, self.shown].iter().all(|it| *it == ClassMask::ALL);
+        every && self.tools.is_all() && self.raw_min == 0
+    }
+
+    /// Returns whether edits can bring a slot into the scope.
+    #[inline]
+    pub fn looks_at_renditions(&self) -> bool {
+        self.shown != ClassMask::ALL
+    }
+
+    /// Returns whether a slot is in the scope.
+    #[inline(always)]
+    pub fn has(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
+        if self.takes_all {
+            return prompt.slot(index).is_visible();
+        }
+        let (item, slot) = (prompt.item(index), prompt.slot(index));
+        // Most slots are of another kind: calls where results are meant.
+        if slot.state == super::State::Shown && !self.kinds.has_kind(item.kind) {
+            return false;
+        }
+        self.has_slot(item, slot)
+    }
+
+    /// Returns whether an item that stands so is in the scope.
+    #[inline]
+    pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
+        match slot.state {
+            super::State::Dropped | super::State::Absorbed | super::State::Folded | super::State::Past => {
+                false
+            }
+            super::State::Host | super::State::FoldHost => self.has_summary(),
+            super::State::Shown => {
+                self.kinds.has_kind(item.kind)
+                    && self.shown.has_shown(slot.rendition)
+                    && self.preserve.has_preserve(item.preserve)
+                    && item.raw >= self.raw_min
+                    && self.tools.has(item.tool)
+            }
+        }
+    }
+
+    /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
+    #[inline]
+    pub fn has_summary(&self) -> bool {
+        self.kinds.has_kind(Kind::Summary)
+            && self.tools.otherwise
+            && self.preserve.has_preserve(Preserve::None)
+            && !self.looks_at_renditions()
+    }
+}

@@ -1,0 +1,219 @@
+//! A declarative policy compiled for one timeline and one set of limits; it implements [`Projector`].
+
+use super::edit::{Editor, Manner};
+use super::firing::Firing;
+use super::mark::{StageMark, asks, marked};
+use super::num::{Env, Known};
+use super::prompt::{Arrived, Prompt, ShownAs, SlotIx, State};
+use super::rung::{CompiledRung, RungParts};
+use super::test::{Activation, Context, Test};
+use super::writer::Writer;
+use super::{Ambient, Left, Projector, text_as_it_came};
+use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
+use ctxsim_input::input::policy::{EditsLast, Moment, Pause, Policy, PrefixRule, Stage};
+use ctxsim_timeline::timeline::{Texts, Timeline};
+
+/// Every moment, in the order of its number.
+const MOMENTS: [Moment; 7] = [
+    Moment::Entry,
+    Moment::TurnStart,
+    Moment::Request,
+    Moment::TurnEnd,
+    Moment::SessionStart,
+    Moment::SessionEnd,
+    Moment::Idle,
+];
+
+/// A compiled policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    stages: Vec<CompiledStage>,
+    /// Which stages are considered, by moment.
+    by_moment: [Vec<usize>; 7],
+    /// The smallest prompt at which any of them acts, by moment.
+    wakes: [Tokens; 7],
+    /// By stage: how it last left the prompt, if some condition asks after it.
+    marks: Vec<Option<StageMark>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct CompiledStage {
+    index: u16,
+    /// After how long a pause it is considered; such a stage is never looked at in a glance.
+    pause: Option<Pause>,
+    when: Test,
+    rungs: Vec<CompiledRung>,
+    lasts: EditsLast,
+    keeps_prefix: bool,
+    /// What had come when the stage was last considered.
+    seen: Arrived,
+    /// Whether any of its conditions asks that.
+    asks_every: bool,
+    /// Whether some condition asks when it last acted.
+    is_marked: bool,
+    /// How often it has fired.
+    firing: Firing,
+}
+
+impl Program {
+    /// Compiles a policy.
+    pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
+        let writer = Writer::of(timeline, known);
+        let mut author = 0;
+        let stage = |(index, stage): (usize, &Stage)| {
+            let context = Context { known, stages: policy.stages(), own: index };
+            let parts = RungParts { stage, policy, timeline, context, writer: writer.as_ref() };
+            CompiledStage {
+                index: ix(index),
+                pause: stage.pause,
+                when: match (&stage.when, stage.pause) {
+                    (None, None) => Test::Always,
+                    (Some(when), None) => Test::new(when, &context),
+                    (when, Some(_)) => Test::All(when.iter().map(|it| Test::new(it, &context)).collect()),
+                },
+                rungs: policy
+                    .rungs(stage)
+                    .map(|rung| {
+                        author += 1;
+                        CompiledRung::new(&rung, author, &parts)
+                    })
+                    .collect(),
+                lasts: stage.lasts,
+                keeps_prefix: stage.prefix == PrefixRule::Keeps,
+                seen: Arrived::default(),
+                asks_every: asks(policy, stage, &context, |it| matches!(it, Test::Every(..))),
+                is_marked: false,
+                firing: Firing::default(),
+            }
+        };
+        let mut stages: Vec<CompiledStage> = policy.stages().iter().enumerate().map(stage).collect();
+        let marked = marked(policy, known);
+        stages.iter_mut().enumerate().for_each(|(index, it)| it.is_marked = marked.contains(&index));
+        let marks = if marked.is_empty() { Vec::new() } else { vec![None; stages.len()] };
+        let considered = |moment: Moment| {
+            let at = policy.stages().iter().enumerate().filter(|(_, it)| it.at.contains(&moment));
+            at.map(|(index, _)| index).collect::<Vec<usize>>()
+        };
+        let by_moment = MOMENTS.map(considered);
+        let wakes = std::array::from_fn(|moment| {
+            let stages = by_moment[moment].iter().map(|it| stages[*it].wakes_at());
+            or_unlimited(stages.min())
+        });
+        Self { stages, by_moment, wakes, marks }
+    }
+}
+
+impl Projector for Program {
+    #[inline]
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        for index in &self.by_moment[moment as usize] {
+            self.stages[*index].consider(moment, ambient, &mut self.marks, edit);
+        }
+    }
+
+    #[inline]
+    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
+        prompt >= self.wakes[moment as usize]
+    }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        let idle = self.by_moment[Moment::Idle as usize].iter();
+        idle.filter_map(|it| self.stages[*it].pause?.next(idle_ms)).min()
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.stages.iter().map(|it| it.firing).collect()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        let by = prompt.slot(slot).by;
+        self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == by)?.act.left(prompt, slot)
+    }
+
+    /// An item's own text, or the words of the template that wrote it.
+    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        let stands = prompt.slot(slot);
+        let rung = || self.stages.iter().flat_map(|it| &it.rungs).find(|it| it.author == stands.by);
+        match stands.state {
+            State::Shown if stands.rendition == ShownAs::Raw => {
+                text_as_it_came(stands, texts, prompt.item(slot).origin)
+            }
+            State::Shown | State::FoldHost => rung()?.act.text(prompt, slot),
+            State::Host | State::Dropped | State::Absorbed | State::Folded | State::Past => None,
+        }
+    }
+}
+
+impl CompiledStage {
+    /// Returns the smallest prompt at which it does anything, as far as that is known beforehand.
+    fn wakes_at(&self) -> Tokens {
+        if self.asks_every { 0 } else { self.when.least_prompt() }
+    }
+
+    #[inline]
+    fn consider(
+        &mut self,
+        moment: Moment,
+        ambient: &Ambient,
+        marks: &mut [Option<StageMark>],
+        edit: &mut Editor<'_, '_>,
+    ) {
+        let tokens = edit.prompt().tokens();
+        let holds = self.when.at_a_glance(tokens);
+        if holds == Some(false) {
+            edit.sway(|more| self.when.at_a_glance(tokens + more) == Some(true));
+            if self.asks_every {
+                self.seen = edit.prompt().arrived();
+            }
+            return;
+        }
+        self.consider_slowly(moment, ambient, marks, edit, holds.is_some());
+    }
+
+    /// Acts where its condition holds, which may be known already.
+    fn consider_slowly(
+        &mut self,
+        moment: Moment,
+        ambient: &Ambient,
+        marks: &mut [Option<StageMark>],
+        edit: &mut Editor<'_, '_>,
+        is_known_to_hold: bool,
+    ) {
+        if self.pause.is_some_and(|it| !it.is_at(ambient.idle_ms)) {
+            return;
+        }
+        let arrived = edit.prompt().arrived();
+        let env = Env { start: edit.prompt().tokens(), ..Env::default() };
+        let session = edit.prompt().history().session_from();
+        let activation = Activation { env, arrived: [self.seen, arrived], session, marks, ambient };
+        self.seen = arrived;
+        let Some(first) = self.rungs.first_mut() else { return };
+        if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
+            return;
+        }
+        let (n_edits, n_asked) = (edit.prompt().journal().len(), edit.n_asked());
+        for (n, rung) in self.rungs.iter_mut().enumerate() {
+            if n > 0 && (!rung.is_due(&activation, edit) || rung.begins_done(&activation, edit)) {
+                continue;
+            }
+            edit.set_manner(Manner {
+                moment,
+                author: rung.author,
+                stage: self.index,
+                for_request: self.lasts.is_taken_back(moment),
+                keeps_prefix: self.keeps_prefix,
+            });
+            if moment == Moment::Entry && rung.takes_one() {
+                rung.act.enter(rung, edit);
+            } else {
+                rung.apply(&activation, edit);
+            }
+        }
+        let has_edited = edit.prompt().journal().len() > n_edits;
+        self.firing.count(has_edited || edit.n_asked() > n_asked);
+        if self.is_marked && has_edited {
+            let tokens = edit.prompt().tokens();
+            marks[usize::from(self.index)] = Some(StageMark { session, tokens, arrived });
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Sums over the slots of a scope, kept up to date from the journal of edits.
+
+use super::filter::Filter;
+use super::prompt::{Prompt, Slot, SlotIx, State};
+use super::rendition::TableRows;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::policy::Unit;
+use ctxsim_timeline::timeline::{Item, Kind, NO_ITEM};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScopeTotals {
+    pub items: u64,
+    /// Tool results among them.
+    pub tool_uses: u64,
+    /// Tokens they show.
+    pub tokens: Tokens,
+    /// Tokens that the scope's action would free.
+    pub reclaimable: Tokens,
+}
+
+impl ScopeTotals {
+    fn of(filter: &Filter, rows: Option<&TableRows>, item: &Item, slot: &Slot) -> Self {
+        if !filter.has_slot(item, slot) {
+            return Self::default();
+        }
+        // A summary is no tool use, whatever stood in its slot, and it has no rendition but its own.
+        let is_item = slot.state == State::Shown;
+        let left = match rows {
+            Some(rows) if is_item => rows.of(item, None).map_or(slot.tokens, |it| it.tokens.min(slot.tokens)),
+            Some(_) => slot.tokens,
+            None => 0,
+        };
+        Self {
+            items: 1,
+            tool_uses: u64::from(is_item && item.kind == Kind::ToolResult),
+            tokens: Tokens::from(slot.tokens),
+            reclaimable: Tokens::from(slot.tokens - left),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.items += other.items;
+        self.tool_uses += other.tool_uses;
+        self.tokens += other.tokens;
+        self.reclaimable += other.reclaimable;
+    }
+
+    fn take(&mut self, other: Self) {
+        self.items -= other.items;
+        self.tool_uses -= other.tool_uses;
+        self.tokens -= other.tokens;
+        self.reclaimable -= other.reclaimable;
+    }
+}
+
+/// Sums over the slots of a region that pass a filter; both ends of the region may move.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tracker {
+    from: SlotIx,
+    to: SlotIx,
+    totals: ScopeTotals,
+    /// Of each unit asked for: how many items it has in the scope, and how many units have any.
+    units: Vec<(Unit, Vec<u32>, u64)>,
+    seen_edits: usize,
+}
+
+impl Tracker {
+    /// Begins tracking; distinct messages, steps or turns are counted for the units asked for.
+    pub fn new(units: &[Unit]) -> Self {
+        Self { units: units.iter().map(|it| (*it, Vec::new(), 0)).collect(), ..Self::default() }
+    }
+
+    /// Brings the sums up to the prompt and to a region.
+    pub fn update(
+        &mut self,
+        prompt: &mut Prompt<'_>,
+        filter: &Filter,
+        rows: Option<&TableRows>,
+        from: SlotIx,
+        to: SlotIx,
+    ) {
+        if !self.units.is_empty() {
+            prompt.note_units();
+        }
+        let mut touched = 0;
+        for edit in &prompt.journal()[self.seen_edits..] {
+            touched += 1;
+            if (self.from..self.to).contains(&edit.slot) {
+                let item = prompt.item(edit.slot);
+                let [before, after] =
+                    [&edit.before, &edit.after].map(|it| ScopeTotals::of(filter, rows, item, it));
+                if before.items == after.items {
+                    // Its units have as many items as they had.
+                    self.totals.take(before);
+                    self.totals.add(after);
+                } else {
+                    self.leave(prompt, edit.slot, before);
+                    self.enter(prompt, edit.slot, after);
+                }
+            }
+        }
+        self.seen_edits = prompt.journal().len();
+        if from >= self.to || to <= self.from {
+            *self = Self {
+                from,
+                to: from,
+                seen_edits: self.seen_edits,
+                ..Self::new(&self.units.iter().map(|it| it.0).collect::<Vec<_>>())
+            };
+        }
+        let now = |index: SlotIx| ScopeTotals::of(filter, rows, prompt.item(index), prompt.slot(index));
+        touched += u64::from(self.from.abs_diff(from)) + u64::from(self.to.abs_diff(to));
+        for index in self.to..to {
+            self.enter(prompt, index, now(index));
+        }
+        for index in to..self.to {
+            self.leave(prompt, index, now(index));
+        }
+        for index in from..self.from {
+            self.enter(prompt, index, now(index));
+        }
+        for index in self.from..from {
+            self.leave(prompt, index, now(index));
+        }
+        (self.from, self.to) = (from, to);
+        prompt.touch(touched);
+    }
+
+    /// Adds one slot to sums that are made again.
+    pub fn add_slot(
+        &mut self,
+        prompt: &Prompt<'_>,
+        filter: &Filter,
+        rows: Option<&TableRows>,
+        index: SlotIx,
+    ) {
+        self.enter(prompt, index, ScopeTotals::of(filter, rows, prompt.item(index), prompt.slot(index)));
+    }
+
+    /// Returns the sums.
+    pub fn totals(&self) -> ScopeTotals {
+        self.totals
+    }
+
+    /// Returns how many units have an item in the scope.
+    pub fn count(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Items => self.totals.items,
+            Unit::ToolUses => self.totals.tool_uses,
+            _ => self.units.iter().find(|it| it.0 == unit).map_or(0, |it| it.2),
+        }
+    }
+
+    fn enter(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: ScopeTotals) {
+        if what.items == 0 {
+            return;
+        }
+        self.totals.add(what);
+        for (unit, counts, n) in &mut self.units {
+            let at = unit_of(prompt, index, *unit);
+            if counts.len() <= at {
+                counts.resize(at + 1, 0);
+            }
+            *n += u64::from(counts[at] == 0);
+            counts[at] += 1;
+        }
+    }
+
+    fn leave(&mut self, prompt: &Prompt<'_>, index: SlotIx, what: ScopeTotals) {
+        if what.items == 0 {
+            return;
+        }
+        self.totals.take(what);
+        for (unit, counts, n) in &mut self.units {
+            let at = unit_of(prompt, index, *unit);
+            counts[at] -= 1;
+            *n -= u64::from(counts[at] == 0);
+        }
+    }
+}
+
+/// Returns which unit a slot belongs to, counted in the timeline.
+#[inline(always)]
+pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
+    let item = prompt.item(index);
+    match unit {
+        Unit::Items => index as usize,
+        Unit::ToolUses => {
+            let is_call = item.kind == Kind::ToolCall && item.pair != NO_ITEM;
+            (if is_call { item.pair } else { index }) as usize
+        }
+        Unit::Steps => item.step_ix as usize,
+        Unit::Turns => item.turn_ix as usize,
+        Unit::Messages => prompt.message_of(index),
+        Unit::Groups => prompt.group_of(index),
+    }
+}

@@ -1,0 +1,359 @@
+//! What recovery is expected to cost along a run whose prompts it does not change, as a closed form.
+//!
+//! A need of weight `w` of which the prompt meets the share `m` asks for a call with the probability `p = w
+//! (1 − m)`, unless the same source was fetched before and still stands: `u = p ∏(1 − p′)` calls, the product
+//! over the needs of that source before. Of these the share `ρ` has a request of its own, which sends the
+//! prompt `P` again, and with it the `X` tokens that are carried by then. Every call writes what it fetches,
+//! `f`, and itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a
+//! reset or by an edit. Where the prompt became another one before them, they are sent again.
+
+use std::collections::BTreeMap;
+
+use super::Terms;
+use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
+use crate::projection::Prompt;
+use crate::projection::prompt::SlotIx;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::profile::cache::{Billing, Reads};
+use ctxsim_timeline::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
+
+/// The number of parts a carried token has.
+const PARTS: f64 = 1_048_576.0;
+
+/// What is needed: one result, or the evidence of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NeedSource {
+    /// A result.
+    Item(ItemIx),
+    /// What a turn's results hold.
+    Turn(TurnIx),
+}
+
+impl NeedSource {
+    /// Returns what a call meets later: all that was asked of a turn; of a result what it brings of it.
+    pub fn meets(self, row: &NeedRow, spine: &Spine) -> Level {
+        match self {
+            Self::Turn(_) => row.level,
+            Self::Item(item) => {
+                let is_whole =
+                    spine.items.get(item as usize).is_some_and(|it| row.fetched >= Tokens::from(it.raw));
+                if is_whole { Level::RawContent } else { row.level.max(Level::ExactEvidence) }
+            }
+        }
+    }
+}
+
+/// What an agent is expected to have fetched, and to carry in its prompts.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    terms: Terms,
+    /// The mean size of what is looked up anew, and the mean of its square.
+    moments: [f64; 2],
+    calls: Vec<ExpectedCall>,
+    /// By source: its calls.
+    by_source: BTreeMap<NeedSource, Vec<usize>>,
+    /// By the slot beside which something stands: the calls. A list, because each edit of a prompt looks here.
+    by_host: Vec<Vec<usize>>,
+    /// The calls since whom no result has come, and the first slot where one may.
+    unsettled: Vec<usize>,
+    unsettled_from: Option<SlotIx>,
+    /// In [`PARTS`] of a token, so that what goes and comes back leaves no rounding after.
+    tokens: u64,
+    /// Of these, what was looked up anew.
+    explored: u64,
+    /// Whether anything was carried before things were looked up for the request that comes: no edit was made while those stood.
+    had_any: Option<bool>,
+    /// The variance of the tokens.
+    variance: u64,
+    n_edits: usize,
+    /// Where the prompt of the last request ended, and how many calls there had been.
+    last_sent: (SlotIx, usize),
+}
+
+/// A call that was expected.
+#[derive(Clone, Copy, Debug)]
+struct ExpectedCall {
+    /// How probable it was, had the source not been fetched before.
+    probability: f64,
+    /// Tokens that it brought and takes itself, times its probability; in [`PARTS`] of a token.
+    tokens: u64,
+    /// The variance of what it brings.
+    variance: u64,
+    /// What it meets.
+    level: Level,
+    /// The slot beside which it stands.
+    host: Option<SlotIx>,
+    /// What that showed then, in tokens.
+    host_tokens: u32,
+    is_carried: bool,
+    /// Whether it was looked up anew, for no need.
+    is_explored: bool,
+}
+
+/// How requests are billed, and what the one before read.
+#[derive(Clone, Copy, Debug)]
+pub struct BilledSteps {
+    /// How the cache's rules bill what is new and what is sent again.
+    pub billing: Billing,
+    /// What the request before read of its prompt.
+    pub read: Tokens,
+}
+
+/// What one request carries of what was fetched again, and of what was looked up anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CarriedAgain {
+    /// What was fetched for needs.
+    pub recovered: Carry,
+    /// What was looked up anew.
+    pub explored: Carry,
+}
+
+/// Returns the calls beside a slot.
+fn beside(by_host: &mut Vec<Vec<usize>>, host: SlotIx) -> &mut Vec<usize> {
+    let at = host as usize;
+    if at >= by_host.len() {
+        by_host.resize_with(at + 1, Vec::new);
+    }
+    &mut by_host[at]
+}
+
+impl Carried {
+    /// Begins with nothing fetched.
+    pub fn new(terms: Terms) -> Self {
+        Self {
+            terms,
+            moments: terms.explores.map_or([0.0; 2], |it| it.moments()),
+            calls: Vec::new(),
+            by_source: BTreeMap::new(),
+            by_host: Vec::new(),
+            unsettled: Vec::new(),
+            unsettled_from: None,
+            tokens: 0,
+            explored: 0,
+            had_any: None,
+            variance: 0,
+            n_edits: 0,
+            last_sent: (0, 0),
+        }
+    }
+
+    /// Returns the tokens that are carried in the prompt as it stands.
+    #[inline]
+    pub fn stand(&mut self, prompt: &Prompt<'_>) -> f64 {
+        if self.calls.is_empty() {
+            self.n_edits = prompt.journal().len();
+            return 0.0;
+        }
+        self.follow(prompt);
+        self.settle(prompt);
+        self.tokens as f64 / PARTS
+    }
+
+    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns what is carried in it.
+    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> CarriedAgain {
+        self.stand(prompt);
+        self.had_any = None;
+        let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
+        let mut anew = [0_u64; 2];
+        if let Some(broke_at) = broke_at.filter(|it| *it < end) {
+            let is_behind =
+                |it: &&ExpectedCall| it.is_carried && it.host.is_some_and(|host| host >= broke_at);
+            for call in self.calls[..n_calls].iter().filter(is_behind) {
+                let sum = &mut anew[usize::from(call.is_explored)];
+                *sum = sum.saturating_add(call.tokens);
+            }
+        }
+        let carry =
+            |tokens: u64, anew: u64| Carry { tokens: tokens as f64 / PARTS, anew: anew as f64 / PARTS };
+        CarriedAgain {
+            recovered: carry(self.tokens - self.explored, anew[0]),
+            explored: carry(self.explored, anew[1]),
+        }
+    }
+
+    /// Returns the most tokens that were carried when the prompt was last looked at, two standard deviations above
+    /// those expected: about one run in forty carries more.
+    pub fn most(&self) -> Tokens {
+        (self.tokens as f64 / PARTS + 2.0 * (self.variance as f64).sqrt()).ceil() as Tokens
+    }
+
+    /// Returns whether anything was carried when the prompt was last looked at, beside what is looked up for the request that comes.
+    pub fn has_any(&self) -> bool {
+        self.had_any.unwrap_or(self.tokens > 0)
+    }
+
+    /// Follows the edits since the last look: what is beside a result goes and comes with it.
+    fn follow(&mut self, prompt: &Prompt<'_>) {
+        let journal = prompt.journal();
+        for edit in journal.get(self.n_edits..).unwrap_or_default() {
+            let Some(calls) = self.by_host.get(edit.slot as usize) else { continue };
+            for call in calls {
+                let call = &mut self.calls[*call];
+                let stands = edit.after.is_visible() && edit.after.tokens >= call.host_tokens;
+                if stands != call.is_carried {
+                    call.is_carried = stands;
+                    let sum: fn(u64, u64) -> u64 =
+                        if stands { u64::saturating_add } else { u64::saturating_sub };
+                    self.tokens = sum(self.tokens, call.tokens);
+                    self.variance = sum(self.variance, call.variance);
+                    if call.is_explored {
+                        self.explored = sum(self.explored, call.tokens);
+                    }
+                }
+            }
+        }
+        self.n_edits = journal.len();
+    }
+
+    /// Moves what was fetched last beside the first result that came after it and is shown.
+    fn settle(&mut self, prompt: &Prompt<'_>) {
+        let Some(from) = self.unsettled_from else { return };
+        let is_result =
+            |it: &SlotIx| prompt.item(*it).kind == Kind::ToolResult && prompt.slot(*it).is_visible();
+        let Some(host) = (from..prompt.len()).find(is_result) else { return };
+        for index in std::mem::take(&mut self.unsettled) {
+            let call = &mut self.calls[index];
+            if let Some(calls) =
+                call.host.and_then(|it| self.by_host.get_mut(it as usize)).filter(|_| call.is_carried)
+            {
+                calls.retain(|it| *it != index);
+            }
+            if call.is_carried {
+                (call.host, call.host_tokens) = (Some(host), prompt.slot(host).tokens);
+                beside(&mut self.by_host, host).push(index);
+            }
+        }
+        self.unsettled_from = None;
+    }
+
+    /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
+    fn unfetched(&self, source: NeedSource, level: Level) -> f64 {
+        let calls = self.by_source.get(&source).into_iter().flatten().map(|it| &self.calls[*it]);
+        calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
+    }
+
+    /// Makes of the row of a need that the prompt does not meet what is expected of it.
+    pub fn charged(
+        &mut self,
+        mut row: NeedRow,
+        source: NeedSource,
+        billed: BilledSteps,
+        prompt: &Prompt<'_>,
+    ) -> NeedRow {
+        if row.met >= 1.0 {
+            return row;
+        }
+        let carried = self.stand(prompt);
+        let left = self.unfetched(source, row.level);
+        row.met = 1.0 - (1.0 - row.met) * left;
+        let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
+        (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
+        if row.calls <= 0.0 {
+            return row;
+        }
+        let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
+        row.refetched = Some(self.asked(row.calls, brought, billed, prompt.tokens() as f64 + carried));
+        let level = source.meets(&row, prompt.history().load());
+        let share = row.calls.min(1.0);
+        let call = ExpectedCall {
+            probability,
+            tokens: parts(row.calls * brought),
+            variance: (share * (1.0 - share) * brought * brought).round() as u64,
+            level,
+            ..ExpectedCall::beside(host(prompt), prompt)
+        };
+        self.by_source.entry(source).or_default().push(self.calls.len());
+        self.carry(call, prompt);
+        row
+    }
+
+    /// Returns what is expected to be looked up anew before a request, of the tokens that were removed; nothing where nothing is.
+    pub fn explored(
+        &mut self,
+        removed: f64,
+        billed: BilledSteps,
+        prompt: &Prompt<'_>,
+    ) -> Option<ExploredRow> {
+        let explores = self.terms.explores?;
+        self.had_any = Some(self.tokens > 0);
+        let carried = self.stand(prompt);
+        let working = (prompt.tokens() - prompt.stable_tokens()) as f64 + carried;
+        let calls = explores.calls(removed, working);
+        if calls <= 0.0 {
+            return None;
+        }
+        let [mean, square] = self.moments;
+        let brought = mean + f64::from(self.terms.call_tokens);
+        let tokens = self.asked(calls, brought, billed, prompt.tokens() as f64 + carried);
+        let call = ExpectedCall {
+            tokens: parts(calls * brought),
+            variance: (calls * square - (calls * mean).powi(2)).max(0.0).round() as u64,
+            is_explored: true,
+            ..ExpectedCall::beside(host(prompt), prompt)
+        };
+        self.carry(call, prompt);
+        Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
+    }
+
+    /// Returns how expected calls are billed that bring so many tokens each, beside a prompt.
+    fn asked(&self, calls: f64, brought: f64, billed: BilledSteps, prompt: f64) -> TokenUse<f64> {
+        let BilledSteps { billing, read } = billed;
+        let resent = calls * self.terms.own_request * prompt;
+        let mut asked = TokenUse { output: calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
+        let read = match billing.reads {
+            Reads::Nothing => 0.0,
+            Reads::Stored => (calls * self.terms.own_request * read as f64).min(resent),
+            Reads::Prefixes => resent,
+        };
+        (asked.read, asked.uncached) = (read, resent - read);
+        match billing.writes {
+            Some(class) => asked.write[class.min(1)] += calls * brought,
+            None => asked.uncached += calls * brought,
+        }
+        asked
+    }
+
+    /// Lets the prompts from now on carry what a call brings.
+    fn carry(&mut self, call: ExpectedCall, prompt: &Prompt<'_>) {
+        let index = self.calls.len();
+        if let Some(host) = call.host {
+            beside(&mut self.by_host, host).push(index);
+        }
+        self.tokens = self.tokens.saturating_add(call.tokens);
+        self.variance = self.variance.saturating_add(call.variance);
+        if call.is_explored {
+            self.explored = self.explored.saturating_add(call.tokens);
+        }
+        self.calls.push(call);
+        self.unsettled.push(index);
+        self.unsettled_from = Some(prompt.len());
+    }
+}
+
+impl ExpectedCall {
+    /// Begins a call that brings nothing yet, beside what a slot shows.
+    fn beside(host: Option<SlotIx>, prompt: &Prompt<'_>) -> Self {
+        Self {
+            probability: 0.0,
+            tokens: 0,
+            variance: 0,
+            level: Level::None,
+            host,
+            host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
+            is_carried: true,
+            is_explored: false,
+        }
+    }
+}
+
+/// Returns tokens in [`PARTS`].
+fn parts(tokens: f64) -> u64 {
+    (tokens * PARTS).round() as u64
+}
+
+/// Returns beside what something stands that is fetched now, until a result comes: the newest result that is
+/// shown; if none is, whatever is shown last.
+fn host(prompt: &Prompt<'_>) -> Option<SlotIx> {
+    let is_shown = |it: &SlotIx| prompt.slot(*it).is_visible();
+    prompt.last_result().filter(is_shown).or_else(|| (0..prompt.len()).rev().find(is_shown))
+}

@@ -1,0 +1,52 @@
+//! Requests answered by another model than most of their session: each is billed at its own model's prices.
+
+use super::{Cell, Load};
+use crate::ledger::{Role, Rows};
+use crate::price::Bill;
+use ctxsim_input::input::Profile;
+use ctxsim_input::input::profile::cache::Setting;
+use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline};
+
+/// Which model answered which request of a load, by step: a place among the models of the load.
+pub(super) struct OtherModels(Vec<usize>);
+
+impl Load {
+    /// Finds which models answered; `None` if there is only one, or if needs are sampled several times.
+    pub(super) fn other_models(&self) -> Option<OtherModels> {
+        self.other_models_in(self.timeline()?)
+    }
+
+    /// The same of a layout of it.
+    pub(super) fn other_models_in(&self, timeline: &Timeline) -> Option<OtherModels> {
+        (self.models.len() > 1 && self.trials == 1).then(|| OtherModels(models(timeline)))
+    }
+}
+
+impl OtherModels {
+    /// Returns the model that answered a step.
+    pub(super) fn of<'l>(&self, load: &'l Load, step: StepIx) -> Option<&'l Profile> {
+        load.models.get(*self.0.get(step as usize)?)
+    }
+
+    /// Bills the agent's requests of a run, each at its own model's prices.
+    pub(super) fn bill(&self, load: &Load, cell: Cell, rows: &Rows) -> Bill {
+        let mut bill = Bill::default();
+        for row in rows.requests.iter().filter(|it| it.role == Role::Main) {
+            let profile = self.of(load, row.step).unwrap_or(&load.profiles[cell.profile]);
+            bill += Bill::of_request(profile.prices.at(row.at_ms), &row.tokens());
+        }
+        bill
+    }
+}
+
+/// Returns by step which model answered.
+fn models(timeline: &Timeline) -> Vec<usize> {
+    let mut models = vec![0; timeline.spine.steps.len()];
+    for event in &timeline.events {
+        if let EventKind::Change(Setting::Model, model) = event.kind {
+            let from = StepIx::min(timeline.spine.step_at(event.at), models.len() as StepIx) as usize;
+            models[from..].fill(model as usize);
+        }
+    }
+    models
+}

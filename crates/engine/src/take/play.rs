@@ -1,0 +1,257 @@
+//! A load played under its policies and profiles.
+
+use std::sync::Arc;
+
+use super::detail::{KeptDetail, Wanted};
+use super::other_models::OtherModels;
+use super::played_recovery::DrawnRuns;
+use super::simulations::{AtEnds, Ledgers, Simulations};
+use super::world::Plays;
+use super::{Cell, FailedRun, Load, Progress, Run, RunBasis, Sinks, StageFacts, Take};
+use crate::builtin::bound;
+use crate::engine::CompiledPolicy;
+use crate::ledger::{Outcome, Rows, RunFault, Sums};
+use crate::measure::{Beside, Tally};
+use crate::price::{self, Models, PriceIndex};
+use crate::projection::Threshold;
+use crate::projection::num::Known;
+use ctxsim_base::quantity::Amount;
+use ctxsim_input::input::policy::Builtin;
+use ctxsim_input::input::{Limits, Profile};
+use ctxsim_timeline::timeline::Timeline;
+
+/// A ledger folded to what prices ask for, and what its run came to beside.
+pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);
+
+impl Load {
+    /// Names a run that came to no result.
+    pub fn failed(&self, cell: Cell, fault: &RunFault) -> FailedRun {
+        FailedRun {
+            policy: self.policies[cell.policy].name.clone(),
+            scenario: self.name.clone(),
+            profile: self.profiles[cell.profile].name.clone(),
+            turn: fault.turn,
+            request: fault.step.saturating_add(1),
+            reason: fault.what.clone(),
+        }
+    }
+
+    /// Returns what has to be played.
+    pub fn simulations(&self) -> Simulations<'_> {
+        Simulations::new(self)
+    }
+
+    /// Has the engine play it, and folds its runs.
+    pub fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        let simulations = Simulations::with_ends(self, sinks.assumptions);
+        let other_models = self.other_models();
+        let billed = self.billed(sinks, &simulations);
+        let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
+        let rows = every.chain(billed).filter_map(|it| simulations.ledger_of(it)).collect();
+        let ledgers = simulations.detailed(&Wanted { rows, breaks: sinks.breaks }, progress);
+        let drawn = DrawnRuns::of(&simulations, &ledgers, progress);
+        let of = Played { load: self, simulations: &simulations, ledgers: &ledgers, drawn, other_models };
+        let assumed = self.assumed();
+        let take = |cell| Take { is_billed: billed == Some(cell), ..of.take(cell, sinks, &assumed) };
+        self.cells().map(take).collect()
+    }
+
+    /// Finds the run whose requests are those of the policy that is compared with the recorded bill.
+    fn billed(&self, sinks: &Sinks<'_>, simulations: &Simulations<'_>) -> Option<Cell> {
+        let (timeline, policy) = (self.timeline().filter(|it| it.recorded.is_some())?, sinks.billed?);
+        let alike = simulations.like(&CompiledPolicy::new(timeline, policy, &Limits::NONE))?;
+        let is_alike =
+            |it: &Cell| it.profile == 0 && simulations.ledger_of(*it).is_some_and(|it| it.0 == alike);
+        self.cells().find(is_alike)
+    }
+
+    /// Returns what its runs rest on, profile by profile.
+    pub fn assumed(&self) -> Vec<Arc<RunBasis>> {
+        let assumed = |(nth, it)| Arc::new(RunBasis::new(&self.facts(nth), it));
+        self.profiles.iter().enumerate().map(assumed).collect()
+    }
+
+    /// Makes a run of what a play came to, without findings.
+    pub fn run(&self, cell: Cell, tally: Tally, assumed: &[Arc<RunBasis>]) -> Run {
+        let policy = &self.policies[cell.policy];
+        Run {
+            policy: policy.name.clone(),
+            scenario: self.name.clone(),
+            profile: self.profiles[cell.profile].name.clone(),
+            seed: self.seed,
+            trials: self.trials,
+            looks_ahead: policy.code.as_ref().is_some_and(Builtin::looks_ahead),
+            tally,
+            findings: None,
+            assumed: Arc::clone(&assumed[cell.profile]),
+            stages: self.stages(cell),
+            apply: self.applied(cell),
+        }
+    }
+
+    /// Returns what a schedule in hindsight is read against: the least that a trial to the end can cost.
+    fn bound(&self, cell: Cell, outcome: &Outcome) -> Option<f64> {
+        let is_schedule = self.policies[cell.policy].code == Some(Builtin::Hindsight);
+        let timeline = self.timeline_under(cell.profile);
+        let timeline = timeline.filter(|_| is_schedule && outcome.failure.is_none())?;
+        let profile = &self.profiles[cell.profile];
+        // Some requests may have been answered, and billed, by cheaper models.
+        let share = bound::least_share(profile, self.models.iter())?;
+        Some(bound::bound(timeline, profile)? * share - left_at_most(timeline, profile))
+    }
+
+    /// Plays it and returns what each trial came to; nothing where no needs are drawn.
+    pub fn drawn(&self, progress: Progress<'_>) -> Vec<(Cell, Vec<Tally>)> {
+        if !self.is_sampled {
+            return Vec::new();
+        }
+        let play = |load: &Self, _: &[usize]| load.drawn_as_laid_out(progress);
+        let all = self.lived(&play, &|it: &(Outcome, Vec<Tally>)| &it.0);
+        all.into_iter().map(|(cell, (_, tallies))| (cell, tallies)).collect()
+    }
+
+    /// The same, whatever its policies avoid, with the outcomes of the first trials.
+    fn drawn_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, (Outcome, Vec<Tally>))> {
+        let simulations = self.simulations();
+        let ledgers = simulations.folded(progress);
+        let plain = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
+        let tallies = |cell: Cell| {
+            let counted = self.counted_under(cell.profile).map(|it| it.factor.shares());
+            let beside = Beside { counted, ..plain.clone() };
+            let priced = |(sums, index, outcome): &FoldedLedger| {
+                Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
+            };
+            let all: Vec<Tally> = ledgers.of(&simulations, cell).map(priced).collect();
+            (cell, (all.first().map_or_else(Outcome::default, |it| it.outcome.clone()), all))
+        };
+        self.own_cells().map(tallies).collect()
+    }
+
+    /// Plays it and keeps the rows of its first trial; conversations have none, and those of a run that failed say so.
+    pub fn rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>)> {
+        let play = |load: &Self, _: &[usize]| load.rows_as_laid_out(progress);
+        let all = self.lived(&play, &|it: &(Arc<Rows>, Outcome)| &it.1);
+        all.into_iter().map(|(cell, (rows, _))| (cell, rows)).collect()
+    }
+
+    /// The same, whatever its policies avoid, with the outcomes.
+    fn rows_as_laid_out(&self, progress: Progress<'_>) -> Vec<(Cell, (Arc<Rows>, Outcome))> {
+        if matches!(self.world.plays(), Plays::Trials) {
+            return Vec::new();
+        }
+        let simulations = self.simulations().first_trials();
+        let cells = self.own_cells().filter_map(|it| simulations.ledger_of(it));
+        let ledgers = simulations.detailed(&Wanted { rows: cells.collect(), breaks: false }, progress);
+        let of = |cell| {
+            let it = ledgers.of(&simulations, cell).next()?;
+            Some((cell, (Arc::clone(it.rows.as_ref()?), it.folded.2.clone())))
+        };
+        self.own_cells().filter_map(of).collect()
+    }
+
+    /// Returns at whose prices a run is billed.
+    pub fn models_of(&self, cell: Cell) -> Models<'_> {
+        Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
+    }
+
+    /// Returns what a report says of the stages of a policy.
+    pub(super) fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
+        // Each conversation has a limit of its own.
+        let limits = self.profiles[cell.profile].limits;
+        let known = self.timeline_under(cell.profile).map(|it| Known::of(it, limits));
+        let stages = self.policies[cell.policy].stages().iter().map(|stage| StageFacts {
+            name: stage.name.clone(),
+            has_trigger: stage.when.is_some(),
+            threshold: stage
+                .when
+                .as_ref()
+                .zip(known.as_ref())
+                .and_then(|(it, known)| Threshold::new(it, known)),
+        });
+        stages.collect()
+    }
+}
+
+/// Returns the most that other sessions can save one, in US dollars: the bound knows of none.
+fn left_at_most(timeline: &Timeline, profile: &Profile) -> f64 {
+    let Some(shared) = &timeline.shared else { return 0.0 };
+    let rates = profile.prices.usual();
+    let dearest =
+        [Some(rates.input), rates.write(0), rates.write(1)].into_iter().flatten().map(|it| it.usd());
+    let saved = (dearest.fold(0.0, f64::max) - rates.read().usd()).max(0.0);
+    let times = shared.sent.len() + usize::from(shared.chance.is_some());
+    times as f64 * timeline.shared_tokens() as f64 * saved
+}
+
+/// What the plays of a load came to.
+struct Played<'a> {
+    load: &'a Load,
+    simulations: &'a Simulations<'a>,
+    ledgers: &'a Ledgers<KeptDetail>,
+    drawn: DrawnRuns,
+    other_models: Option<OtherModels>,
+}
+
+impl Played<'_> {
+    /// Makes the take of a run.
+    fn take(&self, cell: Cell, sinks: &Sinks<'_>, assumed: &[Arc<RunBasis>]) -> Take {
+        let load = self.load;
+        let details = || self.ledgers.of(self.simulations, cell);
+        let trials: Vec<Tally> = details().map(|it| self.tally(cell, it)).collect();
+        let first = details().next();
+        let breaks = first.iter().flat_map(|it| it.breaks.iter());
+        let tally = summed(trials.iter().cloned(), &load.profiles[cell.profile]);
+        Take {
+            rows: first.and_then(|it| it.rows.clone()),
+            trials: if sinks.trials && load.is_sampled { trials } else { Vec::new() },
+            breaks: breaks.map(|it| it.of(&load.policies[cell.policy])).collect(),
+            timeline: load.timeline_under(cell.profile).map(Arc::clone),
+            ..Take::of(cell, load.run(cell, tally, assumed))
+        }
+    }
+
+    /// Prices what a trial came to, with all that is known beside its ledger.
+    fn tally(&self, cell: Cell, detail: &KeptDetail) -> Tally {
+        let (load, (sums, index, outcome)) = (self.load, &detail.folded);
+        let models = load.models_of(cell);
+        let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
+        let has_needs = load.has_needs();
+        let counted = load.counted_under(cell.profile).map(|it| it.factor.shares());
+        let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
+        let closed = tally(&plain);
+        let ends = self.ends(cell).filter(|_| has_needs);
+        let moved = |end: Amount| end - closed.costs.assumed();
+        let beside = Beside {
+            interval: ends.map(|it| it.all),
+            by_assumption: ends.and_then(|it| it.each).map(|it| it.map(|it| it.map(moved))),
+            bound: load.bound(cell, outcome),
+            ..plain
+        };
+        let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
+        let own = self.other_models.as_ref().zip(detail.rows.as_ref());
+        tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
+    }
+
+    /// Returns the cost of recovery and exploration at the ends of what is assumed of them; nothing if a price is unknown.
+    fn ends(&self, cell: Cell) -> Option<AtEnds<Amount>> {
+        let profile = &self.load.profiles[cell.profile];
+        let mut is_known = true;
+        let cost = |it: &KeptDetail| {
+            let cost = price::assumed(&it.folded.0, profile);
+            is_known &= cost.is_some();
+            cost.unwrap_or_default()
+        };
+        let ends = self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(cost));
+        ends.filter(|_| is_known)
+    }
+}
+
+/// Adds up the trials of a run.
+pub fn summed(trials: impl Iterator<Item = Tally>, profile: &Profile) -> Tally {
+    let both = |mut sum: Tally, more: Tally| {
+        sum.add(&more);
+        sum
+    };
+    let nothing = || Tally::new(&Sums::default(), None, &Outcome::default(), false, profile);
+    trials.reduce(both).unwrap_or_else(nothing)
+}

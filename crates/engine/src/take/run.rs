@@ -1,0 +1,195 @@
+//! What one play came to: a run with its numbers, its findings and what they rest on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Findings;
+use crate::measure::Tally;
+use crate::projection::Threshold;
+use ctxsim_base::grid::numbers;
+use ctxsim_base::quantity::Cost;
+use ctxsim_input::input::Profile;
+use ctxsim_input::input::policy::Apply;
+use ctxsim_input::input::profile::Counting;
+use ctxsim_input::input::profile::written::RecoveryPrice;
+use ctxsim_input::input::scenario::refetch::{End, Refetch};
+
+/// One policy on one scenario under one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The policy.
+    pub policy: String,
+    /// The scenario, or `ALL` for the sum of several.
+    pub scenario: String,
+    /// The profile.
+    pub profile: String,
+    /// The seed.
+    pub seed: u64,
+    /// The number of trials per load; 1 if nothing is drawn.
+    pub trials: u64,
+    /// What its world found beside the bill, if it found anything.
+    pub findings: Option<Arc<dyn Findings>>,
+    /// Whether the policy knows later needs, as no real policy does.
+    pub looks_ahead: bool,
+    /// The numbers.
+    pub tally: Tally,
+    /// The basis of the numbers.
+    pub assumed: Arc<RunBasis>,
+    /// The stages of the policy.
+    pub stages: Arc<[StageFacts]>,
+    /// The setting that makes a real agent behave like this, if the policy has one.
+    pub apply: Option<Arc<Apply>>,
+}
+
+impl Run {
+    /// Returns what was played, in words.
+    pub fn subject(&self) -> String {
+        format!("{} under {}", self.scenario, self.profile)
+    }
+
+    /// Returns whether another run is of the same scenario and profile.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.scenario == other.scenario && self.profile == other.profile
+    }
+}
+
+/// A load's part in a report.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadFacts<'a> {
+    pub name: &'a str,
+    pub has_needs: bool,
+    /// Whether it is a recorded session.
+    pub is_recorded: bool,
+    /// What its runs rest on in place of what is said of recovery, if its world says it.
+    pub premises: Option<[&'static str; 2]>,
+    /// The seed of its sampled needs, if they are sampled.
+    pub drawn_from: Option<u64>,
+    /// The number of trials per load; 1 if nothing is drawn.
+    pub trials: u64,
+    /// What an agent needs to fetch something again.
+    pub refetch: Refetch,
+    /// How the models of the profile count its tokens, if it was recorded.
+    pub counting: Option<Counting>,
+    /// Its assumptions, in sentences.
+    pub assumptions: &'a [String],
+}
+
+/// The basis of a run's numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunBasis {
+    /// The date of the profile's sources.
+    pub as_of: String,
+    /// Whether the load is a recorded session.
+    pub is_recorded: bool,
+    /// How the profile's models count its tokens, if it was recorded.
+    pub counting: Option<Counting>,
+    /// Its assumptions, in sentences.
+    pub sentences: Vec<String>,
+}
+
+/// A stage in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageFacts {
+    /// Its name.
+    pub name: String,
+    /// Whether it has a condition.
+    pub has_trigger: bool,
+    /// The prompt length that it needs, if that is known in advance.
+    pub threshold: Option<Threshold>,
+}
+
+impl RunBasis {
+    /// Collects the assumptions of a load and a profile.
+    pub fn new(load: &LoadFacts<'_>, profile: &Profile) -> Self {
+        let assumed = &profile.assumptions;
+        let mut sentences = load.assumptions.to_vec();
+        if let Some(Counting::Anew(factor)) = load.counting {
+            sentences.push(format!(
+                "Sizes are counted anew for the profile's models: each recorded token as {}.",
+                factor.words()
+            ));
+        }
+        if let Some(premises) = load.premises {
+            sentences.extend(premises.map(str::to_owned));
+        } else if !load.has_needs {
+            sentences.push(format!(
+                "{} declares no evidence needs: recovery is unknown, and so is which results are needed.",
+                load.name
+            ));
+        } else if let Some(seed) = load.drawn_from {
+            let (times, sums) = match load.trials {
+                1 => ("once".to_owned(), ""),
+                n => (format!("{} times", numbers::thousands(n)), " Numbers are sums over these trials."),
+            };
+            sentences.push(format!(
+                "Needs are sampled {times} with seed {seed}: fetching a sampled need adds a request, a call \
+                    and a result. Another seed gives other numbers.{sums}"
+            ));
+        } else if assumed.recovery == RecoveryPrice::Requests {
+            sentences.push(refetch_sentence(&load.refetch));
+            sentences.extend(exploration_sentence(&load.refetch));
+        } else {
+            sentences.push(format!(
+                "A recovery call reads {} tokens in addition to the result and writes {}.",
+                numbers::thousands(assumed.recovery_overhead_tokens),
+                numbers::thousands(assumed.recovery_output_tokens)
+            ));
+        }
+        if assumed.failure_penalty > Cost::default() {
+            let penalty = assumed.failure_penalty.usd();
+            sentences
+                .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
+        }
+        if assumed.request_latency_ms > 0.0 {
+            sentences.push(format!(
+                "A request takes {} ms, plus {} ms per input token not read from the cache and {} ms per \
+                    output token; a recovery call takes {} ms.",
+                assumed.request_latency_ms,
+                assumed.latency_ms_per_uncached_token,
+                assumed.latency_ms_per_output_token,
+                assumed.recovery_latency_ms
+            ));
+        }
+        Self {
+            as_of: profile.as_of.clone(),
+            is_recorded: load.is_recorded,
+            counting: load.counting,
+            sentences,
+        }
+    }
+}
+
+/// Describes what is looked up anew after context was removed.
+fn exploration_sentence(refetch: &Refetch) -> Option<String> {
+    let [declared, low, high] = End::ALL.map(|it| refetch.terms(it).explores);
+    let (declared, low, high) = (declared?, low?, high?);
+    Some(format!(
+        "After a policy removes context, each request makes {} calls more (from {} to {}), of {} tokens each, times the share of the \
+            context that is missing; this fades over {} requests. Measured on real compactions, which remove nearly all; for smaller \
+            shares it is assumed. Policies that know what will be needed are exempt.",
+        declared.calls_per_request,
+        low.calls_per_request,
+        high.calls_per_request,
+        numbers::thousands(declared.moments()[0].round() as u64),
+        declared.fades_in_requests
+    ))
+}
+
+/// Describes how recovery is priced.
+fn refetch_sentence(refetch: &Refetch) -> String {
+    let [terms, low, high] = End::ALL.map(|it| refetch.terms(it));
+    format!(
+        "Recovery is priced as requests: {} of the calls (from {} to {}) send the prompt again, the others \
+            share a request; each returns at most {} tokens of a result (from {} to {}) and uses {} \
+            itself, and both stay in the prompt until an edit or a reset removes them. The interval \
+            beside a cost follows from these intervals and those of the weights.",
+        numbers::percent(terms.own_request),
+        numbers::percent(low.own_request),
+        numbers::percent(high.own_request),
+        numbers::thousands(terms.fetched_max.into()),
+        numbers::thousands(low.fetched_max.into()),
+        numbers::thousands(high.fetched_max.into()),
+        terms.call_tokens
+    )
+}

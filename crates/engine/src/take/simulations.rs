@@ -1,0 +1,509 @@
+//! The simulations of a load: runs whose requests are bound to be the same share one.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+
+use super::counted::CountedLoad;
+use super::detail::{Keeper, KeptDetail, Wanted};
+use super::play::FoldedLedger;
+use super::threads::{in_order, in_order_telling};
+use super::world::{Fixed, Plays};
+use super::{Cell, Load, Progress};
+use crate::engine::{self, CompiledPolicy};
+use crate::explain::breaks::{self, PrefixBreak};
+use crate::hindsight;
+use crate::ledger::{Outcome, Rows, Sink, Sums};
+use crate::price::PriceRows;
+use crate::recovery::{Assumption, CompiledRecovery, End, Ends};
+use ctxsim_base::quantity::saturated;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::input::policy::Builtin;
+use ctxsim_input::input::profile::written::RecoveryPrice;
+use ctxsim_input::input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_timeline::timeline::Timeline;
+
+/// The simulations of a load, and where each run finds its own.
+pub struct Simulations<'a> {
+    all: Vec<PlannedSimulation<'a>>,
+    /// By pair of limits and cache rules, then by policy; conversations have none, because they are played trial by
+    /// trial.
+    places: Vec<LedgerPlace>,
+    /// What the profiles ask.
+    pub keys: Keys<'a>,
+}
+
+/// What a simulation asks of a profile.
+pub struct SimulationKey<'a> {
+    pub limits: &'a Limits,
+    /// Its cache rules.
+    pub cache: &'a CacheRules,
+    /// Whether it prices every recovery call alike.
+    recovery: RecoveryPrice,
+    /// The load as its models count it, if not as it was recorded.
+    counted: Option<&'a CountedLoad>,
+    /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
+    pub profile: &'a Profile,
+}
+
+/// What the profiles of a load ask of its simulations.
+pub struct Keys<'a> {
+    /// By profile: which of the distinct pairs it has.
+    of_profile: Vec<usize>,
+    /// The distinct pairs of limits and cache rules.
+    pub distinct: Vec<SimulationKey<'a>>,
+    /// Whether sums are enough for all prices.
+    pub is_flat: bool,
+    n_policies: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// Collects what the profiles ask of the simulations of some policies, each thing once.
+    pub fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
+        Self::counted(profiles, policies, |_| None)
+    }
+
+    /// The same for a load, in the tokens that each profile's models count.
+    fn of(load: &'a Load) -> Self {
+        Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
+    }
+
+    fn counted(
+        profiles: &'a [Profile],
+        policies: &[Arc<Policy>],
+        counted: impl Fn(usize) -> Option<&'a CountedLoad>,
+    ) -> Self {
+        let asks_prices = policies.iter().any(|it| it.code == Some(Builtin::Hindsight));
+        let mut found = IndexSet::new();
+        let mut distinct = Vec::new();
+        let mut place = |(nth, profile): (usize, &'a Profile)| {
+            let Profile { limits, cache, assumptions, .. } = profile;
+            let counted = counted(nth);
+            let family = counted.map(|it| it.to.name.as_str());
+            let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
+            let (place, is_new) = found.insert_full(own);
+            if is_new {
+                distinct.push(SimulationKey {
+                    limits,
+                    cache,
+                    recovery: assumptions.recovery,
+                    counted,
+                    profile,
+                });
+            }
+            place
+        };
+        let of_profile = profiles.iter().enumerate().map(&mut place).collect();
+        let summarisers = policies.iter().filter_map(|it| it.summariser());
+        let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
+        Self { of_profile, distinct, is_flat, n_policies: policies.len() }
+    }
+
+    /// Returns which of the runs a run is, those of equal limits and cache rules being one.
+    pub fn within(&self, cell: Cell) -> usize {
+        self.of_profile[cell.profile] * self.n_policies + cell.policy
+    }
+}
+
+/// One simulation: everything that its ledgers depend on.
+struct PlannedSimulation<'a> {
+    play: Play<'a>,
+    /// How agents recover that see the same prompts; a ledger for each.
+    recoveries: Vec<CompiledRecovery>,
+    limits: &'a Limits,
+    cache: &'a CacheRules,
+    /// What every draw of the first trial is made from.
+    seed: Seed,
+    /// How many times the needs are drawn; 1 where they are not.
+    n_trials: usize,
+    /// Whether the needs are drawn.
+    is_drawn: bool,
+}
+
+enum Play<'a> {
+    /// A timeline under one policy, played once for every policy that shows the same prompts.
+    Items(&'a Timeline, Box<CompiledPolicy<'a>>),
+    /// Requests, on which no policy acts.
+    Fixed(&'a dyn Fixed),
+}
+
+/// Where a run finds its ledger.
+#[derive(Clone, Copy)]
+struct LedgerPlace {
+    simulation: usize,
+    ledger: usize,
+    /// The ledgers at either end of what is assumed of recovery.
+    bounds: Option<AtEnds<usize>>,
+}
+
+/// Which ends of what is assumed of recovery are played, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndsPlayed {
+    None,
+    /// Those of all assumptions together.
+    All,
+    /// These, and those of each assumption alone.
+    Each,
+}
+
+/// Something at the ends of what is assumed of recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct AtEnds<T> {
+    /// At the lower ends of all intervals, and at the upper ends.
+    pub all: [T; 2],
+    /// At the ends of one interval each, in the order of [`Assumption::ALL`], where that is asked for.
+    pub each: Option<[[T; 2]; Assumption::N]>,
+}
+
+impl<T> AtEnds<T> {
+    /// Makes something else of each.
+    pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
+        let all = self.all.map(&mut make);
+        AtEnds { all, each: self.each.map(|it| it.map(|it| it.map(&mut make))) }
+    }
+}
+
+impl<'a> Simulations<'a> {
+    /// Finds what has to be played, with what is assumed of recovery as it is declared.
+    pub fn new(load: &'a Load) -> Self {
+        Self::of(load, EndsPlayed::None)
+    }
+
+    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and where that
+    /// is asked for, each assumption alone.
+    pub fn with_ends(load: &'a Load, alone: bool) -> Self {
+        Self::of(load, if alone { EndsPlayed::Each } else { EndsPlayed::All })
+    }
+
+    fn of(load: &'a Load, has_ends: EndsPlayed) -> Self {
+        let keys = Keys::of(load);
+        let mut all = Vec::new();
+        let places = find(load, &keys.distinct, has_ends, &mut all);
+        Self { all, places, keys }
+    }
+
+    /// Returns the simulation of a policy of no run: one that shows the same prompts, without drawn needs.
+    pub fn like(&self, policy: &CompiledPolicy<'_>) -> Option<usize> {
+        let is_like = |it: &PlannedSimulation<'_>| match &it.play {
+            Play::Items(_, own) => !it.is_drawn && own.shows_like(policy),
+            Play::Fixed(_) => false,
+        };
+        self.all.iter().position(is_like)
+    }
+
+    /// Leaves of every simulation its first trial.
+    pub fn first_trials(mut self) -> Self {
+        self.all.iter_mut().for_each(|it| it.n_trials = 1);
+        self
+    }
+
+    /// Returns how many there are, those of several trials being one.
+    pub fn n_distinct(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns how many times the engine runs, trial by trial.
+    pub fn n_runs(&self) -> usize {
+        self.all.iter().map(|it| it.n_trials).sum()
+    }
+
+    /// Returns which of the load's runs a run is, those of equal limits and cache rules being one.
+    pub fn within(&self, cell: Cell) -> usize {
+        self.keys.within(cell)
+    }
+
+    /// Runs them all; the ledgers do not depend on the number of threads.
+    pub fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
+        self.each_trial(progress, |_, simulation, trial| simulation.run(trial))
+    }
+
+    /// Plays every trial of every simulation, and collects its ledgers.
+    fn each_trial<L: Send>(
+        &self,
+        progress: Progress<'_>,
+        play: impl Fn(usize, &PlannedSimulation<'_>, usize) -> Vec<L> + Sync,
+    ) -> Ledgers<L> {
+        let runs = self.all.iter().enumerate();
+        let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
+        let runs: Vec<(usize, &PlannedSimulation<'_>, usize)> = runs.collect();
+        let played = in_order_telling(runs.len(), progress, |index| {
+            let (nth, simulation, trial) = runs[index];
+            play(nth, simulation, trial)
+        });
+        let mut played = played.into_iter();
+        Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
+    }
+
+    /// Runs them all and keeps what is wanted of each beside what the profiles' prices ask for.
+    pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<KeptDetail> {
+        let none: Arc<[PrefixBreak]> = Arc::default();
+        let plain = |folded| KeptDetail { folded, rows: None, breaks: Arc::clone(&none) };
+        self.each_trial(progress, |nth, simulation, trial| {
+            // What is asked for nothing else goes the short way.
+            if trial > 0 || !wanted.asks(nth) {
+                return self.folded_trial(simulation, trial).into_iter().map(plain).collect();
+            }
+            let keeper = |ledger| -> Keeper {
+                let rows = wanted.rows.contains(&(nth, ledger)).then(Rows::default);
+                (Sums::default(), ((!self.keys.is_flat).then(PriceRows::default), rows))
+            };
+            let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
+            let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
+            let kept = keepers.into_iter().zip(outcomes);
+            kept.map(|(it, outcome)| KeptDetail::new(it, outcome, Arc::clone(&breaks))).collect()
+        })
+    }
+
+    /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
+    pub fn folded(&self, progress: Progress<'_>) -> Ledgers<FoldedLedger> {
+        self.each_trial(progress, |_, simulation, trial| self.folded_trial(simulation, trial))
+    }
+
+    /// Plays a trial, and folds its ledgers.
+    fn folded_trial(&self, simulation: &PlannedSimulation<'_>, trial: usize) -> Vec<FoldedLedger> {
+        if self.keys.is_flat {
+            let all = simulation.run(trial).into_iter();
+            return all.map(|(sums, outcome)| (sums, None, outcome)).collect();
+        }
+        let all = simulation.run::<(Sums, PriceRows)>(trial).into_iter();
+        all.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome)).collect()
+    }
+
+    /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.
+    pub fn run_into<S: Sink + Send>(
+        &self,
+        cells: &[Cell],
+        sink: impl Fn(&[Cell]) -> S + Sync,
+    ) -> Vec<(Vec<Cell>, S, Outcome)> {
+        let played = in_order(self.all.len(), |index| {
+            let of_ledger = |ledger: usize| -> Vec<Cell> {
+                cells.iter().copied().filter(|it| self.ledger_of(*it) == Some((index, ledger))).collect()
+            };
+            let runs = self.all[index].run_into(0, |ledger| sink(&of_ledger(ledger)));
+            let with_cells = |(ledger, (sink, outcome))| (of_ledger(ledger), sink, outcome);
+            runs.into_iter().enumerate().map(with_cells).collect::<Vec<_>>()
+        });
+        played.into_iter().flatten().collect()
+    }
+
+    /// Returns the simulation of a run, and which of its ledgers is the run's.
+    pub fn ledger_of(&self, cell: Cell) -> Option<(usize, usize)> {
+        self.place(cell).map(|it| (it.simulation, it.ledger))
+    }
+
+    /// Plays a simulation with needs that are drawn, as often as is declared; the draws are the same for every policy.
+    pub fn draw<S: Sink + Default>(&self, simulation: usize, ledger: usize) -> Vec<(S, Outcome)> {
+        let it = &self.all[simulation];
+        let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
+        let recovery = it.recoveries[ledger];
+        if recovery.terms().is_none_or(|it| it.ends != Ends::default()) {
+            return Vec::new();
+        }
+        let trials = 0..timeline.refetch.played_trials();
+        let drawn = trials.map(|n| {
+            let play = engine::Simulation::compiled(timeline, compiled, it.cache).recovering(&[recovery]);
+            let mut sink = S::default();
+            let outcome = play.drawn(it.seed.child("recovery trial", n)).run(&mut sink);
+            (sink, outcome)
+        });
+        drawn.collect()
+    }
+
+    /// Returns where a run finds its ledger; loads that memories play have none.
+    fn place(&self, cell: Cell) -> Option<LedgerPlace> {
+        self.places.get(self.within(cell)).copied()
+    }
+}
+
+/// What all simulations came to: by simulation, then by trial, then by recovery.
+pub struct Ledgers<L>(Vec<Vec<Vec<L>>>);
+
+impl<L> Ledgers<L> {
+    /// Returns what a run came to, trial by trial.
+    pub fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
+        let ledgers = |it: LedgerPlace| self.0[it.simulation].iter().map(move |trial| &trial[it.ledger]);
+        simulations.place(cell).into_iter().flat_map(ledgers)
+    }
+
+    /// Returns what the first trial of a simulation came to, ledger by ledger.
+    pub fn of_simulation(&self, simulation: usize) -> &[L] {
+        self.0[simulation].first().map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
+    pub fn bounds_of(&self, simulations: &Simulations<'_>, cell: Cell) -> Option<AtEnds<&L>> {
+        let place = simulations.place(cell)?;
+        let ledgers = self.of_simulation(place.simulation);
+        place.bounds.map(|it| it.map(|ledger| &ledgers[ledger]))
+    }
+}
+
+/// Adds the simulations that a load needs; returns where its runs find their ledgers.
+fn find<'a>(
+    load: &'a Load,
+    distinct: &[SimulationKey<'a>],
+    has_ends: EndsPlayed,
+    all: &mut Vec<PlannedSimulation<'a>>,
+) -> Vec<LedgerPlace> {
+    let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
+    for &SimulationKey { limits, cache, recovery: price, counted, profile } in distinct {
+        let first = all.len();
+        for policy in &load.policies {
+            let (play, recoveries) = match load.world.plays() {
+                Plays::Items(recorded) => {
+                    let timeline = counted.map_or(recorded, |it| &it.timeline);
+                    let code = hindsight::code(policy, timeline, profile, limits);
+                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
+                    let recoveries =
+                        recoveries(timeline, compiled.recovery(), price, load.is_sampled, has_ends);
+                    (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
+                }
+                Plays::Fixed(requests) => (Play::Fixed(requests), None),
+                Plays::Trials => return places,
+            };
+            let same = all[first..].iter().position(|it| it.play.is_like(&play));
+            let simulation = first + same.unwrap_or(all.len() - first);
+            if simulation == all.len() {
+                all.push(PlannedSimulation {
+                    play,
+                    recoveries: Vec::new(),
+                    limits,
+                    cache,
+                    seed: Seed(load.seed),
+                    n_trials: if load.is_sampled { saturated(load.trials) } else { 1 },
+                    is_drawn: load.is_sampled,
+                });
+            }
+            let Some((declared, at_ends)) = recoveries else {
+                places.push(LedgerPlace { simulation, ledger: 0, bounds: None });
+                continue;
+            };
+            let ledger = all[simulation].ledger(declared);
+            let bounds = at_ends.map(|it| it.map(|recovery| all[simulation].ledger(recovery)));
+            places.push(LedgerPlace { simulation, ledger, bounds });
+        }
+    }
+    places
+}
+
+/// Returns how agents recover: as declared, and at the ends of what is assumed, where calls are not all priced alike.
+fn recoveries(
+    timeline: &Timeline,
+    declared: CompiledRecovery,
+    price: RecoveryPrice,
+    is_drawn: bool,
+    has_ends: EndsPlayed,
+) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
+    let at = |ends: Ends| declared.under(Some(timeline.refetch.terms(ends)));
+    let each = |it| [End::Low, End::High].map(|end| at(Ends::only(it, end)));
+    match (price, is_drawn) {
+        (RecoveryPrice::Flat, _) => (declared.under(None), None),
+        (RecoveryPrice::Requests, true) => (declared, None),
+        (RecoveryPrice::Requests, false) if has_ends == EndsPlayed::None => (at(Ends::default()), None),
+        (RecoveryPrice::Requests, false) => {
+            let all = [End::Low, End::High].map(|end| at(end.into()));
+            let each = (has_ends == EndsPlayed::Each).then(|| Assumption::ALL.map(each));
+            (at(Ends::default()), Some(AtEnds { all, each }))
+        }
+    }
+}
+
+impl Play<'_> {
+    /// Returns whether the two make the same requests, of one load under equal limits.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Items(_, one), Self::Items(_, other)) => one.shows_like(other),
+            (Self::Fixed(_), Self::Fixed(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl PlannedSimulation<'_> {
+    /// Returns which ledger is that of a recovery, adding one where there is none yet.
+    fn ledger(&mut self, recovery: CompiledRecovery) -> usize {
+        let known = self.recoveries.iter().position(|it| *it == recovery);
+        known.unwrap_or_else(|| {
+            self.recoveries.push(recovery);
+            self.recoveries.len() - 1
+        })
+    }
+
+    /// Returns what a trial is drawn from: the first from the seed itself.
+    fn seed_of(&self, trial: usize) -> Seed {
+        match u64::try_from(trial) {
+            Ok(0) | Err(_) => self.seed,
+            Ok(trial) => self.seed.child("trial", trial),
+        }
+    }
+
+    /// Plays one trial.
+    fn run<S: Sink + Default>(&self, trial: usize) -> Vec<(S, Outcome)> {
+        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(|_| S::default()).collect();
+        let outcomes = self.play(trial, &mut sinks);
+        sinks.into_iter().zip(outcomes).collect()
+    }
+
+    /// Plays one trial into sinks that the caller makes, one for each ledger.
+    fn run_into<S: Sink>(&self, trial: usize, sink: impl Fn(usize) -> S) -> Vec<(S, Outcome)> {
+        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(sink).collect();
+        let outcomes = self.play(trial, &mut engine::erased(&mut sinks));
+        sinks.into_iter().zip(outcomes).collect()
+    }
+
+    /// Plays one trial into a sink for each ledger, and looks for broken prefixes where that is asked for.
+    fn play_seen<S: Sink>(
+        &self,
+        trial: usize,
+        breaks: bool,
+        sinks: &mut [S],
+    ) -> (Vec<Outcome>, Arc<[PrefixBreak]>) {
+        let Play::Items(timeline, compiled) = &self.play else {
+            return (self.play(trial, sinks), Arc::default());
+        };
+        let seen = || engine::Simulation::compiled(timeline, compiled, self.cache);
+        match (breaks && trial == 0, self.is_drawn) {
+            (false, _) => (self.play(trial, sinks), Arc::default()),
+            (true, false) => {
+                let (outcome, found) = breaks::found(seen().recovering(&self.recoveries), sinks);
+                (vec![outcome; self.recoveries.len()], found.into())
+            }
+            // Prefixes are compared where nothing is drawn, so that draws change nothing.
+            (true, true) => {
+                let mut sums = [Sums::default()];
+                let (_, found) = breaks::found(seen().recovering(&self.recoveries[..1]), &mut sums);
+                (self.play(trial, sinks), found.into())
+            }
+        }
+    }
+
+    /// Returns how many ledgers a trial has: one for each recovery, or that of a block trace.
+    fn n_ledgers(&self) -> usize {
+        match &self.play {
+            Play::Items(..) => self.recoveries.len(),
+            Play::Fixed(_) => 1,
+        }
+    }
+
+    /// Plays one trial into a sink for each ledger.
+    fn play<S: Sink>(&self, trial: usize, sinks: &mut [S]) -> Vec<Outcome> {
+        let Self { limits, cache, recoveries, .. } = self;
+        match &self.play {
+            // What is fetched is in the prompts, so each recovery is a run of its own.
+            Play::Items(timeline, compiled) if self.is_drawn => {
+                let ledgers = recoveries.iter().zip(sinks);
+                let drawn = ledgers.map(|(recovery, sink)| {
+                    let play =
+                        engine::Simulation::compiled(timeline, compiled, cache).recovering(&[*recovery]);
+                    play.drawn(self.seed_of(trial)).run(sink)
+                });
+                drawn.collect()
+            }
+            Play::Items(timeline, compiled) => {
+                let play = engine::Simulation::compiled(timeline, compiled, cache).recovering(recoveries);
+                vec![play.run_each(sinks); recoveries.len()]
+            }
+            Play::Fixed(requests) => sinks.iter_mut().map(|it| requests.replay(limits, cache, it)).collect(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What is asked of a play beside its numbers, and what the play gives for one run: nobody plays again to learn more.
+
+use std::sync::Arc;
+
+use super::world::TrialQuestion;
+use super::{Cell, Run};
+use crate::explain::breaks::Break;
+use crate::ledger::Rows;
+use crate::measure::Tally;
+use ctxsim_input::input::Policy;
+use ctxsim_timeline::timeline::Timeline;
+
+/// What is asked of a play beside its numbers; nothing by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sinks<'a> {
+    /// The rows of the first trial, where the engine plays.
+    pub rows: bool,
+    /// What each trial with drawn needs came to.
+    pub trials: bool,
+    /// Where prefixes broke, and whose edits broke them.
+    pub breaks: bool,
+    /// What became of each question, where trials ask any.
+    pub answers: bool,
+    /// What each assumption about recovery changes alone, at either end of its interval.
+    pub assumptions: bool,
+    /// A policy whose requests are compared with the recorded bill: its rows with all of the recorded compactions.
+    pub billed: Option<&'a Policy>,
+}
+
+/// What one play gave for one run.
+#[derive(Clone, Debug)]
+pub struct Take {
+    /// The run's place.
+    pub cell: Cell,
+    /// Its numbers.
+    pub run: Run,
+    /// Its rows, if they were asked for.
+    pub rows: Option<Arc<Rows>>,
+    /// What each of its trials came to, if that was asked for.
+    pub trials: Vec<Tally>,
+    /// Where its prefixes broke, if that was asked for.
+    pub breaks: Vec<Break>,
+    /// What became of its questions, if that was asked for.
+    pub answers: Vec<TrialQuestion>,
+    /// The layout that it was played in, where the engine plays items.
+    pub timeline: Option<Arc<Timeline>>,
+    /// Whether its requests are those of the policy that is compared with the recorded bill.
+    pub is_billed: bool,
+}
+
+/// What one play of a load gave.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Run by run, in the order of a report.
+    pub takes: Vec<Take>,
+    /// The rows that are compared with the recorded bill, if a run of the load has them.
+    pub billed: Option<Arc<Rows>>,
+}
+
+impl Take {
+    /// A run of which nothing else was asked.
+    pub fn of(cell: Cell, run: Run) -> Self {
+        Self {
+            cell,
+            run,
+            rows: None,
+            trials: Vec::new(),
+            breaks: Vec::new(),
+            answers: Vec::new(),
+            timeline: None,
+            is_billed: false,
+        }
+    }
+
+    /// Returns the rows that are compared with the recorded bill, if it has them and no limit stopped it.
+    pub(super) fn billed(&self) -> Option<Arc<Rows>> {
+        let outcome = &self.run.tally.outcome;
+        let is_whole = outcome.failure.is_none() && outcome.fault.is_none() && outcome.limit_violations == 0;
+        self.rows.clone().filter(|_| self.is_billed && is_whole)
+    }
+}
+
+impl Taken {
+    /// Returns the take of a run.
+    pub fn of(&self, profile: usize, policy: usize) -> Option<&Take> {
+        self.takes.iter().find(|it| it.cell.profile == profile && it.cell.policy == policy)
+    }
+
+    /// Returns the runs alone.
+    pub fn into_runs(self) -> Vec<Run> {
+        self.takes.into_iter().map(|it| it.run).collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! The rules of a policy. Checking also replaces every parameter by its value.
+
+mod action;
+mod fold;
+mod layout;
+mod memory;
+mod moment;
+mod process;
+mod scope;
+mod size;
+mod summary;
+
+use indexmap::IndexMap;
+
+use self::size::Resolver;
+use super::{
+    Action, Cond, EditsLast, Moment, Policy, PolicyFile, RecoverySpec, Scope, Size, Stage, StageFile,
+    StageStep, TableRow, Template,
+};
+use super::{apply, lint, template};
+use ctxsim_base::diag::{Code, Problems, nearest};
+
+/// The most stages and steps of a policy; each one is the author of its edits.
+const RUNGS_MAX: usize = 250;
+
+/// Checks a policy that has already been merged with its bases.
+pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
+    let stages = stages(&mut file, problems);
+    lint::check_allowances(&file.allows, problems);
+    if let Some(memory) = &file.memory {
+        problems.within(format_args!("memory.{}", memory.kind()), |to| memory::check(memory, to));
+    }
+    let PolicyFile { params, counter, .. } = &mut file;
+    let resolver = Resolver { params, stages: &[] };
+    for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
+        resolver.item_in(&format!("counter.adds.{}", kind.name()), Some(size), problems);
+    }
+    problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
+    recovery(&mut file, problems);
+    problems.within("apply", |to| apply::check(&file, to));
+    file.params = resolved(&file.params);
+    if let Some(it) = &file.process {
+        process::check(&file, it, problems);
+    }
+    let policy = Policy { file, stages, summariser_model: None };
+    summary::summariser(&policy, problems);
+    policy
+}
+
+/// Checks every part of the stages, and makes them.
+fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
+    let PolicyFile { params, settable, tables, ladders, templates, stages, code, .. } = policy;
+    let names: Vec<&str> = stages.iter().map(|it| it.name.as_str()).collect();
+    let resolver = Resolver { params, stages: &names };
+    for (name, size) in &*params {
+        problems.within(format_args!("params.{name}"), |to| resolver.size(&mut size.clone(), to));
+    }
+    for name in settable.iter().flat_map(IndexMap::keys).filter(|it| !params.contains_key(*it)) {
+        problems.within(format_args!("settable.{name}"), |to| resolver.unknown_param(name, to));
+    }
+    for (name, rows) in &mut *tables {
+        for (index, row) in rows.iter_mut().enumerate() {
+            problems.within(format_args!("tables.{name}.{index}"), |to| resolver.row(row, to));
+        }
+    }
+    template::check(templates, problems);
+    let check = StageCheck { tables, templates, resolver };
+    let mut names: IndexMap<String, usize> = IndexMap::new();
+    let mut n_rungs = 0;
+    let mut checked = Vec::with_capacity(stages.len());
+    for stage in &*stages {
+        let name = stage.name.clone();
+        let nth = *names.entry(name.clone()).and_modify(|it| *it += 1).or_insert(1);
+        let path = if nth > 1 { format!("{name}#{nth}") } else { name.clone() };
+        if nth > 1 {
+            problems.within(format_args!("stages.{path}.name"), |to| {
+                let message = format!("two stages are called `{name}`");
+                to.push(Code::StageDuplicate, message, "give each stage its own name");
+            });
+        }
+        problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
+        let ladder = stage.ladder.as_ref().and_then(|it| ladders.get(it));
+        n_rungs += 1 + stage.then.len() + ladder.map_or(0, Vec::len);
+    }
+    if n_rungs > RUNGS_MAX {
+        let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
+        problems.push_at(Code::StagesTooMany, "stages", message, "use fewer stages or steps");
+    }
+    if code.is_some() && !stages.is_empty() {
+        let help = "remove `stages` or `code`";
+        problems.push_at(Code::CodeWithStages, "code", "a policy has either `code` or `stages`", help);
+    }
+    checked
+}
+
+/// Returns the parameters with nested ones resolved; their problems have already been reported.
+fn resolved(params: &IndexMap<String, Size>) -> IndexMap<String, Size> {
+    let resolver = Resolver { params, stages: &[] };
+    let mut values = params.clone();
+    values.values_mut().for_each(|it| resolver.size(it, &mut Problems::default()));
+    values
+}
+
+/// Checks how the agent recovers.
+fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
+    let resolver = Resolver { params: &policy.params, stages: &[] };
+    let Some(RecoverySpec::NaiveReread { limit, fits }) = &mut policy.recovery else { return };
+    problems.within("recovery.naive_reread", |problems| {
+        if *limit == 0 {
+            let message = "an agent that re-reads must be allowed at least one attempt";
+            problems.push_at(Code::RereadLimitZero, "limit", message, "write `limit: 1` or more");
+        }
+        resolver.size_in("fits", fits.as_mut(), problems);
+    });
+}
+
+/// Checks the stages of one policy.
+struct StageCheck<'a> {
+    tables: &'a IndexMap<String, Vec<TableRow>>,
+    templates: &'a IndexMap<String, Template>,
+    resolver: Resolver<'a>,
+}
+
+impl StageCheck<'_> {
+    /// Makes a checked stage, or nothing if it has no action.
+    fn made(
+        &self,
+        written: &StageFile,
+        ladders: &mut IndexMap<String, Vec<StageStep>>,
+        problems: &mut Problems,
+    ) -> Option<Stage> {
+        for (index, field) in written.remove.iter().enumerate() {
+            let name = field.name();
+            let (message, help) = if written.gives(*field) {
+                (format!("`{name}` is both set and removed"), "set it or remove it, not both")
+            } else {
+                (
+                    format!("there is no `{name}` to remove"),
+                    "leave it out of `remove`: no base sets this field in this stage",
+                )
+            };
+            problems.push_at(Code::StageRemove, format_args!("remove.{index}"), message, help);
+        }
+        let stage = Stage::new(written);
+        if stage.is_none() {
+            let help = "add its action, such as `apply: drop`; only a stage that exists in the `base` may \
+                omit it";
+            problems.push_at(Code::StageWithoutApply, "apply", "the stage has no action", help);
+        }
+        let mut stage = stage?;
+        self.stage(&mut stage, ladders, problems);
+        Some(stage)
+    }
+
+    fn stage(
+        &self,
+        stage: &mut Stage,
+        ladders: &mut IndexMap<String, Vec<StageStep>>,
+        problems: &mut Problems,
+    ) {
+        if stage.at.is_empty() {
+            let help = "write `at: [request]`, or leave `at` out";
+            problems.push_at(Code::StageNever, "at", "the stage has no moment at which to run", help);
+        }
+        if stage.lasts == EditsLast::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
+            let help = "write `at: [request, turn_end]`, or `lasts: request`";
+            problems.push_at(Code::LastsNever, "lasts", "the edits of this stage would never last", help);
+        }
+        moment::check(stage, problems);
+        self.resolver.cond_in("when", stage.when.as_mut(), problems);
+        self.resolver.cond_in("until", stage.until.as_mut(), problems);
+        problems.within("scope", |to| self.resolver.scope(&mut stage.scope, &stage.at, to));
+        problems.within("apply", |to| self.action(&mut stage.apply, &stage.scope, to));
+        foresees(&stage.apply, "when", stage.when.as_ref(), problems);
+        foresees(&stage.apply, "until", stage.until.as_ref(), problems);
+        let mut then = std::mem::take(&mut stage.then);
+        for (index, step) in then.iter_mut().enumerate() {
+            problems.within(format_args!("then.{index}"), |to| self.step(step, stage, to));
+        }
+        stage.then = then;
+        if let Some(name) = &stage.ladder {
+            problems.within("ladder", |to| named("ladder", name, ladders, to));
+            for (index, step) in ladders.get_mut(name).into_iter().flatten().enumerate() {
+                problems.elsewhere(format_args!("ladders.{name}.{index}"), |to| self.step(step, stage, to));
+            }
+        }
+    }
+
+    fn step(&self, step: &mut StageStep, stage: &Stage, problems: &mut Problems) {
+        let StageStep { when, scope, apply, until } = step;
+        if let Some(scope) = scope {
+            problems.within("scope", |to| self.resolver.scope(scope, &stage.at, to));
+        }
+        let scope: &Scope = scope.as_ref().unwrap_or(&stage.scope);
+        problems.within("apply", |to| self.action(apply, scope, to));
+        self.resolver.cond_in("when", when.as_mut(), problems);
+        self.resolver.cond_in("until", until.as_mut(), problems);
+        foresees(apply, "when", when.as_ref(), problems);
+        // What is wrong with the stage's own goal is told there, unless it is wrong for this step alone.
+        let field = if until.is_some() { "until" } else { "apply" };
+        foresees(apply, field, until.as_ref().or(stage.until.as_ref()), problems);
+    }
+}
+
+/// Reports a name that is not declared anywhere.
+fn named<T>(kind: &str, name: &str, known: &IndexMap<String, T>, problems: &mut Problems) {
+    among(kind, name, &known.keys().map(String::as_str).collect::<Vec<_>>(), problems);
+}
+
+/// Reports a name that is not among the declared ones.
+fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
+    if known.contains(&name) {
+        return;
+    }
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("declare it under `{kind}s`"),
+    };
+    problems.push(Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
+}
+
+/// Checks that a condition asks for a step's savings only if they are known in advance.
+fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
+    let mut reclaims = false;
+    if let Some(cond) = cond {
+        cond.each(&mut |it| reclaims |= matches!(it, Cond::Reclaimable(_)));
+    }
+    if reclaims && !action.is_foreseen() {
+        problems.push_at(
+            Code::ReclaimableWithBudget,
+            field,
+            "the savings of a budget, a template or a summary are not known in advance",
+            "use `scope(…)`",
+        );
+    }
+}

@@ -1,0 +1,515 @@
+//! A policy file as written.
+
+mod action;
+mod apply;
+mod fold;
+mod layout;
+pub mod memory;
+mod process;
+mod settable;
+mod size;
+mod stage;
+mod summary;
+mod template;
+
+use std::any::Any;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+pub use self::action::*;
+pub use self::apply::*;
+pub use self::fold::*;
+pub use self::layout::*;
+use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory, SourceMemory};
+pub use self::process::*;
+pub use self::settable::*;
+pub use self::size::*;
+pub use self::stage::*;
+pub use self::summary::*;
+pub use self::template::*;
+
+/// A policy: which part of a growing history the model sees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PolicyFile {
+    /// The name: the file's path below `policies/` without its extension.
+    pub name: String,
+    /// What it does, in one sentence.
+    pub about: String,
+    /// Where its numbers come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// The date on which the sources were read.
+    pub as_of: Option<String>,
+    /// The setting that makes a real agent behave like this.
+    pub apply: Option<Apply>,
+    /// The policy to start from; this file overrides its fields.
+    pub base: Option<String>,
+    /// Whose sessions it changes: the others keep everything. Default: both.
+    pub applies_to: Option<Lanes>,
+    /// What `ctxsim validate` would warn of and this file does on purpose: the warning's code and the reason.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub allows: IndexMap<String, String>,
+    /// Named sizes that a scenario, a suite or `--set` may override.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub params: IndexMap<String, Size>,
+    /// The parameters that a user of the real agent can set: `ctxsim tune` varies these and no others. Default: those
+    /// that the stages decide by.
+    pub settable: Option<IndexMap<String, Settable>>,
+    /// Named tables of renditions.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub tables: IndexMap<String, Vec<TableRow>>,
+    /// Named lists of further steps for stages.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ladders: IndexMap<String, Vec<StageStep>>,
+    /// Named text templates, for loads with text.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub templates: IndexMap<String, Template>,
+    /// How the harness counts the prompt, if it differs from what the provider bills. Default: as billed.
+    pub counter: Option<HarnessCounter>,
+    /// The profile of the model that writes summaries, by name. Its requests have that profile's prices and
+    /// find nothing in the cache of the session's model. Default: the session's own model.
+    pub summariser: Option<String>,
+    /// Where the prompt asks the provider's cache for breakpoints. Default: where the harness puts them.
+    pub layout: Option<LayoutSpec>,
+    /// The stages, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageFile>,
+    /// Built-in code that replaces the stages.
+    pub code: Option<Builtin>,
+    /// The program that does it, where neither stages nor code do.
+    pub process: Option<ProcessFile>,
+    /// How the agent recovers what it cannot see.
+    pub recovery: Option<RecoverySpec>,
+    /// What is remembered outside the window.
+    pub memory: Option<MemorySpec>,
+}
+
+impl PolicyFile {
+    /// Returns a policy that does nothing, under a name.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            sources: Vec::new(),
+            as_of: None,
+            apply: None,
+            base: None,
+            applies_to: None,
+            allows: IndexMap::new(),
+            params: IndexMap::new(),
+            settable: None,
+            tables: IndexMap::new(),
+            ladders: IndexMap::new(),
+            templates: IndexMap::new(),
+            counter: None,
+            summariser: None,
+            layout: None,
+            stages: Vec::new(),
+            code: None,
+            process: None,
+            recovery: None,
+            memory: None,
+        }
+    }
+
+    /// Returns its memory, if that is one of facts.
+    pub fn fact_memory(&self) -> Option<&FactMemory> {
+        if let Some(MemorySpec::Facts(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is one of sessions.
+    pub fn session_memory(&self) -> Option<&SessionMemory> {
+        if let Some(MemorySpec::Sessions(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is a service.
+    pub fn service_memory(&self) -> Option<&ServiceMemory> {
+        if let Some(MemorySpec::Service(it)) = &self.memory { Some(it) } else { None }
+    }
+
+    /// Returns its memory, if that is one of sources.
+    pub fn source_memory(&self) -> Option<&SourceMemory> {
+        if let Some(MemorySpec::Sources(it)) = &self.memory { Some(it) } else { None }
+    }
+}
+
+/// Whose recorded sessions a policy changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Lanes {
+    /// Those of the agent itself.
+    Main,
+    /// Those of its sub-agents.
+    Sub,
+    /// All.
+    #[default]
+    Both,
+}
+
+impl Lanes {
+    /// Returns whether it includes a session of a sub-agent, or one of the agent itself.
+    pub fn include(self, is_of_agent: bool) -> bool {
+        match self {
+            Self::Main => !is_of_agent,
+            Self::Sub => is_of_agent,
+            Self::Both => true,
+        }
+    }
+}
+
+/// A harness's own token count, which the condition `counted` reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HarnessCounter {
+    /// By kind of item: tokens counted in addition to those billed.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub adds: IndexMap<Kind, Size>,
+}
+
+/// A built-in policy; each has its line in `crates/engine/src/builtin.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Builtin {
+    /// Keeps what will be needed, at the required level: full knowledge of later needs, not the lowest cost.
+    Clairvoyant,
+    /// Drops what will never be needed again, when and where that is cheapest: of several schedules, the
+    /// cheapest under the profile's own rules and prices. Keeps everything if no schedule is cheaper or
+    /// without a profile.
+    Hindsight,
+    /// One such schedule: what `hindsight` becomes under a profile. Files cannot name it.
+    #[serde(skip)]
+    Schedule(ScheduleFor),
+    /// Code outside this crate: a library user's, or a program's. No file can name it.
+    #[serde(skip)]
+    Own(OwnCode),
+}
+
+impl Builtin {
+    /// Returns whether it knows what will be needed later, as no agent does.
+    pub fn looks_ahead(&self) -> bool {
+        !matches!(self, Self::Own(_))
+    }
+}
+
+/// A handle of code outside this crate. The floors that run it put a factory in and take it out; inputs only carry it.
+#[derive(Clone)]
+pub struct OwnCode(Arc<dyn Any + Send + Sync>);
+
+impl OwnCode {
+    /// Wraps a factory.
+    pub fn new<T: Any + Send + Sync>(factory: T) -> Self {
+        Self(Arc::new(factory))
+    }
+
+    /// Returns the factory, if it is of this type.
+    pub fn factory<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for OwnCode {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for OwnCode {}
+
+impl Hash for OwnCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).cast::<()>().hash(state);
+    }
+}
+
+impl fmt::Debug for OwnCode {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("OwnCode")
+    }
+}
+
+/// The costs for which a schedule in hindsight is made; all prices are in the same unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduleFor {
+    /// Price of a token read from the cache.
+    pub read: u64,
+    /// Price of a token written to the cache, or uncached where cache writes are not billed.
+    pub write: u64,
+    /// How long entries live after their last use, in milliseconds. Default: forever.
+    pub ttl_ms: Option<u64>,
+    /// Whether a clear rewrites everything after the stable prefix, as it does if entries exist only at
+    /// breakpoints, or only what follows the cleared item.
+    pub rewrites_all: bool,
+}
+
+/// A further step of a stage; omitted fields are the stage's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StageStep {
+    /// The condition under which it runs. Default: always.
+    pub when: Option<Cond>,
+    /// Which items it changes. Default: the stage's.
+    pub scope: Option<Scope>,
+    /// Its action.
+    pub apply: Action,
+    /// The goal. Default: the stage's.
+    pub until: Option<Cond>,
+}
+
+/// A moment in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// A tool result is about to enter; the prompt is counted with the unchanged result.
+    Entry,
+    /// A user message has entered.
+    TurnStart,
+    /// A model request is about to be sent.
+    Request,
+    /// The final answer has entered; its turn is still the active one.
+    TurnEnd,
+    /// A session begins with its stable prefix and recalled memory.
+    SessionStart,
+    /// A session's last turn has ended.
+    SessionEnd,
+    /// No request has been made for some time between two turns, as long as the stage's `pause`.
+    Idle,
+}
+
+/// Whether edits are permanent or last for one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EditsLast {
+    /// They are permanent.
+    #[default]
+    History,
+    /// They are undone after the request.
+    Request,
+    /// Edits made at the turn's end are permanent; all others are undone after the request.
+    TurnEnd,
+}
+
+impl EditsLast {
+    /// Returns whether edits made at a moment are undone after the next request.
+    pub fn is_taken_back(self, moment: Moment) -> bool {
+        match self {
+            Self::History => false,
+            Self::Request => true,
+            Self::TurnEnd => moment != Moment::TurnEnd,
+        }
+    }
+}
+
+/// Whether edits break the cached prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PrefixRule {
+    /// They break it from the first changed item on.
+    #[default]
+    Breaks,
+    /// They do not: the provider edits after its own cache.
+    Keeps,
+}
+
+/// Filters over items. An item must pass all of them; an empty list passes everything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// Which part of the prompt.
+    #[serde(default)]
+    pub part: PromptPart,
+    /// Which kinds of items. Default: all; at `entry`, tool results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    /// Tool names; `*` matches any run of characters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Tool names to leave alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except_tools: Vec<String>,
+    /// Evidence classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preserve: Vec<Preserve>,
+    /// How the item is currently shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<ShownAs>,
+    /// Only results (and their calls) that something later repeats, in one of these ways.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<Supersedes>,
+    /// Only items whose raw size is larger than this.
+    pub larger_than: Option<Size>,
+    /// Protected items, counted over the whole history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<Keep>,
+    /// Units to leave alone at the front, counted after all other filters.
+    pub keep_first: Option<Extent>,
+    /// Units to leave alone at the end, counted after all other filters.
+    pub keep_recent: Option<Extent>,
+    /// Only these units at the end.
+    pub only_recent: Option<Extent>,
+    /// Which unit goes first.
+    #[serde(default)]
+    pub order: Order,
+    /// The unit taken as a whole before the goal is checked. Default: one item.
+    pub by: Option<Extent>,
+    /// Whether to leave alone a last unit that is not complete yet.
+    #[serde(default)]
+    pub whole: bool,
+}
+
+impl Scope {
+    /// Returns the kinds of items it covers; empty for all. On entry, only tool results can change.
+    pub fn kinds(&self) -> &[Kind] {
+        if self.part == PromptPart::Entering { &[Kind::ToolResult] } else { &self.kinds }
+    }
+}
+
+/// What makes an earlier result redundant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Supersedes {
+    /// The result of a later call of the same tool with the same arguments.
+    SameCall,
+    /// A later read of the same file, or of another part of it.
+    SameFile,
+}
+
+/// A part of the prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PromptPart {
+    /// Everything after the stable prefix.
+    #[default]
+    History,
+    /// The last turn.
+    Active,
+    /// All earlier turns.
+    Completed,
+    /// The item about to enter.
+    Entering,
+}
+
+/// A kind of item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// System prompt.
+    System,
+    /// Tool schemas.
+    ToolSchema,
+    /// User text.
+    User,
+    /// Assistant text.
+    Assistant,
+    /// Reasoning.
+    Reasoning,
+    /// A tool call.
+    ToolCall,
+    /// A tool result.
+    ToolResult,
+    /// A summary that replaces earlier items.
+    Summary,
+    /// Recalled memory.
+    Memory,
+    /// A question whether a tool may run, or its answer.
+    Approval,
+}
+
+impl Kind {
+    /// Returns the kind's name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::ToolSchema => "tool_schema",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Reasoning => "reasoning",
+            Self::ToolCall => "tool_call",
+            Self::ToolResult => "tool_result",
+            Self::Summary => "summary",
+            Self::Memory => "memory",
+            Self::Approval => "approval",
+        }
+    }
+}
+
+/// Why an item may be needed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Preserve {
+    /// Its exact text is worked with.
+    WorkingEvidence,
+    /// It is looked up.
+    Reference,
+    /// It is not needed again.
+    #[default]
+    None,
+}
+
+/// Items that are protected.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Keep {
+    /// Which kinds of items.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    /// Which tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// How many at the front.
+    pub first: Option<Extent>,
+    /// The number of at the end.
+    pub recent: Option<Extent>,
+}
+
+/// Which unit a stage takes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The oldest.
+    #[default]
+    Oldest,
+    /// The newest.
+    Newest,
+    /// The largest in the prompt; of equal ones, the oldest.
+    Largest,
+}
+
+/// How the agent recovers what it needs and cannot see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RecoverySpec {
+    /// One call that fetches what is needed.
+    OneShot,
+    /// The same, except that a need for raw file content is met by the smallest exact range, which stays in
+    /// the prompt.
+    Pinned,
+    /// Reads whole files, repeatedly if they do not stay in the prompt.
+    NaiveReread {
+        /// The most attempts.
+        limit: u64,
+        /// A file stays if the stable prefix and the file together take at most this much. Default: the
+        /// prompt limit.
+        fits: Option<Size>,
+    },
+}

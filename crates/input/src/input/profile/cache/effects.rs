@@ -1,0 +1,223 @@
+//! Effects on a cache that do not depend on a prompt's content: changed settings, and machines without the entries.
+
+use serde::{Deserialize, Serialize};
+
+use super::CacheRules;
+use ctxsim_base::diag::{Code, Problems};
+use ctxsim_base::quantity::Decimal;
+
+/// For each setting: the first level of the prompt that a change invalidates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct InvalidatesFields {
+    /// The model. Default: from the tools on.
+    pub model: Option<PromptLevel>,
+    /// The tool definitions. Default: from the tools on.
+    pub tools: Option<PromptLevel>,
+    /// The system prompt. Default: from the system prompt on.
+    pub system: Option<PromptLevel>,
+    /// Web search, citations, speed. Default: from the system prompt on.
+    pub features: Option<PromptLevel>,
+    /// The tool choice. Default: from the messages on.
+    pub tool_choice: Option<PromptLevel>,
+    /// Images. Default: from the messages on.
+    pub images: Option<PromptLevel>,
+    /// Thinking. Default: from the messages on.
+    pub thinking: Option<PromptLevel>,
+    /// Effort and verbosity. Default: from the messages on.
+    pub effort: Option<PromptLevel>,
+}
+
+impl InvalidatesFields {
+    fn check(&self) -> Invalidates {
+        let said = [
+            self.model,
+            self.tools,
+            self.system,
+            self.features,
+            self.tool_choice,
+            self.images,
+            self.thinking,
+            self.effort,
+            // It is part of the messages, whatever the provider.
+            None,
+        ];
+        let mut invalidates = Invalidates::default();
+        for (level, said) in invalidates.0.iter_mut().zip(said) {
+            *level = said.unwrap_or(*level);
+        }
+        invalidates
+    }
+}
+
+/// How often a request is served by a machine that has the entries.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HitsFields {
+    /// The probability, from 0 to 1.
+    pub probability: Decimal,
+    /// The seed of the draws that decide it. Default: 0.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl HitsFields {
+    /// Returns the draws, if a hit is not certain.
+    fn check(&self, problems: &mut Problems) -> Option<Hits> {
+        let probability = self.probability;
+        let parts = probability.scaled(9).filter(|it| *it <= Hits::CERTAIN);
+        if parts.is_none() {
+            problems.push_at(
+                Code::HitProbability,
+                "hits.probability",
+                format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
+                "write a number from 0 to 1, such as 0.95",
+            );
+        }
+        let parts = parts.unwrap_or(Hits::CERTAIN);
+        (parts < Hits::CERTAIN).then_some(Hits { parts, seed: self.seed })
+    }
+}
+
+/// Adds effects to rules, if there are any.
+pub(super) fn qualified(
+    rules: CacheRules,
+    invalidates: Option<&InvalidatesFields>,
+    hits: Option<&HitsFields>,
+    problems: &mut Problems,
+) -> CacheRules {
+    let (invalidates, hits) = (
+        invalidates.map_or_else(Invalidates::default, InvalidatesFields::check),
+        hits.and_then(|it| it.check(problems)),
+    );
+    if invalidates == Invalidates::default() && hits.is_none() {
+        return rules;
+    }
+    CacheRules::Qualified(Box::new(Qualified { rules, invalidates, hits, of_models: Vec::new() }))
+}
+
+/// Cache rules plus effects that do not depend on a prompt's content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Qualified {
+    pub rules: CacheRules,
+    /// What a change of a setting invalidates.
+    pub invalidates: Invalidates,
+    /// The probability that a request reaches the cached entries; always, if `None`.
+    pub hits: Option<Hits>,
+    /// In a session that several models answered: the rules of each, by [`Setting::Model`], in the place of all others.
+    pub of_models: Vec<CacheRules>,
+}
+
+/// The probability that a request is served by a machine that has the entries.
+///
+/// The n-th request of a run uses the n-th number, from 1 to 10⁹, of the seed's stream `cache hit`, whatever
+/// the policy. It hits if that number is at most the probability, so raising the probability never turns a
+/// hit into a miss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hits {
+    /// The probability in parts of 10⁹.
+    pub parts: u64,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+impl Hits {
+    /// The number of parts that means certainty.
+    pub const CERTAIN: u64 = 1_000_000_000;
+}
+
+/// A setting of a request beside its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
+    /// The model.
+    Model,
+    /// The tool definitions.
+    Tools,
+    /// The system prompt.
+    System,
+    /// Switches that change what the provider writes into the prompt: web search, citations, speed.
+    Features,
+    /// The tool choice.
+    ToolChoice,
+    /// Whether it contains images.
+    Images,
+    /// Thinking: its mode and budget.
+    Thinking,
+    /// Effort and verbosity.
+    Effort,
+    /// What the harness writes before the first message: memory files, reminders, lists of skills.
+    Preamble,
+}
+
+/// A level of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PromptLevel {
+    /// The tools and everything after them.
+    Tools,
+    /// The system prompt and everything after it.
+    System,
+    /// The messages.
+    Messages,
+    /// No part of the prompt.
+    Nothing,
+}
+
+/// A request's settings beside its content. Equal numbers mean equal settings; 0 is the initial setting of a
+/// timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Settings([u32; 9]);
+
+impl Settings {
+    /// Changes a setting.
+    pub fn set(&mut self, setting: Setting, value: u32) {
+        self.0[setting as usize] = value;
+    }
+
+    /// Returns a setting's value.
+    pub fn get(&self, setting: Setting) -> u32 {
+        self.0[setting as usize]
+    }
+}
+
+/// All settings.
+pub const SETTINGS: [Setting; 9] = [
+    Setting::Model,
+    Setting::Tools,
+    Setting::System,
+    Setting::Features,
+    Setting::ToolChoice,
+    Setting::Images,
+    Setting::Thinking,
+    Setting::Effort,
+    Setting::Preamble,
+];
+
+/// For each setting: the first level of the prompt that a change invalidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Invalidates(pub [PromptLevel; 9]);
+
+impl Default for Invalidates {
+    /// The default effect of changes: everything after the place where the change appears.
+    fn default() -> Self {
+        use PromptLevel::{Messages, System, Tools};
+        Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
+    }
+}
+
+impl Invalidates {
+    /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
+    /// values.
+    pub fn of(&self, settings: Settings, level: PromptLevel) -> Settings {
+        let mut counted = Settings::default();
+        for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
+            counted.set(setting, settings.get(setting));
+        }
+        counted
+    }
+}

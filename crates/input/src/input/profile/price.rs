@@ -1,0 +1,122 @@
+//! A checked price list: prices per token, by date, by hour, and by prompt length.
+
+mod vary;
+
+use std::ops::Range;
+
+use super::calendar::minute_of_week;
+pub use super::written::TierReach;
+use ctxsim_base::quantity::{Rate, Tokens};
+
+pub use vary::VariedRate;
+
+/// Prices from the start of a timeline on; the first period holds at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prices {
+    pub(super) start_ms: i64,
+    pub(super) first: Period,
+    pub(super) later: Vec<Period>,
+}
+
+/// Prices from a moment on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Milliseconds since 1970 from which they hold.
+    pub from_ms: i64,
+    /// The standard prices.
+    pub usual: PriceList,
+    /// Prices at certain hours; the last match wins.
+    pub windows: Vec<PriceWindow>,
+}
+
+/// Prices at certain hours of the week.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceWindow {
+    /// Minutes of the week, from Monday on.
+    pub minutes: Vec<Range<u32>>,
+    /// The prices at these hours.
+    pub prices: PriceList,
+}
+
+/// Prices by prompt length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceList {
+    /// Prices below every tier.
+    pub base: Rates,
+    /// Longer prompts, the shortest first.
+    pub tiers: Vec<Tier>,
+    /// The tokens to which the tiers apply.
+    pub reach: TierReach,
+}
+
+/// Prices of longer prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// The shortest prompt of the tier.
+    pub from_tokens: Tokens,
+    /// The tier's prices.
+    pub rates: Rates,
+}
+
+/// Prices per token by kind; `None` if unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// Plain input.
+    pub input: Rate,
+    pub output: Option<Rate>,
+    /// Input read from the cache, if its price differs from plain input.
+    pub cache_read: Option<Rate>,
+    /// Input written to the cache, by lifetime class (short, long), if its price differs from plain input.
+    pub cache_write: Option<[Option<Rate>; 2]>,
+    /// Storing a token for an hour.
+    pub storage: Option<Rate>,
+}
+
+impl Prices {
+    /// Returns the rates of every request, if there is only one set.
+    pub fn flat(&self) -> Option<&Rates> {
+        self.timeless().filter(|it| it.tiers.is_empty()).map(|it| &it.base)
+    }
+
+    /// Returns the list that holds at any time, if there is only one.
+    pub fn timeless(&self) -> Option<&PriceList> {
+        (self.later.is_empty() && self.first.windows.is_empty()).then_some(&self.first.usual)
+    }
+
+    /// Returns the list that holds a number of milliseconds after the start of a timeline.
+    pub fn at(&self, at_ms: i64) -> &PriceList {
+        let now = self.start_ms.saturating_add(at_ms);
+        let period = self.later.iter().rev().find(|it| it.from_ms <= now).unwrap_or(&self.first);
+        let minute = minute_of_week(now);
+        let window = period.windows.iter().rev().find(|it| it.minutes.iter().any(|it| it.contains(&minute)));
+        window.map_or(&period.usual, |it| &it.prices)
+    }
+
+    /// Returns the standard rates of short prompts at the start of a timeline.
+    pub fn usual(&self) -> &Rates {
+        &self.first.usual.base
+    }
+}
+
+impl PriceList {
+    /// Returns the rates of a prompt by its length alone.
+    pub fn of_prompt(&self, prompt: Tokens) -> &Rates {
+        let n_reached = self.tiers.partition_point(|it| it.from_tokens <= prompt);
+        n_reached.checked_sub(1).map_or(&self.base, |last| &self.tiers[last].rates)
+    }
+}
+
+impl Rates {
+    /// Returns the price of a token read from the cache.
+    pub fn read(&self) -> Rate {
+        self.cache_read.unwrap_or(self.input)
+    }
+
+    /// Returns the price of a token written to the cache, by lifetime class, or `None` if unknown.
+    pub fn write(&self, class: usize) -> Option<Rate> {
+        match &self.cache_write {
+            None => Some(self.input),
+            Some(classes) => classes.get(class).copied().flatten(),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Decodes RON or TOML text and encodes inputs, with one form of syntax error for both.
+
+use std::path::Path;
+
+use ron::extensions::Extensions;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::problems;
+use super::read::{self, Shape};
+use super::said::Said;
+use super::tree::{Node, Tree, Value};
+use ctxsim_base::diag::{Code, Diagnostic};
+
+/// The language of an input file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Rusty Object Notation, `.ron`.
+    Ron,
+    /// TOML, `.toml`.
+    Toml,
+}
+
+impl Format {
+    /// Returns the format of a file's extension.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "ron" => Some(Self::Ron),
+            "toml" => Some(Self::Toml),
+            _ => None,
+        }
+    }
+}
+
+/// The RON dialect of inputs: no `Some(…)`, no wrapping of newtypes.
+fn ron_options() -> ron::Options {
+    ron::Options::default().with_default_extension(
+        Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
+    )
+}
+
+/// Parses an input.
+///
+/// # Errors
+/// Every problem, with its place in the text; the caller adds the file's name.
+pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
+    decode_tree(&Tree::new(text, format), text)
+}
+
+/// Reads an input from the tree of its text, which must not say anything twice.
+pub(super) fn decode_tree<T: DeserializeOwned>(tree: &Tree, text: &str) -> Result<T, Vec<Diagnostic>> {
+    // The parser of TOML refuses a key that is set twice.
+    let is_sound = tree.fault.is_none() && (tree.format == Format::Toml || !tree.root.says_twice());
+    let read = is_sound.then(|| read::read(&tree.root, tree.format).ok()).flatten();
+    read.ok_or_else(|| problems::of(tree, text, Shape::of::<T>()))
+}
+
+/// Writes an input as text that parses to the same input.
+///
+/// # Errors
+/// A value that the format cannot represent.
+pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
+    write(&said(spec)?, format)
+}
+
+/// Writes what an input says of itself.
+fn write(said: &Said, format: Format) -> Result<String, Box<Diagnostic>> {
+    match format {
+        Format::Toml => toml::to_string_pretty(said).map_err(|error| syntax(error.to_string())),
+        Format::Ron => {
+            let pretty = ron::ser::PrettyConfig::new().depth_limit(4).compact_arrays(false);
+            let text = ron_options().to_string_pretty(said, pretty);
+            text.map(|it| it + "\n").map_err(|error| syntax(error.to_string()))
+        }
+    }
+}
+
+/// Returns what an input says of itself.
+fn said<T: Serialize>(spec: &T) -> Result<Said, Box<Diagnostic>> {
+    Said::by(spec).map_err(|error| syntax(error.to_string()))
+}
+
+/// Returns an input's top-level fields.
+pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    Shape::of::<T>().fields()
+}
+
+/// Converts an input to a tree, on which `--set` works, in the shapes of TOML.
+///
+/// # Errors
+/// A value that refuses to be written.
+pub fn to_tree<T: Serialize>(spec: &T) -> Result<Node, Box<Diagnostic>> {
+    said(spec).map(Node::from)
+}
+
+/// Converts an input to JSON.
+///
+/// # Errors
+/// A value that JSON cannot represent.
+pub fn to_json<T: Serialize>(spec: &T) -> Result<serde_json::Value, Box<Diagnostic>> {
+    serde_json::to_value(said(spec)?).map_err(|error| syntax(error.to_string()))
+}
+
+/// Parses one value as TOML; text that is not a TOML value becomes a string.
+pub fn value(text: &str) -> Node {
+    let tree = Tree::new(&format!("value = {text}"), Format::Toml);
+    let value = tree.root.get("value").filter(|_| tree.fault.is_none() && tree.root.entries().len() == 1);
+    value.cloned().unwrap_or_else(|| Node::of(Value::Text(text.to_owned())))
+}
+
+/// Makes a diagnostic of an error of a writer.
+fn syntax(message: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at(Code::Syntax, "", message))
+}

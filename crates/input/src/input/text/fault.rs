@@ -1,0 +1,335 @@
+//! What a type refuses in words, with fixes, in either format.
+
+use std::ops::Range;
+
+use super::decode::Format;
+use super::read::{WantedType, Why};
+use ctxsim_base::diag::{Code, nearest};
+
+/// The help for a whole number.
+pub(super) const WHOLE_NUMBER: &str = "write a whole number, without quotes";
+
+/// The help for a number.
+const NUMBER: &str = "write a number, without quotes";
+
+/// The help when nothing better is known.
+const WANTED: &str = "see docs/reference for the allowed values";
+
+/// Old names of fields and choices, with their new ones.
+const RENAMED: [(&str, &str); 10] = [
+    ("loops", "turns"),
+    ("loop_start", "turn_start"),
+    ("loop_end", "turn_end"),
+    ("loops_back", "turns_back"),
+    ("after_loop", "after_turn"),
+    ("turn_seconds", "message_seconds"),
+    ("keep", "store"),
+    ("recall", "read"),
+    ("document", "store"),
+    ("search", "read"),
+];
+
+/// Old names of fields that are elsewhere now: a name that is known where they were, and what to write instead.
+const MOVED: [(&str, &str, &str); 13] = [
+    (
+        "aging",
+        "memory",
+        "write `memory: sessions(…)`, with `store` for `keep`, `read` for `recall`, and `write: (totals: …)`",
+    ),
+    (
+        "runner",
+        "memory",
+        "write `memory: service(…)`, with `write: (entries: true)` for `context_only: false`, `store` for `document`, and \
+        `read` for `search`",
+    ),
+    ("write", "facts", OF_FACTS),
+    ("store", "facts", OF_FACTS),
+    ("read", "facts", OF_FACTS),
+    ("use", "facts", OF_FACTS),
+    ("oracle", "facts", OF_FACTS),
+    ("totals", "store", "write `write: (totals: …)`"),
+    (
+        "context_only",
+        "store",
+        "write `write: (entries: true)` for `context_only: false`, and nothing for `true`",
+    ),
+    ("at_start", "store", "write `read: (at_start: …)`"),
+    ("at_end", "store", "write `write: (at_end: …)`"),
+    ("flush_every", "store", "write `write: (flush_every: …)`"),
+    ("lists_details", "key_references", "write `write: (lists_details: …)` beside `store`"),
+];
+
+/// The fix for a memory of facts without its kind.
+const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file, `memory.facts.…` in a path";
+
+/// A problem in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TextFault {
+    /// The diagnostic's code.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// The fix.
+    pub help: Option<String>,
+    /// Where it is, if not at the value that is refused.
+    pub span: Option<Range<usize>>,
+    /// The number that is out of range.
+    pub number: Option<String>,
+    /// Whether several names may be given where one choice is allowed.
+    pub is_of_several: bool,
+}
+
+impl TextFault {
+    pub(super) fn new(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
+        let help = Some(help.into()).filter(|it| !it.is_empty());
+        Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
+    }
+}
+
+/// The name of a share of something.
+const SHARES: [&str; 2] = ["ratio", "fraction"];
+
+impl TextFault {
+    /// Returns the fault with a better fix, if the field is more specific than the parser's error.
+    pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
+        let last = field.rsplit('.').next().unwrap_or_default();
+        if self.code == Code::UnitMissing && field.starts_with("params.") && !self.message.contains('.') {
+            let number = self.message.split(' ').find(|it| is_number(it)).unwrap_or("…");
+            let [tokens, count] = ["tokens", "count"].map(|unit| with_unit(unit, number, format));
+            self.help = Some(format!(
+                "write the unit: {tokens} for a size, {count} for a number of turns, steps or items"
+            ));
+        }
+        if self.code == Code::ValueInvalid && SHARES.contains(&last) && self.message.starts_with('-') {
+            self.help = Some("write a share from 0 to 1, such as 0.5".to_owned());
+        }
+        self
+    }
+}
+
+/// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
+pub(super) fn of(why: &Why, found: &str, format: Format) -> TextFault {
+    match why {
+        Why::Wanted(wanted) => of_kind(*wanted, found, format),
+        Why::Type { found, expected } => {
+            TextFault::new(Code::WrongType, format!("invalid type: {found}, expected {expected}"), WANTED)
+        }
+        // A number that is written is told as written.
+        Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
+        Why::Range { number, expected } => out_of_range(number, expected),
+        Why::Choice(name, known) => unknown_choice(name, known),
+        Why::Field(name, known) => unknown_field(name, known),
+        Why::Missing(field) => missing_field(field, None),
+        Why::Twice(field) => duplicate(field),
+        Why::Bare(name) => without_value(name, format),
+        Why::Full(name) => with_value(name, format),
+        Why::Several => {
+            let help = "keep one key and remove the others";
+            let fault = TextFault::new(Code::WrongType, "expected exactly one choice", help);
+            TextFault { is_of_several: true, ..fault }
+        }
+        Why::Rest => {
+            let help = "remove the extra ones; write long numbers like `14_000`";
+            let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
+            TextFault::new(Code::WrongType, format!("too many values in the {brackets}"), help)
+        }
+        // What a field's own check says has its way out behind a colon.
+        Why::Words(words) => match words.split_once(": write ") {
+            Some((what, write)) => TextFault::new(Code::ValueInvalid, what, format!("write {write}")),
+            None => TextFault::new(Code::ValueInvalid, words, WANTED),
+        },
+    }
+}
+
+/// Explains that a value is of another kind.
+fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
+    match (wanted, format) {
+        (WantedType::Flag, _) => {
+            wrong_type("`true` or `false`", found, "write one of the two, without quotes")
+        }
+        (WantedType::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
+        (WantedType::Number, _) => wrong_type("a number", found, NUMBER),
+        (WantedType::Text, _) => wrong_type("text", found, &in_quotes(found)),
+        (WantedType::List, _) => wrong_type("a list", found, &in_brackets(found)),
+        (WantedType::Map, Format::Ron) => wrong_type("a map", found, "write `{ \"name\": … }`"),
+        (WantedType::Map, Format::Toml) => wrong_type("a table", found, "write `{ name = … }`"),
+        (WantedType::Nothing, _) => wrong_type("nothing", found, "remove it"),
+        (WantedType::Fields | WantedType::Name, _) if is_number(found) => bare_number(found, format),
+        (WantedType::Fields, _) if found.is_empty() => {
+            let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
+            TextFault::new(Code::WrongType, "expected `(`", help)
+        }
+        (WantedType::Fields, _) => {
+            wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
+        }
+        (WantedType::Name, _) if is_list(found) => {
+            TextFault::new(Code::WrongType, "expected one value, not a list", "remove the brackets")
+        }
+        (WantedType::Name, Format::Toml) => {
+            wrong_type("a name or a table", found, "write one of the names, in quotes")
+        }
+        (WantedType::Name, Format::Ron) if found.starts_with('"') => {
+            let message = format!("expected a name, not the text {found}");
+            TextFault::new(
+                Code::WrongType,
+                message,
+                format!("write `{}`, without quotes", found.trim_matches('"')),
+            )
+        }
+        (WantedType::Name, Format::Ron) => {
+            let help = "write `name: value`, in one pair of parentheses";
+            TextFault {
+                is_of_several: true,
+                ..TextFault::new(Code::WrongType, "expected a field name", help)
+            }
+        }
+    }
+}
+
+/// Explains that a choice needs a value.
+fn without_value(name: &str, format: Format) -> TextFault {
+    if is_number(name) {
+        return bare_number(name, format);
+    }
+    match format {
+        Format::Ron => {
+            let message = format!("`{name}` needs a value in parentheses");
+            TextFault::new(Code::WrongType, message, format!("write `{name}(…)` with its value"))
+        }
+        Format::Toml => {
+            let help = format!("write `{{ {name} = … }}` with its value");
+            TextFault::new(Code::WrongType, format!("`{name}` needs a value"), help)
+        }
+    }
+}
+
+/// Explains that a choice takes no value.
+fn with_value(name: &str, format: Format) -> TextFault {
+    let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
+    TextFault::new(Code::WrongType, format!("`{name}` takes no value"), format!("write just `{word}`"))
+}
+
+fn unknown_field(found: &str, known: &[&str]) -> TextFault {
+    let message = format!("unknown field `{found}`");
+    TextFault::new(Code::UnknownField, message, choices(found, known))
+}
+
+/// Reports an unknown name.
+pub(super) fn unknown_choice(found: &str, known: &[&str]) -> TextFault {
+    let message = format!("unknown choice `{found}`");
+    TextFault::new(Code::UnknownChoice, message, choices(found, known))
+}
+
+/// Reports a missing field, with its meaning.
+pub(super) fn missing_field(field: &str, about: Option<&str>) -> TextFault {
+    let about = about.map(|it| format!(": {it}")).unwrap_or_default();
+    let help = format!("add `{field}`{about}");
+    TextFault::new(Code::MissingField, format!("missing field `{field}`"), help)
+}
+
+fn duplicate(field: &str) -> TextFault {
+    TextFault::new(Code::DuplicateKey, format!("`{field}` is set twice"), "remove one of the two")
+}
+
+/// Reports a number that is out of the range of its type, named as in serde or a schema.
+pub(super) fn out_of_range(found: &str, kind: &str) -> TextFault {
+    let number =
+        if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
+    let message = format!("{number} is out of range");
+    let help = match greatest(kind) {
+        Some(u64::MAX) if found.starts_with('-') => "write a whole number of at least 0".to_owned(),
+        Some(greatest) => format!("write a whole number from 0 to {greatest}"),
+        None => "write a whole number of at least 0".to_owned(),
+    };
+    TextFault { number: Some(found.to_owned()), ..TextFault::new(Code::NumberOutOfRange, message, help) }
+}
+
+/// Returns the largest number of a type.
+fn greatest(kind: &str) -> Option<u64> {
+    match kind {
+        "u8" | "uint8" => Some(u8::MAX.into()),
+        "u16" | "uint16" => Some(u16::MAX.into()),
+        "u32" | "uint32" => Some(u32::MAX.into()),
+        "u64" | "uint64" => Some(u64::MAX),
+        "i64" => Some(i64::MAX.unsigned_abs()),
+        _ => None,
+    }
+}
+
+fn wrong_type(wanted: &str, found: &str, help: &str) -> TextFault {
+    let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
+    TextFault::new(Code::WrongType, format!("expected {wanted}{found}"), help)
+}
+
+/// Returns a number with its unit as written.
+fn with_unit(unit: &str, number: &str, format: Format) -> String {
+    match format {
+        Format::Ron => format!("`{unit}({number})`"),
+        Format::Toml => format!("`{{ {unit} = {number} }}`"),
+    }
+}
+
+/// Returns the fix for a number without a unit.
+fn bare_number(found: &str, format: Format) -> TextFault {
+    let with = |unit: &str| with_unit(unit, found, format);
+    let help = if found.contains('.') {
+        let (ratio, fraction) = (with("ratio"), with("fraction"));
+        format!("say what it is a share of: {ratio} for the limit, {fraction} for items")
+    } else {
+        let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
+        format!("add the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
+    };
+    TextFault::new(Code::UnitMissing, format!("the number {found} has no unit"), help)
+}
+
+/// Returns the fix for an unknown name.
+fn choices(found: &str, known: &[&str]) -> String {
+    if let Some(help) = of_old_name(found, |it| known.contains(&it)) {
+        return help;
+    }
+    let lower = found.to_lowercase();
+    let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "remove it".to_owned(),
+        None => format!("write one of `{}`", known.join("`, `")),
+    }
+}
+
+/// Returns the fix for a name that was known once, given the names that are known now.
+pub(super) fn of_old_name(found: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
+    let renamed = RENAMED.iter().find(|(old, new)| *old == found && is_known(new));
+    let moved = || MOVED.iter().find(|(old, beside, _)| *old == found && is_known(beside));
+    renamed.map(|it| format!("it is now called `{}`", it.1)).or_else(|| moved().map(|it| it.2.to_owned()))
+}
+
+/// Returns a value as a TOML list; words in brackets lack their quotes.
+fn in_brackets(found: &str) -> String {
+    let listed = found.strip_prefix("\"[").and_then(|it| it.strip_suffix("]\""));
+    let Some(listed) = listed else { return format!("write it in brackets: `[{found}]`") };
+    let words =
+        listed.split(',').map(|it| it.trim_matches([' ', '\'', '"', '\\'])).filter(|it| !it.is_empty());
+    let words: Vec<String> =
+        words.map(|it| if is_number(it) { it.to_owned() } else { format!("\"{it}\"") }).collect();
+    format!("write `[{}]`", words.join(", "))
+}
+
+/// Returns a value as text.
+fn in_quotes(found: &str) -> String {
+    let unit = if is_number(found) { "; a duration needs its unit, as in `\"5m\"`" } else { "" };
+    format!("write it in quotes: `\"{found}\"`{unit}")
+}
+
+/// Reports that one of several names needs a value.
+pub(super) fn bare_names(names: &str) -> TextFault {
+    let message = format!("one of {names} needs a value");
+    TextFault::new(Code::WrongType, message, "write `{ NAME = … }` with its value")
+}
+
+fn is_list(found: &str) -> bool {
+    found.starts_with('[')
+}
+
+fn is_number(found: &str) -> bool {
+    found.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit())
+}

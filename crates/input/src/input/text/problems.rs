@@ -1,0 +1,172 @@
+//! Finds what is wrong with a text: its first syntax error, or else every problem.
+//!
+//! For the latter, the type is read from the tree again without each entry that it refused.
+
+mod old_cache;
+mod required;
+
+use std::ops::Range;
+
+use indexmap::IndexSet;
+
+use super::decode::Format;
+use super::fault::{self, TextFault};
+use super::read::{Refusal, Shape, Why};
+use super::tree::{Node, Tree, located};
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+
+/// The most problems reported for one text.
+const PROBLEMS_MAX: usize = 64;
+
+/// The longest value repeated in a message, in bytes.
+const WORD_MAX: usize = 40;
+
+/// Returns everything that is wrong with a text, in its order; at least one problem for an invalid one.
+pub(super) fn of(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
+    let mut root = tree.root.clone();
+    let mut list = duplicates(&mut root);
+    if let Some(fault) = &tree.fault {
+        list.push(fault.clone());
+    } else {
+        let old = old_cache::told(&mut root, text, tree.format, shape);
+        let damage = old.iter().map(|_| (Vec::new(), Some(old_cache::CACHE.to_owned()))).collect();
+        list.extend(old);
+        let mut found = EntryProblems { text, format: tree.format, shape, root, list, damage };
+        while found.list.len() < PROBLEMS_MAX && found.next() {}
+        list = found.list;
+    }
+    list.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
+    list
+}
+
+/// Returns the keys that are set twice in one place, of which the types read only the first.
+fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
+    let mut list = Vec::new();
+    let mut nodes = vec![root];
+    while let Some(node) = nodes.pop() {
+        let mut keys: IndexSet<String> = IndexSet::new();
+        for entry in node.entries_mut().into_iter().flatten() {
+            let Some(key) = entry.name().map(str::to_owned) else { continue };
+            if keys.contains(&key) {
+                let message = format!("`{key}` is set twice");
+                let problem = Diagnostic::at(Code::DuplicateKey, "", message).help("remove one of the two");
+                list.push(located(problem, entry.key.as_ref().map_or(0..0, |it| it.span.clone())));
+                entry.value.is_skipped = true;
+            }
+            keys.insert(key);
+        }
+        nodes.extend(node.entries_mut().into_iter().flatten().map(|it| &mut it.value));
+    }
+    list
+}
+
+/// The problems found so far, and the entries skipped.
+struct EntryProblems<'a> {
+    text: &'a str,
+    format: Format,
+    /// What the text should be.
+    shape: Shape,
+    root: Node,
+    list: Vec<Diagnostic>,
+    /// The ways to where something is skipped, and its name.
+    damage: Vec<(Vec<usize>, Option<String>)>,
+}
+
+impl EntryProblems<'_> {
+    /// Reads the type once, and reports what it refuses unless that only follows from a skipped entry; returns whether
+    /// to read it again.
+    fn next(&mut self) -> bool {
+        let Err(refused) = self.shape.try_read(&self.root, self.format) else { return false };
+        let Refusal { why, way, is_key } = self.at_key(refused.told());
+        let harmed = self.damage.iter().filter(|(holder, _)| *holder == way && !is_key);
+        let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
+        let stands_for = |given: &str, field: &str| {
+            nearest(given, [field]).is_some() || fault::of_old_name(given, |it| it == field).is_some()
+        };
+        let is_harmed = |field: &str| harmed.iter().flatten().any(|it| stands_for(it, field));
+        match &why {
+            Why::Missing(first) => {
+                let missing = required::missing(self.shape, &self.root, &way, first);
+                let end = self.root.span.end;
+                for field in missing.iter().filter(|it| !is_harmed(&it.name)) {
+                    let fault = fault::missing_field(&field.name, field.about.as_deref());
+                    // What a text as a whole lacks is told at its last bracket.
+                    let span = way.is_empty().then_some(end.saturating_sub(1)..end);
+                    self.report(&way, is_key, TextFault { span, ..fault });
+                }
+            }
+            _ if harmed.is_empty() => self.report(&way, is_key, self.told(&why, &way, is_key)),
+            _ => {}
+        }
+        let Some((_, holder)) = way.split_last() else { return false };
+        let key = self.root.at(&way).and_then(|it| it.name().map(str::to_owned));
+        self.damage.push((holder.to_vec(), key));
+        self.root.skip(&way);
+        true
+    }
+
+    /// Returns a refusal at the key that it names, where a type that reads one of several shapes had read on.
+    fn at_key(&self, mut refusal: Refusal) -> Refusal {
+        let Why::Field(name, _) = &refusal.why else { return refusal };
+        let entries = self.root.at(&refusal.way).map_or(&self.root, |it| &it.value).entries();
+        if let Some(index) = entries.iter().position(|it| it.name() == Some(name)).filter(|_| !refusal.is_key)
+        {
+            refusal.way.push(index);
+            refusal.is_key = true;
+        }
+        refusal
+    }
+
+    /// Explains what a type refuses, with what only the schema knows about its place.
+    fn told(&self, why: &Why, way: &[usize], is_key: bool) -> TextFault {
+        let mut fault = fault::of(why, self.word(way, is_key), self.format);
+        if let (Some(number), Some(kind)) = (&fault.number, required::number(self.shape, &self.root, way)) {
+            fault.help = fault::out_of_range(number, &kind).help;
+        }
+        if let (Why::Choice(..), Some(entry)) = (why, self.root.at(way).filter(|_| !is_key)) {
+            // Only the name is told, not what stands in its parentheses.
+            let start = entry.value.span.start;
+            fault.span = entry.value.tag().map(|it| start..start + it.len());
+        }
+        if fault.is_of_several {
+            let known = required::variants(self.shape, &self.root, way);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let entries = self.root.at(way).map_or(&self.root, |it| &it.value).entries();
+            let keys = entries.iter().filter_map(|it| Some((it.name()?, it.key.as_ref()?.span.clone())));
+            if entries.is_empty() && !known.is_empty() {
+                fault.help = Some(format!("write one of `{}`", known.join("`, `")));
+            }
+            let unknown = keys.into_iter().find(|(key, _)| !known.is_empty() && !known.contains(key));
+            if let Some((key, span)) = unknown {
+                return TextFault { span: Some(span), ..fault::unknown_choice(key, &known) };
+            }
+        }
+        fault
+    }
+
+    fn report(&mut self, way: &[usize], is_key: bool, fault: TextFault) {
+        let path = self.root.path(way);
+        // TOML takes a table of one key for one value.
+        let value = self.root.at(way).map(|it| &it.value);
+        let inner = value.filter(|it| it.entries().len() == 1).and_then(|it| it.entries()[0].name());
+        let field = inner.map_or_else(|| path.clone(), |it| format!("{path}.{it}"));
+        let fault = fault.of_field(&field, self.format);
+        let problem = Diagnostic { help: fault.help, ..Diagnostic::at(fault.code, path, fault.message) };
+        let span = fault.span.unwrap_or_else(|| self.span(way, is_key));
+        self.list.push(located(problem, span));
+    }
+
+    /// Returns the bytes of the value, or of the key, at the end of a way.
+    fn span(&self, way: &[usize], is_key: bool) -> Range<usize> {
+        match self.root.at(way) {
+            Some(entry) => entry.key.as_ref().filter(|_| is_key).unwrap_or(&entry.value).span.clone(),
+            None => self.root.span.clone(),
+        }
+    }
+
+    /// Returns the value, or the key, at the end of a way as written, or nothing for a long one.
+    fn word(&self, way: &[usize], is_key: bool) -> &str {
+        let word = self.text.get(self.span(way, is_key)).unwrap_or_default();
+        if word.len() <= WORD_MAX && !word.contains('\n') { word } else { "" }
+    }
+}

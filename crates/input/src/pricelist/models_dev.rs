@@ -1,0 +1,166 @@
+//! models.dev's tree: one TOML file per model below its provider's folder, US dollars per million tokens.
+//!
+//! Read at anomalyco/models.dev, commit f3fc6922. Tiers apply to the whole request above a prompt length.
+
+use indexmap::IndexMap;
+
+use super::json::{self, Json};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
+use crate::input::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
+use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::quantity::Decimal;
+
+pub(super) const LIST: List = List {
+    name: "models.dev",
+    looks_like: "TOML files `PROVIDER/models/MODEL.toml`",
+    source: "anomalyco/models.dev, providers/",
+    detect,
+    read,
+};
+
+fn detect(file: &PriceFile) -> bool {
+    names(&file.path).is_some() || file.path.rsplit('/').next() == Some("provider.toml")
+}
+
+fn read(files: &[&PriceFile], found: &mut ListContents) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    for file in files {
+        let Some((provider, model)) = names(&file.path) else { continue };
+        let tree = match json::read(file) {
+            Ok(tree) => tree,
+            Err(more) => {
+                problems.extend(more);
+                continue;
+            }
+        };
+        match entry(provider, model, &tree) {
+            Ok(entry) => found.entries.push(entry),
+            Err((code, reason)) => found.leave(format!("{provider}/{model}"), code, reason),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Returns provider and model as the path gives them; nothing for files that describe a provider.
+fn names(path: &str) -> Option<(&str, &str)> {
+    let (provider, model) = path.rsplit_once("/models/")?;
+    Some((provider.rsplit('/').next()?, model.strip_suffix(".toml")?))
+}
+
+/// What is read of a model's `[cost]`.
+const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"];
+
+/// Reads one model.
+fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfileReason> {
+    let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
+    let rates = ModelsDevRates::read(cost)?;
+    let input = rates.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
+    if rates.output.is_none() {
+        return Err(("price-absent", "no price for output tokens".to_owned()));
+    }
+    let mut price = PriceSpec {
+        input,
+        output: rates.output,
+        cache_read: rates.cache_read,
+        cache_write: rates.cache_write,
+        ..PriceSpec::default()
+    };
+    let tiers = match cost.get("tiers") {
+        None => &[],
+        Some(tiers) => tiers
+            .list()
+            .ok_or_else(|| ("price-malformed", "`cost.tiers` is not a list of tiers".to_owned()))?,
+    };
+    for tier in tiers {
+        price.tiers.push(self::tier(tier)?);
+    }
+    let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
+    for (name, mode) in modes.into_iter().flatten() {
+        let Some(cost) = mode.get("cost") else { continue };
+        let own = ModelsDevRates::read(cost)?;
+        let service = ServicePrices {
+            factor: None,
+            input: own.input,
+            output: own.output,
+            cache_read: own.cache_read,
+            cache_write: own.cache_write,
+            tiers: Vec::new(),
+        };
+        if service.input.is_some() && service.output.is_some() {
+            price.services.insert(name.clone(), service);
+        }
+    }
+    let limit = |name: &str| tree.get("limit").and_then(|it| it.get(name)).and_then(Json::tokens);
+    let limits = LimitsSpec {
+        context_tokens: limit("context"),
+        input_tokens: limit("input"),
+        output_tokens: limit("output"),
+    };
+    let others = cost.object().into_iter().flatten().filter(|(name, _)| !READ.contains(&name.as_str()));
+    let mut left_out = Vec::new();
+    for (name, value) in others {
+        // A table would be prices at some length or hour; without it they would be wrong there.
+        if !matches!(value, Json::Number(_)) {
+            return Err(("price-form", format!("`cost.{name}` is an unknown price")));
+        }
+        left_out.push(format!("`{name}`"));
+    }
+    Ok(ListEntry {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        title: tree.get("name").and_then(Json::text).map(str::to_owned),
+        limits,
+        prices: vec![price],
+        left_out,
+        ..ListEntry::default()
+    })
+}
+
+/// The rates that a table gives.
+#[derive(Debug, Default)]
+struct ModelsDevRates {
+    input: Option<Decimal>,
+    output: Option<Decimal>,
+    cache_read: Option<Decimal>,
+    cache_write: IndexMap<String, Decimal>,
+}
+
+impl ModelsDevRates {
+    fn read(cost: &Json) -> Result<Self, NoProfileReason> {
+        let rate = |name: &str| match cost.get(name) {
+            None => Ok(None),
+            Some(value) => value
+                .per_million()
+                .map(Some)
+                .map_err(|it| ("price-malformed", format!("`cost.{name}`: {it}"))),
+        };
+        let write = rate("cache_write")?;
+        Ok(Self {
+            input: rate("input")?,
+            output: rate("output")?,
+            cache_read: rate("cache_read")?,
+            cache_write: write.into_iter().map(|it| ("5m".to_owned(), it)).collect(),
+        })
+    }
+}
+
+fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
+    let malformed = |what: &str| ("price-malformed", format!("`cost.tiers`: {what}"));
+    let kind = tier.get("tier").ok_or_else(|| malformed("a tier without `tier`"))?;
+    if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
+        return Err(("price-form", "a tier that does not depend on the prompt length".to_owned()));
+    }
+    let size = kind
+        .get("size")
+        .and_then(Json::tokens)
+        .ok_or_else(|| malformed("a size must be a number of tokens"))?;
+    let rates = ModelsDevRates::read(tier)?;
+    Ok(TierSpec {
+        above_prompt_tokens: Some(size),
+        input: rates.input,
+        output: rates.output,
+        cache_read: rates.cache_read,
+        cache_write: rates.cache_write,
+        ..TierSpec::default()
+    })
+}

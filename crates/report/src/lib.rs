@@ -1,0 +1,4 @@
+//! What is said of a run: numbers, tables, drawings and JSON.
+
+pub mod report;
+pub mod guard;

@@ -1,0 +1,310 @@
+//! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+
+use super::{compactions, unforeseen};
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, together};
+use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::{Fields, Value, group};
+
+/// The most differing requests listed in the text; JSON has all.
+const LISTED_MAX: usize = 20;
+/// The most sessions named in a note.
+const NAMED_MAX: usize = 3;
+/// The width of notes.
+const WIDTH: usize = 100;
+/// The classes, best first.
+const CLASSES: [ReadClass; 4] = [ReadClass::Exact, ReadClass::Within, ReadClass::Exceeded, ReadClass::Missed];
+
+/// Returns the tokens read and written, predicted and billed.
+fn read_and_written(calibration: &Calibration) -> [[Tokens; 2]; 2] {
+    let sum = |tokens: fn(&BillPair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
+    [
+        [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
+        [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|pair| pair.billed.cache_write)],
+    ]
+}
+
+fn class_name(class: ReadClass) -> &'static str {
+    match class {
+        ReadClass::Exact => "exact",
+        ReadClass::Within => "within",
+        ReadClass::Exceeded => "exceeded",
+        ReadClass::Missed => "missed",
+    }
+}
+
+/// Returns the numbers of one session, or of all.
+fn summary(it: &Calibration) -> Value {
+    let of = |class| it.count(class);
+    let n = it.pairs.len().max(1) as f64;
+    let [read, written] = read_and_written(it);
+    let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(it);
+    let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class_name(class), "reason": reason, "requests": n };
+    group! {
+        "session": it.name.clone(),
+        "assumed_profile": it.assumed_profile.clone(),
+        "requests": it.pairs.len(),
+        "exact": of(ReadClass::Exact),
+        "within": of(ReadClass::Within),
+        "exceeded": of(ReadClass::Exceeded),
+        "missed": of(ReadClass::Missed),
+        "exact_share": of(ReadClass::Exact) as f64 / n,
+        "close_share": (of(ReadClass::Exact) + of(ReadClass::Within)) as f64 / n,
+        "token_error": it.token_error(),
+        "predicted_read_tokens": read[0],
+        "billed_read_tokens": read[1],
+        "predicted_write_tokens": written[0],
+        "billed_write_tokens": written[1],
+        "gross_error_usd": it.gross_error.usd(),
+        "predicted_input_usd": it.predicted_cost.usd(),
+        "billed_input_usd": it.billed_cost.usd(),
+        "expected_input_usd": expected,
+        "expected_input_usd_low": expected_low,
+        "expected_input_usd_high": expected_high,
+        "unforeseen": unforeseen::values(it),
+        "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
+        "first_requests": (it.first.requests > 0).then(|| Value::of(&it.first)),
+    }
+}
+
+/// Returns the requests whose cache read differs from the prediction, each with its session.
+fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &BillPair)> {
+    let differs = |it: &&BillPair| it.class != ReadClass::Exact;
+    sessions.iter().flat_map(move |of| of.pairs.iter().filter(differs).map(move |it| (of, it)))
+}
+
+/// Returns sessions under one assumption: together, one by one, and the requests whose cache read differs from the prediction.
+fn part(sessions: &[Calibration]) -> Value {
+    group! {
+        "all": summary(&together(sessions)),
+        "sessions": sessions.iter().map(summary).collect::<Vec<_>>(),
+        "differing": differing(sessions).map(request).collect::<Vec<_>>(),
+    }
+}
+
+fn request((session, it): (&Calibration, &BillPair)) -> Value {
+    group! {
+        "session": session.name.clone(),
+        "step": it.step,
+        "class": class_name(it.class),
+        "reason": it.reason,
+        "predicted_read_tokens": it.predicted.read,
+        "billed_read_tokens": it.billed.cache_read,
+    }
+}
+
+/// Returns the report as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+    with_inferred: &[Calibration],
+) -> Result<String, serde_json::Error> {
+    let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
+    all.push(("as_recorded".into(), part(as_recorded)));
+    all.push(("with_side_requests".into(), part(with_side_requests)));
+    all.push(("with_inferred_side_requests".into(), part(with_inferred)));
+    all.extend(compactions::document(as_recorded).map(|it| ("what_followed_compactions".into(), it)));
+    page(&Value::Fields(all))
+}
+
+/// Returns the report as text, at most 100 columns wide except for long reasons.
+pub fn tables(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+    with_inferred: &[Calibration],
+) -> String {
+    let mut text = assumed_profiles(as_recorded);
+    let _ = write!(text, "As recorded\n\n{}", table(as_recorded));
+    let more = [
+        ("the harness's usual side requests, which are not recorded", with_side_requests),
+        ("inferred side requests", with_inferred),
+    ];
+    for (what, sessions) in more {
+        let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
+        let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
+        let _ = write!(text, "\nWith {what}\n\n{told}");
+    }
+    if let Some(followed) = compactions::table(as_recorded) {
+        let _ = write!(text, "\n{followed}");
+    }
+    text
+}
+
+/// Says which sessions are judged by the rules of a model that nobody named.
+fn assumed_profiles(sessions: &[Calibration]) -> String {
+    let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for it in sessions {
+        if let Some(profile) = &it.assumed_profile {
+            by_profile.entry(profile).or_default().push(&it.name);
+        }
+    }
+    let mut text = String::new();
+    for (profile, names) in by_profile {
+        let first = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+        let more = if names.len() > NAMED_MAX { ", …" } else { "" };
+        let sentence = format!(
+            "{} without a model in the log, judged under {profile}, whose cache may be another one ({first}{more}). Name the model \
+                with `--profile`.",
+            counted(names.len(), "session")
+        );
+        wrap(&sentence, "Note: ", Some(WIDTH), &mut text);
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// Returns one part of it.
+fn table(sessions: &[Calibration]) -> String {
+    let all = together(sessions);
+    if all.pairs.is_empty() {
+        return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
+    }
+    let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
+    parts
+        .into_iter()
+        .chain(unforeseen::table(&all))
+        .chain(firsts(&all))
+        .chain(listed(sessions))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Returns how many first requests were expected to read what other sessions had left, and how many did.
+fn firsts(all: &Calibration) -> Option<String> {
+    let it = &all.first;
+    let n_unknown = it.requests - it.known;
+    let expected =
+        format!("{:.1} ({:.1} to {:.1})", it.expected_reads, it.expected_reads_low, it.expected_reads_high);
+    let of = |what: &str, n: usize, predicted: String, billed: usize| {
+        [what.to_owned(), n.to_string(), predicted, billed.to_string()]
+    };
+    let rows = [
+        of(
+            "another session had left tools and system prompt",
+            it.known,
+            it.known.to_string(),
+            it.known_reads,
+        ),
+        of("no such session is known", n_unknown, expected, it.unknown_reads),
+    ];
+    let head = ["first requests of sessions", "number", "predicted to read", "read"];
+    let sums = format!(
+        "Their reads: {:.0} tokens predicted, {} billed. Their input: {:.4} USD predicted, {:.4} billed: off by {} by request, and {} in sum.\n",
+        it.predicted_read_tokens,
+        it.billed_read_tokens,
+        it.predicted_usd,
+        it.billed_usd,
+        share(it.gross_error_usd, it.billed_usd),
+        difference(it.predicted_usd, it.billed_usd)
+    );
+    (it.requests > 0).then(|| whole(&Grid::new("", 1, &head, rows)) + &sums)
+}
+
+/// Returns the number of requests in each class, by session.
+fn counts(sessions: &[Calibration], all: &Calibration) -> String {
+    let head = ["session", "requests", "exact", "within", "exceeded", "missed", "read error"];
+    let mut rows = Vec::new();
+    let several = (sessions.len() > 1).then_some(all);
+    for calibration in sessions.iter().chain(several) {
+        let [exact, within, exceeded, missed] = CLASSES.map(|it| calibration.count(it).to_string());
+        let error = format!("{:.2}%", calibration.token_error() * 100.0);
+        let n = calibration.pairs.len().to_string();
+        rows.push([calibration.name.clone(), n, exact, within, exceeded, missed, error]);
+    }
+    let n = all.pairs.len().max(1) as f64;
+    let share = |class| format!("{:.2}%", all.count(class) as f64 / n * 100.0);
+    let [exact, within, exceeded, missed] = CLASSES.map(share);
+    let none = String::new;
+    rows.push([none(), none(), exact, within, exceeded, missed, none()]);
+    whole(&Grid::new("", 1, &head, rows))
+}
+
+/// Returns the predicted and billed totals.
+fn sums(it: &Calibration) -> String {
+    let [read, written] = read_and_written(it);
+    let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
+        let [own, bill] = shown;
+        [name.to_owned(), own, bill, share(gross, billed), difference(predicted, billed)]
+    };
+    let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
+        let gross: Tokens = it.pairs.iter().map(gross).sum();
+        row(
+            name,
+            [predicted, billed].map(|it| it.to_string()),
+            [predicted, billed, gross].map(|it| it as f64),
+        )
+    };
+    let usd = [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
+    let rows = [
+        tokens("read", read, |it| it.predicted.read.abs_diff(it.billed.cache_read)),
+        tokens("written", written, |it| {
+            (it.predicted.write[0] + it.predicted.write[1]).abs_diff(it.billed.cache_write)
+        }),
+        row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
+    ];
+    let head = ["", "predicted", "billed", "by request", "in sum"];
+    whole(&Grid::new("", 1, &head, rows))
+}
+
+/// Returns the differences of all requests, whatever their sign, in percent of the bill.
+fn share(gross: f64, billed: f64) -> String {
+    if billed > 0.0 { format!("{:.2}%", gross / billed * 100.0) } else { "–".to_owned() }
+}
+
+/// Returns the difference between a prediction and a bill, in percent of the bill.
+fn difference(predicted: f64, billed: f64) -> String {
+    if billed <= 0.0 {
+        return "–".to_owned();
+    }
+    format!("{:+.2}%", (predicted / billed - 1.0) * 100.0).replace('-', "−")
+}
+
+/// Explains each class and lists the reasons in it.
+fn reasons(all: &Calibration) -> String {
+    let mut rows = Vec::new();
+    for class in CLASSES {
+        let means = match class {
+            ReadClass::Exact => "the predicted number of tokens was read".to_owned(),
+            ReadClass::Within => format!("the difference was at most {CLOSE_TOKENS} tokens or 0.5%"),
+            ReadClass::Exceeded => "more was read than predicted".to_owned(),
+            ReadClass::Missed => "less was read than predicted".to_owned(),
+        };
+        rows.push([format!("{:>6}", all.count(class)), class_name(class).to_owned(), means]);
+        for (_, reason, n) in all.reasons().into_iter().filter(|it| it.0 == class) {
+            rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
+        }
+    }
+    whole(&Grid::new("", 0, &[""; 3], rows).with(CellKind::Text, &[1, 2]))
+        + "        A session's first request is not counted: what was in the cache before it is told by other sessions alone.\n"
+}
+
+/// Returns which requests are neither exact nor close.
+fn listed(sessions: &[Calibration]) -> Option<String> {
+    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).collect();
+    let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
+    let row = |(session, it): &(&Calibration, &BillPair)| {
+        [
+            session.name.clone(),
+            it.step.to_string(),
+            class_name(it.class).to_owned(),
+            it.predicted.read.to_string(),
+            it.billed.cache_read.to_string(),
+        ]
+    };
+    let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
+    let mut text = whole(&grid.with(CellKind::Text, &[2]));
+    if far.len() > LISTED_MAX {
+        let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
+    }
+    (!far.is_empty()).then_some(text)
+}

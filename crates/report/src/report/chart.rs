@@ -1,0 +1,237 @@
+//! Charts of a report. Each kind of chart is a file in this folder and a line of [`KINDS`].
+//!
+//! Each kind collects its numbers from the report in a plain structure, describes them in words and as a
+//! table, and draws them. One place writes drawings as SVG.
+
+mod axis;
+pub mod distribution;
+pub mod forest;
+pub mod frontier;
+mod ink;
+mod legend;
+pub mod names;
+pub mod requests;
+pub mod curves;
+pub mod scene;
+pub mod stacked;
+pub mod tornado;
+
+use serde::Serialize;
+
+use super::Report;
+use super::sections::{Detail, Section};
+use super::template;
+use ctxsim_base::grid::Grid;
+use names::PolicyLabels;
+use requests::RunRequests;
+use scene::Scene;
+
+#[derive(Clone, Copy, Debug)]
+pub struct ChartKind {
+    /// The name of its charts on the command line.
+    pub name: &'static str,
+    /// What a run needs for such a chart.
+    pub needs: &'static str,
+    /// Makes them.
+    all: fn(&ChartData<'_>) -> Vec<Box<dyn Picture>>,
+}
+
+/// The kinds, in display order.
+pub const KINDS: [ChartKind; 9] = [
+    kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
+    kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
+    kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
+    kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
+    kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
+    kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
+    kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
+    kind("history", curves::NEEDS_HISTORIES, |it| boxed(curves::by_lag(it))),
+];
+
+/// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
+const MOST_LINES: usize = 14;
+
+/// Returns the lines that a picture shows, the first and the lowest of the others by some number where there are too many, and a
+/// sentence on those that it leaves to its numbers.
+fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
+    if all.len() <= MOST_LINES {
+        return (all.iter().collect(), None);
+    }
+    let (first, rest) = all.split_at(n_first);
+    let mut rest: Vec<&T> = rest.iter().collect();
+    rest.sort_by(|one, other| by(one).total_cmp(&by(other)));
+    let n_more = all.len() - MOST_LINES;
+    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).collect();
+    (shown, Some(format!("and {n_more} dearer ones, in the numbers")))
+}
+
+/// The most tables with charts; name fewer scenarios or profiles to see the others.
+const MOST_TABLES: usize = 24;
+
+#[derive(Debug)]
+pub struct ChartData<'r> {
+    pub report: &'r Report,
+    /// Its tables.
+    pub sections: Vec<Section>,
+    /// The number of tables without charts, because there are too many.
+    pub n_left_out: usize,
+    /// Its policies.
+    pub names: PolicyLabels,
+    /// The requests of its runs, if they were kept.
+    pub traces: &'r [RunRequests],
+}
+
+/// A chart before it is drawn.
+pub trait Picture {
+    /// What it shows.
+    fn title(&self) -> String;
+    /// Its subject and profile.
+    fn subject(&self) -> String;
+    /// Its key numbers in words.
+    fn summary(&self) -> String;
+    /// Its numbers.
+    fn table(&self) -> Grid;
+    /// What is drawn.
+    fn scene(&self) -> Scene;
+}
+
+/// Returns the id of the row that has one of some names.
+pub(super) type Href<'h> = &'h dyn Fn(&[String]) -> Option<String>;
+
+/// A chart as shown on a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PageChart {
+    /// Its name, unique in the report.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Its subject and profile.
+    pub subject: String,
+    /// Its key numbers in words.
+    pub summary: String,
+    /// Its numbers.
+    pub table: Grid,
+    scene: Scene,
+}
+
+/// Data for the template of a drawing.
+#[derive(Serialize)]
+struct Drawing<'a> {
+    /// Whether it is a separate file.
+    is_alone: bool,
+    style: String,
+    title: &'a str,
+    subject: String,
+    summary: &'a str,
+    scene: &'a Scene,
+    /// Where each spot leads, if anywhere.
+    hrefs: Vec<Option<String>>,
+    ink: &'static str,
+    paper: &'static str,
+}
+
+/// Data for the template of the style.
+#[derive(Serialize)]
+struct ChartStyle {
+    ink: &'static str,
+    ink_on_dark: &'static str,
+    paper: &'static str,
+    paper_on_dark: &'static str,
+    inks: Vec<ink::Ink>,
+}
+
+impl<'r> ChartData<'r> {
+    /// Collects the data of a report's charts.
+    pub fn new(report: &'r Report, detail: Detail, traces: &'r [RunRequests]) -> Self {
+        let mut sections = report.sections(detail);
+        let n_left_out = sections.len().saturating_sub(MOST_TABLES);
+        sections.truncate(MOST_TABLES);
+        Self { report, sections, n_left_out, names: PolicyLabels::new(report), traces }
+    }
+
+    /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
+    pub fn figures(&self) -> Vec<PageChart> {
+        let pictures = KINDS
+            .iter()
+            .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
+        let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
+        pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).collect()
+    }
+}
+
+/// Makes a chart of a picture.
+pub fn figure(name: &str, it: &dyn Picture) -> PageChart {
+    PageChart {
+        name: name.to_owned(),
+        title: it.title(),
+        subject: it.subject(),
+        summary: it.summary(),
+        table: it.table(),
+        scene: it.scene(),
+    }
+}
+
+const fn kind(
+    name: &'static str,
+    needs: &'static str,
+    all: fn(&ChartData<'_>) -> Vec<Box<dyn Picture>>,
+) -> ChartKind {
+    ChartKind { name, needs, all }
+}
+
+impl PageChart {
+    /// Returns whether there is anything to see.
+    pub(super) fn is_seen(&self) -> bool {
+        !self.scene.marks.is_empty()
+    }
+
+    /// Returns the drawing as a part of a page, with links to what its parts may be called.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub(super) fn inline(&self, href: Href<'_>) -> Result<String, template::Error> {
+        self.svg(Some(href))
+    }
+
+    /// Returns the drawing as a file of its own, with its title.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub fn document(&self) -> Result<String, template::Error> {
+        self.svg(None)
+    }
+
+    fn svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
+        let is_alone = href.is_none();
+        let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
+        let drawing = Drawing {
+            hrefs: self.scene.spots.iter().map(link).collect(),
+            is_alone,
+            style: if is_alone { style()? } else { String::new() },
+            title: &self.title,
+            subject: scene::fit(&self.subject, scene::WIDTH - 8.0),
+            summary: &self.summary,
+            scene: &self.scene,
+            ink: ink::TEXT.light,
+            paper: ink::PAPER.light,
+        };
+        template::write("scene.svg", include_str!("chart/scene.svg"), drawing)
+    }
+}
+
+/// Returns the style that adapts charts to dark screens and shows the value of a point.
+pub(super) fn style() -> Result<String, template::Error> {
+    let style = ChartStyle {
+        ink: ink::TEXT.light,
+        ink_on_dark: ink::TEXT.dark,
+        paper: ink::PAPER.light,
+        paper_on_dark: ink::PAPER.dark,
+        inks: ink::all(),
+    };
+    template::write("scene.css", include_str!("chart/scene.css"), style)
+}
+
+fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
+    pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).collect()
+}

@@ -1,0 +1,137 @@
+//! An axis: where a number stands, and which numbers are written beside it.
+
+use super::ink;
+use super::scene::{Anchor, Path, Scene, SceneText, line};
+use ctxsim_base::grid::numbers;
+
+/// An axis from one number to another, and from one place to another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    from: f64,
+    to: f64,
+    places: [f64; 2],
+    /// The numbers that are written.
+    pub(super) ticks: Vec<f64>,
+    /// How far apart they are.
+    step: f64,
+}
+
+impl Axis {
+    /// Returns an axis whose ends are round numbers around those given, with about so many steps.
+    pub(super) fn new(low: f64, high: f64, places: [f64; 2], about: f64) -> Self {
+        let span = if high > low { high - low } else { high.abs().max(1.0) };
+        let step = round_step(span / about);
+        let (first, last) = ((low / step).floor(), ((low + span) / step - 1e-9).ceil());
+        let n_steps = (last - first).clamp(1.0, 100.0) as u32;
+        let ticks: Vec<f64> = (0..=n_steps).map(|it| (first + f64::from(it)) * step).collect();
+        Self { from: first * step, to: (first + f64::from(n_steps)) * step, places, ticks, step }
+    }
+
+    /// Returns an axis of counts that ends at the last of them.
+    pub(super) fn exact(high: f64, places: [f64; 2], about: f64) -> Self {
+        let axis = Self::new(0.0, high.max(about), places, about);
+        let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).collect();
+        Self { to: high.max(1.0), ticks, ..axis }
+    }
+
+    /// Returns an axis for points: it begins at nothing, unless all of them are far from it.
+    pub(super) fn of_points(low: f64, high: f64, places: [f64; 2], about: f64) -> Self {
+        let low = if low > high / 2.0 && high > low { low } else { 0.0 };
+        Self::new(low, high, places, about)
+    }
+
+    /// Returns the place of a number.
+    pub(super) fn at(&self, number: f64) -> f64 {
+        let [start, end] = self.places;
+        start + (number - self.from) / (self.to - self.from) * (end - start)
+    }
+
+    /// Writes a number as the axis has it, with no more decimals than its steps need.
+    pub(super) fn written(&self, number: f64) -> String {
+        let mut decimals = 0;
+        let mut step = self.step;
+        while decimals < 9 && (step - step.round()).abs() > 1e-6 {
+            (decimals, step) = (decimals + 1, step * 10.0);
+        }
+        numbers::fixed(number + 0.0, decimals)
+    }
+
+    /// Draws it below a frame, with lines through the frame.
+    pub(super) fn below(
+        &self,
+        scene: &mut Scene,
+        [top, bottom]: [f64; 2],
+        name: &str,
+        written: impl Fn(f64) -> String,
+    ) {
+        for tick in &self.ticks {
+            let x = self.at(*tick);
+            scene.add(Path::drawn(line([[x, top], [x, bottom]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(x, bottom + 15.0, written(*tick)).anchored(Anchor::Middle).faint());
+        }
+        let [start, end] = self.places;
+        scene.add(SceneText::new((start + end) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
+    }
+
+    /// Draws it left of a frame, with lines through the frame and its name above.
+    pub(super) fn beside(
+        &self,
+        scene: &mut Scene,
+        [left, right]: [f64; 2],
+        name: &str,
+        written: impl Fn(f64) -> String,
+    ) {
+        for tick in &self.ticks {
+            let y = self.at(*tick);
+            scene.add(Path::drawn(line([[left, y], [right, y]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(left - 6.0, y + 4.0, written(*tick)).anchored(Anchor::End).faint());
+        }
+        scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
+    }
+}
+
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is not below a step.
+fn round_step(step: f64) -> f64 {
+    let mut power = 1.0;
+    while power > step {
+        power /= 10.0;
+    }
+    while power * 10.0 <= step {
+        power *= 10.0;
+    }
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| it * power >= step * (1.0 - 1e-9));
+    factor.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_ends_at_round_numbers_around_what_it_shows() {
+        let axis = Axis::new(0.0, 0.93, [0.0, 100.0], 5.0);
+
+        assert_eq!((axis.from, axis.ticks.len()), (0.0, 6));
+        assert!((axis.to - 1.0).abs() < 1e-12 && (axis.at(0.5) - 50.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ticks_have_the_decimals_of_their_steps() {
+        let written = |high| {
+            let axis = Axis::new(0.0, high, [0.0, 1.0], 4.0);
+            axis.ticks.iter().map(|it| axis.written(*it)).collect::<Vec<_>>()
+        };
+
+        assert_eq!(written(0.07), ["0.00", "0.02", "0.04", "0.06", "0.08"]);
+        assert_eq!(written(9_000.0), ["0", "5,000", "10,000"]);
+    }
+
+    #[test]
+    fn points_far_from_nothing_are_seen_from_nearby() {
+        let near = Axis::of_points(90.0, 100.0, [0.0, 1.0], 5.0);
+        let far = Axis::of_points(10.0, 100.0, [0.0, 1.0], 5.0);
+        let equal = Axis::of_points(7.0, 7.0, [0.0, 1.0], 5.0);
+
+        assert_eq!((near.from, far.from, equal.from), (90.0, 0.0, 0.0));
+    }
+}

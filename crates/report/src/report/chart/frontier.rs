@@ -1,0 +1,443 @@
+//! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
+
+use serde::Serialize;
+
+use super::axis::Axis;
+use super::ink;
+use super::legend::{self, Swatch, name_beside};
+use super::names::PolicyLabel;
+use super::scene::{DrawnMark, Path, Scene, WIDTH, fit, line, shape};
+use super::{ChartData, Picture};
+use ctxsim_base::grid::numbers::{self, NONE, or_none};
+use ctxsim_base::grid::{Grid, Row};
+use ctxsim_engine::take::Run;
+
+/// What a run must have for such a chart.
+pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";
+/// How high the frame is.
+const HEIGHT: f64 = 280.0;
+/// Names are shortened to this where there is no room for all of them.
+const SHORT: f64 = 190.0;
+/// Points nearer than this are one to the eye.
+const NEAR: f64 = 4.0;
+/// Of more points, only those that no other beats, and the marked ones, have colours and names.
+const MOST_NAMED: usize = 16;
+
+/// The policies of a table by cost and evidence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Frontier {
+    /// Of what, and under which profile.
+    pub subject: String,
+    /// What is kept, in words.
+    pub kept: &'static str,
+    /// The policies whose cost and evidence are known.
+    pub points: Vec<Point>,
+    /// The policies that stopped early, or whose cost or evidence is unknown.
+    pub left_out: Vec<String>,
+}
+
+/// A policy by cost and evidence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    pub policy: PolicyLabel,
+    /// What it costs, in US dollars.
+    pub usd: f64,
+    /// The same at either end of what is assumed of recovery, or of its 95% interval.
+    pub usd_interval: Option<[f64; 2]>,
+    /// The share of needed evidence that it keeps.
+    pub kept: f64,
+    /// Its 95% interval, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_interval: Option<[f64; 2]>,
+    /// Whether no other policy costs less and keeps as much, or keeps more and costs as much; one that looks ahead neither is
+    /// nor hinders.
+    pub is_efficient: bool,
+    /// What it is to the reader: the base, what is advised, the knee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<&'static str>,
+}
+
+/// The mark of what others are measured against.
+pub const BASE: &str = "base";
+/// The mark of what the verdict names.
+pub const ADVISED: &str = "advised";
+
+/// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
+pub fn all(source: &ChartData<'_>) -> Vec<Frontier> {
+    let verdicts = source.report.verdicts();
+    let of_section = source.sections.iter().map(|section| {
+        let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
+        let best = verdict.filter(|it| it.knows_evidence).and_then(|verdict| verdict.cheapest.as_ref());
+        let points = section.lines.iter().enumerate().map(|(nth, line)| {
+            let known = line.tally.costs.total().zip(line.tally.evidence_kept());
+            let point = known.filter(|_| line.stopped.is_none()).map(|(usd, kept)| {
+                let is_best = best.is_some_and(|it| it.policy == line.policy);
+                let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
+                let usd_interval = line.tally.cost_interval();
+                Point { usd_interval, mark, ..Point::new(source.names.of(&line.policy), usd, kept) }
+            });
+            point.ok_or_else(|| line.policy.clone())
+        });
+        Frontier::of(section.subject(), KEPT, points)
+    });
+    of_section.chain(of_findings(source)).filter(Frontier::is_wide).collect()
+}
+
+/// What a policy keeps where needs are declared.
+pub const KEPT: &str = "needed evidence kept";
+
+/// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
+fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
+    let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
+    let groups: Vec<Vec<&Run>> = runs
+        .chunk_by(|one, other| one.is_beside(other))
+        .map(<[_]>::to_vec)
+        .take(super::MOST_TABLES)
+        .collect();
+    groups.into_iter().map(|group| {
+        let known = |run: &Run| {
+            let main = run.remembered().next().filter(|it| it.is_share)?;
+            Some((run.tally.costs.total()?, main))
+        };
+        let heading = group.iter().rev().find_map(|it| known(it)).map_or(KEPT, |(_, main)| main.heading);
+        let points = group.iter().enumerate().map(|(nth, run)| {
+            let point = known(run).map(|(usd, main)| {
+                let mark = (nth == 0).then_some(BASE);
+                let point = Point::new(source.names.of(&run.policy), usd, main.number.mean);
+                Point { kept_interval: main.number.ci95, mark, ..point }
+            });
+            point.ok_or_else(|| run.policy.clone())
+        });
+        let subject = group.first().map(|it| it.subject()).unwrap_or_default();
+        Frontier::of(subject, heading, points)
+    })
+}
+
+/// Marks the points that no other beats.
+fn mark_efficient(points: &mut [Point]) {
+    let real: Vec<(f64, f64)> =
+        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).collect();
+    for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
+        point.is_efficient = !real.iter().any(|(usd, kept)| {
+            *usd <= point.usd && *kept >= point.kept && (*usd < point.usd || *kept > point.kept)
+        });
+    }
+}
+
+impl Point {
+    /// A point without intervals.
+    pub fn new(policy: PolicyLabel, usd: f64, kept: f64) -> Self {
+        Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
+    }
+
+    /// Returns whether its numbers have places on axes.
+    fn is_known(&self) -> bool {
+        self.usd.is_finite()
+            && self.kept.is_finite()
+            && self.ends().as_flattened().iter().all(|it| it.is_finite())
+    }
+
+    /// Returns its name, with what it is to the reader.
+    fn name(&self) -> String {
+        self.mark.map_or_else(|| self.policy.label.clone(), |it| format!("{} ({it})", self.policy.label))
+    }
+
+    /// Returns the ends of what it may cost, and of what it may keep.
+    fn ends(&self) -> [[f64; 2]; 2] {
+        [self.usd_interval.unwrap_or([self.usd; 2]), self.kept_interval.unwrap_or([self.kept; 2])]
+    }
+}
+
+/// A point as it is drawn.
+struct PlacedPoint<'f> {
+    point: &'f Point,
+    at: [f64; 2],
+    /// Its intervals, across and up.
+    reach: [[[f64; 2]; 2]; 2],
+    is_coloured: bool,
+}
+
+impl PlacedPoint<'_> {
+    fn draw(&self, scene: &mut Scene, decimals: usize) {
+        let Self { point, at, .. } = self;
+        let (nth, usd) = (point.policy.nth, numbers::fixed(point.usd, decimals));
+        let label = format!("{}: ${usd}, {} kept", point.name(), numbers::percent(point.kept));
+        let ink = if self.is_coloured { ink::policy(nth) } else { ink::FAINT };
+        let mark = match self.is_coloured {
+            _ if point.policy.looks_ahead => legend::ring(nth, *at),
+            true => legend::point(nth, *at, 5.5),
+            false => Path::filled(shape(0, *at, 2.5), ink),
+        };
+        let lines = self.reach.iter().filter(|[from, to]| from != to);
+        let mut marks: Vec<DrawnMark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).collect();
+        if point.mark.is_some() {
+            marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
+        }
+        marks.push(mark.into());
+        scene.spot_of(point.policy.keys(), label, marks);
+    }
+}
+
+impl Frontier {
+    /// Makes one of points, and of the names of policies that have none.
+    fn of(subject: String, kept: &'static str, all: impl Iterator<Item = Result<Point, String>>) -> Self {
+        let (mut points, mut left_out) = (Vec::new(), Vec::new());
+        for it in all {
+            match it {
+                Ok(point) => points.push(point),
+                Err(name) => left_out.push(name),
+            }
+        }
+        Self::new(subject, kept, points, left_out)
+    }
+
+    /// Finds the points that no other beats.
+    pub fn new(subject: String, kept: &'static str, points: Vec<Point>, mut left_out: Vec<String>) -> Self {
+        let (mut points, unknown): (Vec<Point>, Vec<Point>) = points.into_iter().partition(Point::is_known);
+        left_out.extend(unknown.into_iter().map(|it| it.policy.label));
+        mark_efficient(&mut points);
+        Self { subject, kept, points, left_out }
+    }
+
+    /// Returns whether there are several points and something costs anything.
+    fn is_wide(&self) -> bool {
+        self.points.len() > 1
+            && self.points.iter().any(|it| it.usd > 0.0)
+            && self.points.iter().any(|it| it.kept > 0.0)
+    }
+
+    /// Returns the number of decimals its amounts have.
+    fn decimals(&self) -> usize {
+        numbers::decimals(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
+    }
+
+    /// Returns the efficient points, the cheapest first.
+    fn efficient(&self) -> Vec<&Point> {
+        let mut points: Vec<&Point> = self.points.iter().filter(|it| it.is_efficient).collect();
+        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        points
+    }
+
+    /// Draws the line through the efficient points, what can be had for each cost, and returns its corners.
+    fn draw_frontier(&self, scene: &mut Scene, across: &Axis, up: &Axis, right: f64) -> Vec<[f64; 2]> {
+        let mut corners: Vec<[f64; 2]> = Vec::new();
+        for point in self.efficient() {
+            let at = [across.at(point.usd), up.at(point.kept)];
+            corners.extend(corners.last().map(|it| [at[0], it[1]]));
+            corners.push(at);
+        }
+        corners.extend(corners.last().map(|it| [right, it[1]]));
+        scene.add(Path::drawn(line(corners.clone()), ink::FAINT, 1.5).dashed(Some("5 4".to_owned())));
+        corners
+    }
+
+    /// Writes names beside points, the marked and the efficient ones first, over lines only where there is no other room; points in
+    /// one place share a name. Returns the points for whose names there is no room.
+    fn draw_names<'f>(
+        scene: &mut Scene,
+        placed: &[PlacedPoint<'f>],
+        [mut taken, mut points]: [Vec<legend::Area>; 2],
+        frame: legend::Area,
+    ) -> Vec<&'f Point> {
+        let is_near = |one: [f64; 2], other: [f64; 2]| {
+            (one[0] - other[0]).abs() < NEAR && (one[1] - other[1]).abs() < NEAR
+        };
+        let mut named: Vec<[f64; 2]> = Vec::new();
+        let mut unnamed = Vec::new();
+        let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).collect();
+        in_order.sort_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
+        for it in in_order {
+            if named.iter().any(|at| is_near(*at, it.at)) {
+                unnamed.push(it.point);
+                continue;
+            }
+            let near = placed.iter().filter(|other| is_near(other.at, it.at)).count();
+            let more = near.saturating_sub(1);
+            let more = if more == 0 { String::new() } else { format!(" +{more}") };
+            let name = format!("{}{more}", it.point.name());
+            let names = [name.clone(), fit(&name, SHORT)];
+            let tries = names.iter().flat_map(|name| [(name, &taken), (name, &points)]);
+            let area =
+                tries.into_iter().find_map(|(name, over)| name_beside(scene, over, frame, it.at, name));
+            if let Some(area) = area {
+                taken.push(area);
+                points.push(area);
+                named.push(it.at);
+            } else {
+                unnamed.push(it.point);
+            }
+        }
+        unnamed.sort_by_key(|it| it.policy.nth);
+        unnamed
+    }
+}
+
+impl Picture for Frontier {
+    fn title(&self) -> String {
+        if self.kept == KEPT {
+            "Cost against evidence kept".to_owned()
+        } else {
+            format!("Cost against {}", self.kept)
+        }
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn summary(&self) -> String {
+        let decimals = self.decimals();
+        let said = |it: &&Point| {
+            let usd = numbers::fixed(it.usd, decimals);
+            format!("{} (${usd}, {} kept)", it.name(), numbers::percent(it.kept))
+        };
+        let efficient: Vec<String> = self.efficient().iter().map(said).collect();
+        let mut words = format!(
+            "{} points; no other is cheaper and keeps as much as {}.",
+            self.points.len(),
+            efficient.join(", ")
+        );
+        if let Some(ahead) = self.points.iter().find(|it| it.policy.looks_ahead) {
+            words.push_str(&format!(" {} knows later needs and is not compared.", said(&ahead)));
+        }
+        if !self.left_out.is_empty() {
+            words.push_str(&format!(
+                " Excluded because they stopped early or a number is unknown: {}.",
+                self.left_out.join(", ")
+            ));
+        }
+        words
+    }
+
+    fn table(&self) -> Grid {
+        let decimals = self.decimals();
+        let mut points: Vec<&Point> = self.points.iter().collect();
+        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        let rows = points.into_iter().map(|it| {
+            let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
+                or_none(ends, |it| it.map(written).join(" … "))
+            };
+            let cells = [
+                it.policy.label.clone(),
+                numbers::fixed(it.usd, decimals),
+                numbers::percent(it.kept),
+                if it.is_efficient { "yes" } else { "no" }.to_owned(),
+                reach(it.usd_interval, &|it| numbers::fixed(it, decimals)),
+                reach(it.kept_interval, &numbers::percent),
+            ];
+            Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
+        });
+        let columns = ["policy", "cost USD", self.kept, "unbeaten", "USD from … to", "kept, 95%"];
+        let mut grid = Grid::new("", 1, &columns, rows);
+        // A column in which nothing stands says nothing.
+        for at in [5, 4] {
+            if grid.rows.iter().all(|it| it.cells[at] == NONE) {
+                grid.columns.remove(at);
+                grid.rows.iter_mut().for_each(|it| drop(it.cells.remove(at)));
+            }
+        }
+        grid
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(0.0);
+        let top = 40.0;
+        let (bottom, left, right) = (top + HEIGHT, 52.0, WIDTH - 20.0);
+        let is_few = self.points.len() <= MOST_NAMED;
+        let is_coloured = |it: &Point| is_few || it.is_efficient || it.mark.is_some();
+        // Intervals of what is not named would hide what is.
+        let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
+        let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
+        let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
+        let [lowest, highest] = [all(1).fold(1.0, f64::min).max(0.0), all(1).fold(1.0, f64::max)];
+        let across = Axis::of_points(low, high, [left, right], 5.0);
+        let up = Axis::of_points(lowest, highest.min(1.0), [bottom, top], 5.0);
+        let begins = up.ticks.first().filter(|it| **it > 0.0);
+        let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
+        across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| {
+            format!("{:.0}%", it * 100.0)
+        });
+        let corners = self.draw_frontier(&mut scene, &across, &up, right);
+        let placed = self.points.iter().map(|point| {
+            let [usd, kept] = ends(point);
+            let at = [across.at(point.usd), up.at(point.kept)];
+            let reach =
+                [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+            PlacedPoint { point, at, reach, is_coloured: is_coloured(point) }
+        });
+        let placed: Vec<PlacedPoint<'_>> = placed.collect();
+        // Names lie over no point, no interval and no part of the line.
+        let lines =
+            placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
+        let coloured = placed.iter().filter(|it| it.is_coloured);
+        let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
+        let points: Vec<legend::Area> = points.collect();
+        let taken = points.iter().copied().chain(lines.map(legend::around)).collect();
+        let frame = [left, top - 8.0, WIDTH, bottom];
+        let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
+        let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
+        plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
+        let sample = |it: &Point| {
+            if it.policy.looks_ahead { Swatch::Ring(it.policy.nth) } else { Swatch::Shape(it.policy.nth) }
+        };
+        let entries = unnamed.iter().filter(|_| is_few).map(|it| (sample(it), it.name()));
+        let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
+        scene.height = foot + 20.0;
+        scene
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> Point {
+        let name = format!("policy_{nth}");
+        let policy = PolicyLabel { label: name.clone(), name, nth, looks_ahead };
+        Point::new(policy, usd, kept)
+    }
+
+    #[test]
+    fn a_policy_is_efficient_where_no_other_is_as_good_in_both_and_better_in_one() {
+        let mut points = [
+            point(0, 1.0, 0.9, false),
+            point(1, 1.0, 0.9, false),
+            point(2, 1.0, 0.8, false),
+            point(3, 0.5, 0.2, false),
+            point(4, 2.0, 0.9, false),
+            point(5, 0.1, 1.0, true),
+        ];
+
+        mark_efficient(&mut points);
+
+        let efficient = points.map(|it| it.is_efficient);
+        assert_eq!(efficient, [true, true, false, true, false, false], "who looks ahead is out of the race");
+    }
+
+    #[test]
+    fn names_never_lie_over_one_another() {
+        // Points on a spiral, so that some are far apart and some are not.
+        let points = (0..40).map(|nth| {
+            let (turn, reach) = (nth as f64 * 0.7, nth as f64 / 90.0);
+            point(nth, 5.0 + 4.0 * reach * turn.cos(), 0.5 + reach * turn.sin(), false)
+        });
+        let mut points: Vec<Point> = points.collect();
+        points.iter_mut().for_each(|it| it.is_efficient = true);
+        let scene = Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new() }.scene();
+
+        let areas: Vec<_> = scene
+            .marks
+            .iter()
+            .filter_map(|it| match it {
+                DrawnMark::Text(text) => Some(text.area()),
+                DrawnMark::Path(_) => None,
+            })
+            .collect();
+        assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
+        for (nth, one) in areas.iter().enumerate() {
+            assert!(areas[nth + 1..].iter().all(|it| !legend::meet(*one, *it)), "{:?}", scene.marks);
+            assert!(one[0] >= 0.0 && one[2] <= WIDTH && one[3] <= scene.height, "{one:?}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Stages that never fired, or fired and changed nothing: a policy that did nothing has not been tested.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::{Report, Run};
+use ctxsim_base::grid::numbers::{self, thousands};
+use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use ctxsim_engine::ledger::Firing;
+use ctxsim_engine::projection::Threshold;
+use ctxsim_engine::take::StageFacts;
+
+/// The most profile names in a sentence.
+const NAMES_SHOWN: usize = 3;
+
+/// How often a stage fired, in JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct StageJson<'a> {
+    stage: &'a str,
+    /// How often its trigger held when it was considered.
+    fired: u64,
+    /// Of these, how often it edited anything.
+    acted: u64,
+}
+
+/// Returns how often its stages fired, or nothing if no policy acts.
+pub(super) fn stages_json(run: &Run) -> Vec<StageJson<'_>> {
+    let firings = run.tally.outcome.firings.iter();
+    let stages = run.stages.iter().zip(firings);
+    stages
+        .map(|(it, firing)| StageJson { stage: &it.name, fired: firing.fired, acted: firing.acted })
+        .collect()
+}
+
+/// Returns the same as one cell of a table.
+pub(super) fn stages_in_a_cell(run: &Run) -> String {
+    let words = stages_json(run).into_iter().map(|it| format!("{} {}", it.stage, it.fired));
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// What the stages of one policy did, gathered run by run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stages {
+    /// Those of the first run.
+    facts: Arc<[StageFacts]>,
+    /// The number of those that all runs with stages have.
+    n: Option<usize>,
+    by_profile: IndexMap<String, Vec<StageFirings>>,
+}
+
+/// What a stage did under one profile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct StageFirings {
+    firing: Firing,
+    /// Whether it had a condition in some run.
+    has_trigger: bool,
+    /// The run that came closest to its condition, if that is known in advance and no run met it.
+    nearest: Option<NearestMiss>,
+}
+
+/// A run that did not meet a stage's condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct NearestMiss {
+    threshold: Threshold,
+    longest: Tokens,
+    is_swayed: bool,
+}
+
+impl Stages {
+    /// Gathers runs of one policy.
+    pub(super) fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
+        let mut stages = Self::default();
+        runs.into_iter().for_each(|it| stages.see(it));
+        stages
+    }
+
+    /// Adds what the stages of a run did.
+    pub(super) fn see(&mut self, run: &Run) {
+        let firings = &run.tally.outcome.firings;
+        if self.n.is_none() {
+            self.facts = Arc::clone(&run.stages);
+        }
+        if firings.is_empty() {
+            return;
+        }
+        let watched =
+            run.stages.iter().zip(firings).map(|(facts, firing)| StageFirings::new(facts, *firing, run));
+        let n = run.stages.len().min(firings.len());
+        self.n = Some(self.n.map_or(n, |it| it.min(n)));
+        match self.by_profile.get_mut(&run.profile) {
+            Some(all) => all.iter_mut().zip(watched).for_each(|(it, more)| it.add(&more)),
+            None => _ = self.by_profile.insert(run.profile.clone(), watched.collect()),
+        }
+    }
+
+    /// Returns whether the policy has none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Says of each stage that never fired or never changed anything under which profiles, and why.
+    pub(super) fn all_idle(&self) -> impl Iterator<Item = (&str, String)> {
+        let n = self.n.unwrap_or_default();
+        (0..n).filter_map(|nth| Some((self.facts[nth].name.as_str(), self.idle(nth)?)))
+    }
+
+    /// Describes under which profiles a stage never fired or never changed anything, and why.
+    pub(super) fn idle(&self, stage: usize) -> Option<String> {
+        let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
+        let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
+        let place = |is| {
+            let names: Vec<&str> = chosen(is).map(|it| it.0).collect();
+            (!names.is_empty()).then(|| place(&names, self.by_profile.len()))
+        };
+        if let Some(place) = place(|it| it.fired == 0) {
+            let all = chosen(|it| it.fired == 0).map(|stage| *stage.1);
+            let all = all.reduce(|mut all, it| {
+                all.add(&it);
+                all
+            });
+            return Some(format!("never fired{place}: {}", all?.reason()));
+        }
+        let place = place(|it| it.acted == 0)?;
+        let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
+        let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
+        Some(format!("fired {times}{place} but changed nothing"))
+    }
+}
+
+impl StageFirings {
+    fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
+        let longest = run.tally.sums.main.prompt_max;
+        let falls_short = |it: &Threshold| {
+            it.is_of_body || longest < it.tokens || (longest == it.tokens && !it.is_inclusive)
+        };
+        let is_swayed = run.tally.outcome.is_swayed;
+        let threshold = facts.threshold.filter(falls_short);
+        Self {
+            firing,
+            has_trigger: facts.has_trigger,
+            nearest: threshold.map(|threshold| NearestMiss { threshold, longest, is_swayed }),
+        }
+    }
+
+    /// Adds other runs.
+    fn add(&mut self, more: &Self) {
+        self.firing.fired += more.firing.fired;
+        self.firing.acted += more.firing.acted;
+        self.has_trigger |= more.has_trigger;
+        // Of equal ones the last counts.
+        let is_nearer = |(own, more): &(NearestMiss, NearestMiss)| more.share() >= own.share();
+        let both = self.nearest.zip(more.nearest);
+        self.nearest = both.map(|it| if is_nearer(&it) { it.1 } else { it.0 });
+    }
+
+    /// Explains why it never fired, from the run that came closest to its condition.
+    fn reason(&self) -> String {
+        if !self.has_trigger {
+            return "its moment never came".to_owned();
+        }
+        self.nearest.map_or_else(|| "its condition never held".to_owned(), NearestMiss::reason)
+    }
+}
+
+impl NearestMiss {
+    /// Returns how near it came, as a share of the condition.
+    fn share(&self) -> f64 {
+        self.longest as f64 / self.threshold.tokens.max(1) as f64
+    }
+
+    fn reason(self) -> String {
+        let Self { threshold, longest, is_swayed } = self;
+        if threshold.tokens == UNLIMITED {
+            return "it needs a limit that the profile does not have".to_owned();
+        }
+        let verb = if threshold.is_inclusive { "reached" } else { "exceeded" };
+        let tokens = thousands(threshold.tokens);
+        if threshold.is_of_body {
+            return format!("no prompt {verb} {tokens} without its stable prefix");
+        }
+        // What may be fetched might reach it.
+        let without = if is_swayed { " without fetched results" } else { "" };
+        format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest))
+    }
+}
+
+impl Report {
+    /// Returns a sentence for each policy with stages that never fired on any scenario, or never changed anything.
+    pub fn notes_on_stages(&self) -> Vec<String> {
+        let all = self.lines(None);
+        let notes = all.iter().filter_map(|(policy, sum)| {
+            // Stages that wait for the same stand together.
+            let mut told: IndexMap<String, Vec<String>> = IndexMap::new();
+            for (stage, why) in sum.stages.all_idle() {
+                told.entry(why).or_default().push(format!("`{stage}`"));
+            }
+            let n_told: usize = told.values().map(Vec::len).sum();
+            let sentences: Vec<String> =
+                told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).collect();
+            let is_whole = sum.stages.n == Some(n_told);
+            let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
+            (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
+        });
+        notes.collect()
+    }
+}
+
+/// Names the profiles, if not all.
+fn place(profiles: &[&str], n_all: usize) -> String {
+    if profiles.len() == n_all {
+        return String::new();
+    }
+    let shown = profiles.iter().take(NAMES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match profiles.len().saturating_sub(NAMES_SHOWN) {
+        0 => format!(" under {shown}"),
+        more => format!(" under {shown} and {more} more"),
+    }
+}

@@ -1,0 +1,349 @@
+//! A report as one self-contained HTML page.
+
+use indexmap::IndexSet;
+
+use super::chart::requests::RunRequests;
+use super::chart::{ChartData, PageChart};
+use super::page::{Card, Page, PagePart, PagePiece, Tone};
+use super::sections::Detail;
+use super::verdict::{Choice, Verdict};
+use super::{Brief, Report, Run, distinct, template};
+use ctxsim_base::grid::numbers::{self, percent, signed};
+use ctxsim_engine::measure::Better;
+
+/// The requests that a page can chart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traces {
+    pub runs: Vec<RunRequests>,
+    /// Why there are none.
+    pub left_out: Option<String>,
+}
+
+/// The kinds of charts that carry a verdict, in their order; the others show causes.
+const CARRIES: [&str; 5] = ["frontier", "depth", "length", "aging", "history"];
+
+/// The suite that supplies what nobody named, so that nobody asked for it.
+const DEFAULT: &str = "default";
+
+/// Returns the report as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
+    let source = ChartData::new(report, detail, &traces.runs);
+    let (carrying, others): (Vec<PageChart>, Vec<PageChart>) =
+        source.figures().into_iter().partition(carries);
+    let page = Page {
+        command: "run",
+        title: title(report),
+        about: about(report),
+        answers: answers(report),
+        rests_on: rests_on(report),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(carrying)),
+            PagePart::tables(tables(report, detail)),
+            PagePart::causes(causes(report, detail, left_out(&source, traces), others)),
+            PagePart::assumptions(assumptions(report)),
+        ],
+    };
+    page.write()
+}
+
+/// Says what the verdicts rest on: the sessions that were read, else how often loads were drawn, and the day of the prices.
+fn rests_on(report: &Report) -> Vec<String> {
+    let sessions = report.on_sessions();
+    if !sessions.is_empty() {
+        return sessions;
+    }
+    let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
+    let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
+    let days = numbers::days(report.briefs().map(|it| it.as_of).collect::<Vec<_>>().into_iter());
+    drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).collect()
+}
+
+/// Returns whether a picture carries a verdict.
+fn carries(it: &PageChart) -> bool {
+    CARRIES
+        .iter()
+        .any(|kind| it.name.strip_prefix(kind).is_some_and(|it| it.is_empty() || it.starts_with('-')))
+}
+
+/// Returns the tables; a row of policies has the command that explains what costs the change.
+fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
+    let figures = report.figures_grid().into_iter().map(PagePiece::table);
+    let sections = report.sections(detail).into_iter().map(|it| {
+        let grid = it.grid(numbers::thousands);
+        PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy))
+    });
+    figures.chain(sections).chain(report.grids().into_iter().map(PagePiece::table)).collect()
+}
+
+/// Returns what brings the numbers about. A section more is a line more.
+fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<PageChart>) -> Vec<PagePiece> {
+    let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
+    let sections = [
+        guards.unwrap_or_default(),
+        report.filled_grids().into_iter().map(PagePiece::table).collect(),
+        report.memory_line().into_iter().map(PagePiece::Text).collect(),
+        left_out.into_iter().map(PagePiece::Text).collect(),
+        PagePiece::charts(figures),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+/// Returns what is assumed, and what else a reader must know.
+fn assumptions(report: &Report) -> Vec<PagePiece> {
+    let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
+    let notes = report.all_notes().into_iter().chain(references).collect();
+    let lists = [PagePiece::list("Notes", notes), PagePiece::list("Assumed", report.assumptions())];
+    lists.into_iter().flatten().collect()
+}
+
+/// Returns the verdicts: of published figures, of tables, and of what is remembered.
+fn answers(report: &Report) -> Vec<Card> {
+    let verdicts = report.verdicts();
+    let is_several = verdicts.len() > 1;
+    let of_tables = verdicts.iter().map(|it| Card {
+        of: is_several
+            .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
+        ..Card::from(it)
+    });
+    let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).collect();
+    if all.is_empty() { vec![numbers_only(report)] } else { all }
+}
+
+/// Says that there is nothing to compare.
+fn numbers_only(report: &Report) -> Card {
+    let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
+    let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost()).collect();
+    let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
+    Card {
+        number: usd.map_or_else(
+            || "No verdict".to_owned(),
+            |it| format!("${}", numbers::fixed(it, numbers::decimals(it))),
+        ),
+        what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
+        ..Card::default()
+    }
+}
+
+impl From<&Verdict> for Card {
+    fn from(it: &Verdict) -> Self {
+        let Some(best) = &it.cheapest else {
+            return Self { number: "No verdict".to_owned(), what: it.words(), ..Self::default() };
+        };
+        let doubts = it.trust.doubts();
+        let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
+        let mut words: Vec<String> = doubts.into_iter().collect();
+        words.extend(
+            [it.on_compactions(best), it.but(best)]
+                .iter()
+                .map(|it| it.trim().to_owned())
+                .filter(|it| !it.is_empty()),
+        );
+        let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
+        words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
+        let plain = Self {
+            words,
+            code: apply.map(|it| it.write.clone()),
+            sure: it.sure(best).filter(|_| is_moved(best)),
+            ..Self::default()
+        };
+        if !it.knows_evidence {
+            return Self {
+                number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
+                what: format!(
+                    "{} costs least, but what it forgets is unknown: no recommendation",
+                    best.shown
+                ),
+                ..plain
+            };
+        }
+        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
+        match best.change {
+            None => Self {
+                number: format!("Keep {}", best.shown),
+                what: format!("nothing that keeps at least {kept} of the evidence is cheaper"),
+                sure: None,
+                ..plain
+            },
+            Some(change) => Self {
+                number: signed(change),
+                what: format!(
+                    "with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
+                    best.shown
+                ),
+                tone: if is_sure(best) { Tone::Better } else { Tone::Plain },
+                ..plain
+            },
+        }
+    }
+}
+
+/// Returns whether an interval of a change is wide enough to be told.
+fn is_moved(it: &Choice) -> bool {
+    it.interval.is_some() || it.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
+}
+
+/// Returns whether the interval of a change lies on one side of nothing.
+fn is_sure(it: &Choice) -> bool {
+    let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
+    lies(it.interval) && lies(it.assumed) && !it.is_open
+}
+
+/// Says how many of the published figures are reproduced.
+fn published(report: &Report) -> Option<Card> {
+    let lines = report.figure_lines();
+    let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).collect();
+    let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).collect();
+    let words = if missed.is_empty() { Vec::new() } else { vec![format!("Outside: {}.", missed.join("; "))] };
+    (!judged.is_empty()).then(|| Card {
+        number: format!("{} of {}", judged.len() - missed.len(), judged.len()),
+        what: "published figures lie within their bands".to_owned(),
+        words,
+        tone: if missed.is_empty() { Tone::Better } else { Tone::Worse },
+        ..Card::default()
+    })
+}
+
+/// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
+/// have one verdict.
+fn remembered(report: &Report) -> Vec<Card> {
+    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).collect();
+    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).collect();
+    // Where the base has nothing to remember, what counts is what memories cost and spare.
+    if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
+        return of_all(&loads).into_iter().collect();
+    }
+    let mut answers: Vec<(String, Card)> = Vec::new();
+    for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
+        let is_said = answers
+            .iter()
+            .any(|(of, it)| *of == scenario && it.number == answer.number && it.what == answer.what);
+        if !is_said {
+            answers.push((scenario, answer));
+        }
+    }
+    let is_several = answers.len() > 1;
+    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).collect()
+}
+
+/// Says which memory costs least over all loads.
+fn of_all(loads: &[&[&Run]]) -> Option<Card> {
+    let total = |policy: &str| {
+        let of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
+        loads.iter().map(of).sum::<Option<f64>>()
+    };
+    let base = &loads.first()?.first()?.policy;
+    let usd = total(base).filter(|it| *it > 0.0)?;
+    let others = distinct(
+        loads.iter().copied().flatten().map(|it| it.policy.as_str()).filter(|name| *name != base.as_str()),
+    );
+    let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
+    let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let over = format!("over {} loads that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
+    Some(if change < 0.0 {
+        Card { number: signed(change), what: format!("with {best}, {over}"), ..Card::default() }
+    } else {
+        let what = format!("no other memory costs less {over}; the next, {best}, costs {}", signed(change));
+        Card { number: format!("Keep {base}"), what, ..Card::default() }
+    })
+}
+
+/// Says of a load who remembers most.
+fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
+    let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).collect();
+    let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
+    let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
+    let in_order = |one: &&(&Run, ctxsim_engine::measure::Remembered),
+                    other: &&(&Run, ctxsim_engine::measure::Remembered)| {
+        let of = |it: &(&Run, ctxsim_engine::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
+        of(one).total_cmp(&of(other)).then(usd(one.0).total_cmp(&usd(other.0)))
+    };
+    let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
+    let written = |it: f64| if most.is_share { percent(it) } else { numbers::fixed(it, 2) };
+    let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).collect();
+    let shown = |policy: &str| {
+        let at = names.iter().position(|it| *it == policy).unwrap_or_default();
+        super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
+    };
+    let trials = numbers::thousands(most.number.n);
+    let sure = most
+        .number
+        .ci95
+        .map(|[low, high]| format!("95% interval {} to {}, {trials} trials", written(low), written(high)));
+    let cost = |run: &Run| {
+        let decimals = numbers::decimals(
+            runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max),
+        );
+        run.tally.costs.total().map_or_else(String::new, |it| format!("${}", numbers::fixed(it, decimals)))
+    };
+    let cheapest =
+        known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
+    let cheapest =
+        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
+            format!(
+                "Cheapest is {} at {}, with {} {}.",
+                shown(&run.policy),
+                cost(run),
+                it.heading,
+                written(it.number.mean)
+            )
+        });
+    let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
+    let alike = match alike {
+        0 => String::new(),
+        1 => ", as does one other, which costs no less".to_owned(),
+        n => format!(", as do {n} others, which cost no less"),
+    };
+    let is_priced = usd(best) > 0.0 && usd(best).is_finite();
+    let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));
+    let answer = Card {
+        number: written(most.number.mean),
+        what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
+        sure,
+        words: price.into_iter().chain(cheapest).collect(),
+        ..Card::default()
+    };
+    Some((best.scenario.clone(), answer))
+}
+
+/// Names the charts that are not on the page.
+fn left_out(source: &ChartData<'_>, traces: &Traces) -> Vec<String> {
+    let n_shown = source.sections.len();
+    let tables = (source.n_left_out > 0)
+        .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
+    tables.into_iter().chain(traces.left_out.clone()).collect()
+}
+
+/// Describes the page.
+fn title(report: &Report) -> String {
+    let scenarios = distinct(report.briefs().map(|it| it.scenario));
+    let sessions: IndexSet<&str> = report.sessions.iter().map(|it| it.name.as_str()).collect();
+    let is_recorded = scenarios.iter().all(|it| sessions.contains(it));
+    let subject = match (scenarios.as_slice(), &report.suite) {
+        ([only], _) if is_recorded => format!("recorded session {only}"),
+        ([only], _) => (*only).to_owned(),
+        (all, _) if is_recorded => format!("{} recorded sessions", numbers::thousands(all.len() as u64)),
+        (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
+        (all, _) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
+    };
+    format!("Context policies compared: {subject}")
+}
+
+/// Describes what was compared.
+fn about(report: &Report) -> String {
+    let count = |of: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
+        let n = distinct(report.briefs().map(|it| of(&it))).len();
+        format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
+    };
+    let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
+    format!(
+        "{}, {}, {}{}.",
+        count(|it| it.policy, "policy", "policies"),
+        count(|it| it.scenario, "scenario", "scenarios"),
+        count(|it| it.profile, "profile", "profiles"),
+        first.unwrap_or_default()
+    )
+}

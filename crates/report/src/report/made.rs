@@ -1,0 +1,122 @@
+//! What a result was made with: the version, the days of its prices, and its inputs by digest.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::distinct;
+use ctxsim_base::grid::numbers;
+use ctxsim_timeline::row::{Value, group};
+
+/// The version of this crate.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a result was made with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MadeWith {
+    /// The version of ctxsim.
+    pub version: &'static str,
+    /// The day of the prices, by profile.
+    pub prices: IndexMap<String, String>,
+    pub inputs: Vec<InputDigest>,
+}
+
+impl Default for MadeWith {
+    fn default() -> Self {
+        Self { version: VERSION, prices: IndexMap::new(), inputs: Vec::new() }
+    }
+}
+
+/// An input by its content, whatever the ends of its lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputDigest {
+    /// What kind of input it is.
+    pub kind: &'static str,
+    pub name: String,
+    /// The digest of its file, and of the files that it names, in hexadecimal digits.
+    pub digest: String,
+}
+
+impl InputDigest {
+    /// Takes the digest of texts.
+    pub fn of_texts<'t>(kind: &'static str, name: &str, texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut digest = Xxh3Default::new();
+        for line in texts.flat_map(str::lines) {
+            digest.update(line.as_bytes());
+            digest.update(b"\n");
+        }
+        Self::of(kind, name, digest.digest())
+    }
+
+    /// Takes a digest.
+    pub fn of(kind: &'static str, name: &str, digest: u64) -> Self {
+        Self { kind, name: name.to_owned(), digest: format!("{digest:016x}") }
+    }
+}
+
+impl MadeWith {
+    /// Adds what other results were made with.
+    pub fn add(&mut self, other: Self) {
+        self.prices.extend(other.prices);
+        let new = other.inputs.into_iter().filter(|it| !self.inputs.contains(it)).collect::<Vec<_>>();
+        self.inputs.extend(new);
+    }
+
+    /// Returns the digest of all inputs of a kind; of a single one, its own.
+    pub fn digest_of(&self, kind: &str) -> Option<String> {
+        joint(self.inputs.iter().filter(|it| it.kind == kind))
+    }
+
+    /// Returns the digest of one input; a session's is that of its recording.
+    pub fn digest_of_one(&self, kind: &str, name: &str) -> Option<&str> {
+        let is_of = |it: &InputDigest| {
+            name.strip_prefix(it.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        };
+        self.inputs.iter().find(|it| it.kind == kind && is_of(it)).map(|it| it.digest.as_str())
+    }
+
+    /// Returns it in a line.
+    pub fn words(&self) -> String {
+        let days = numbers::days(self.prices.values().map(String::as_str));
+        let days = (!days.is_empty()).then(|| format!("prices of {days}"));
+        let inputs = joint(self.inputs.iter()).map(|it| format!("inputs {it}"));
+        let version = format!("ctxsim {}", self.version);
+        [Some(version), days, inputs].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns its parts by name: the version, the days by profile, the digests by input.
+    pub fn properties(&self) -> Vec<(String, String)> {
+        let prices = self.prices.iter().map(|(profile, day)| (format!("prices {profile}"), day.clone()));
+        let inputs = self.inputs.iter().map(|it| (format!("{} {}", it.kind, it.name), it.digest.clone()));
+        let version = [("ctxsim".to_owned(), self.version.to_owned())];
+        version.into_iter().chain(prices).chain(inputs).collect()
+    }
+
+    /// Returns it as JSON has it.
+    pub fn value(&self) -> Value {
+        let of = |(name, text): (&String, &String)| (name.clone().into(), text.clone().into());
+        let kinds = distinct(self.inputs.iter().map(|it| it.kind));
+        let inputs = kinds.into_iter().map(|kind| {
+            let own = self.inputs.iter().filter(|it| it.kind == kind);
+            (kind.into(), Value::Fields(own.map(|it| of((&it.name, &it.digest))).collect()))
+        });
+        group! {
+            "ctxsim": self.version.to_owned(),
+            "prices": Value::Fields(self.prices.iter().map(of).collect()),
+            "inputs": Value::Fields(inputs.collect()),
+        }
+    }
+}
+
+/// Returns the digest of several inputs.
+fn joint<'i>(inputs: impl Iterator<Item = &'i InputDigest>) -> Option<String> {
+    let all: Vec<&InputDigest> = inputs.collect();
+    match all.as_slice() {
+        [] => None,
+        [only] => Some(only.digest.clone()),
+        all => {
+            let text = all.iter().flat_map(|it| [it.kind, it.name.as_str(), it.digest.as_str()]);
+            Some(InputDigest::of_texts("", "", text).digest)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! How tables show the numbers of a run.
+
+use ctxsim_base::grid::numbers;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::measure::{Better, Tally};
+use ctxsim_timeline::row::{ColumnUnit, Value};
+
+pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at, selectable};
+
+/// How tables show a number.
+struct NumberStyle {
+    place: &'static str,
+    /// The heading of its column.
+    heading: &'static str,
+    /// Its order of hiding if there is not enough room, from 1; `None` for never.
+    leaves: Option<u8>,
+    /// Its better direction when two policies are compared.
+    better: Option<Better>,
+}
+
+const fn usual(
+    place: &'static str,
+    heading: &'static str,
+    leaves: Option<u8>,
+    better: Better,
+) -> NumberStyle {
+    NumberStyle { place, heading, leaves, better: Some(better) }
+}
+
+const fn optional(place: &'static str, heading: &'static str) -> NumberStyle {
+    NumberStyle { place, heading, leaves: None, better: None }
+}
+
+/// The columns that tables have if nothing is asked for, from left to right; policies are compared by them.
+const USUAL: [NumberStyle; 9] = [
+    usual("requests", "requests", Some(4), Better::Neither),
+    usual("prompt_tokens_max", "prompt max tok", Some(5), Better::Lower),
+    usual("cache_hit_ratio", "cache hit", Some(9), Better::Higher),
+    usual("cache_read_tokens", "read tok", Some(3), Better::Neither),
+    usual("cache_write_tokens", "write tok", Some(2), Better::Neither),
+    usual("uncached_tokens", "uncached tok", Some(1), Better::Neither),
+    usual("recovery.expected_calls", "recovery calls", Some(6), Better::Lower),
+    usual("evidence_kept", "evidence kept", Some(10), Better::Higher),
+    usual(COST, "cost USD", None, Better::Lower),
+];
+
+/// The columns with a heading of their own that can be asked for.
+const OPTIONAL: [NumberStyle; 19] = [
+    optional("turns_completed_share", "turns completed"),
+    optional("limit_pressure", "limit pressure"),
+    optional("tool_results.saved_share", "compression savings"),
+    optional("recovery.expected_tokens", "recovery tokens"),
+    optional("cost_usd.base", "base USD"),
+    optional("cost_usd.cache_read", "cache read USD"),
+    optional("cost_usd.cache_write", "cache write USD"),
+    optional("cost_usd.uncached", "uncached USD"),
+    optional("cost_usd.output", "output USD"),
+    optional("cost_usd.recovery", "recovery USD"),
+    optional("cost_usd.exploration", "exploration USD"),
+    optional("cost_usd.reaction", "reaction USD"),
+    optional("cost_usd.left_by_others", "left by others USD"),
+    optional("cost_usd.compaction", "compaction USD"),
+    optional("cost_usd.keep_alive", "keep alive USD"),
+    optional("cost_usd.storage", "storage USD"),
+    optional("cost_usd.penalty", "penalty USD"),
+    optional("cost_usd.total_low", "total low USD"),
+    optional("cost_usd.total_high", "total high USD"),
+];
+
+/// Numbers without such a column by which policies are compared, too.
+const ALSO_COMPARED: [(&str, Better); 2] =
+    [("limit_violations", Better::Lower), ("compaction.requests", Better::Neither)];
+
+/// How tokens are written.
+pub type Digits = fn(Tokens) -> String;
+
+/// How a number of a run is shown.
+pub trait ShownMetric {
+    /// Returns its better direction.
+    fn better(&self) -> Better;
+
+    /// Returns its value in a tally; `None` if unknown.
+    fn number(&self, tally: &Tally) -> Option<f64>;
+
+    /// Returns whether it is a share, whose differences are in percentage points.
+    fn is_share(&self) -> bool;
+
+    /// Returns a value as text, with a number of decimals for dollars.
+    fn written(&self, number: f64, decimals: usize) -> String;
+
+    /// Returns its order of hiding; `None` if it is never hidden.
+    fn leaving(&self) -> Option<u8>;
+
+    /// Returns the heading of its column.
+    fn heading(&self) -> &'static str;
+
+    /// Returns its cells, all with as many decimals; dollars with the given number of them.
+    fn cells<'t>(
+        &self,
+        tallies: impl Iterator<Item = &'t Tally>,
+        digits: Digits,
+        decimals: usize,
+    ) -> Vec<String>;
+}
+
+impl ShownMetric for Metric {
+    fn better(&self) -> Better {
+        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|(_, better)| *better);
+        style_of(self).and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
+    }
+
+    fn number(&self, tally: &Tally) -> Option<f64> {
+        self.value(tally).number()
+    }
+
+    fn is_share(&self) -> bool {
+        self.unit == ColumnUnit::Share
+    }
+
+    fn written(&self, number: f64, decimals: usize) -> String {
+        match written_as(self) {
+            Some(ColumnUnit::Share) => numbers::percent(number),
+            Some(ColumnUnit::Usd) => numbers::fixed(number, decimals),
+            Some(ColumnUnit::Count | ColumnUnit::Tokens) => numbers::fixed(number, 0),
+            _ => numbers::expected(number),
+        }
+    }
+
+    fn leaving(&self) -> Option<u8> {
+        style_of(self).and_then(|it| it.leaves)
+    }
+
+    fn heading(&self) -> &'static str {
+        style_of(self).map_or(self.name, |it| it.heading)
+    }
+
+    fn cells<'t>(
+        &self,
+        tallies: impl Iterator<Item = &'t Tally>,
+        digits: Digits,
+        decimals: usize,
+    ) -> Vec<String> {
+        let values: Vec<Value> = tallies.map(|it| self.value(it)).collect();
+        let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
+        let unit = written_as(self);
+        let cell = |value: &Value| match (unit, value) {
+            (Some(ColumnUnit::Tokens), Value::Count(count)) => digits(*count),
+            (_, Value::Count(count)) => numbers::thousands(*count),
+            (Some(ColumnUnit::Share), Value::Real(share)) => numbers::percent(*share),
+            (Some(ColumnUnit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
+            // Fractions of a token are of no interest.
+            (Some(ColumnUnit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
+            (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),
+            (_, Value::Text(text)) => text.to_string(),
+            _ => numbers::NONE.to_owned(),
+        };
+        values.iter().map(cell).collect()
+    }
+}
+
+fn style_of(metric: &Metric) -> Option<&'static NumberStyle> {
+    USUAL.iter().chain(&OPTIONAL).find(|it| it.place == metric.name)
+}
+
+/// Returns its unit if it has a column of its own; others are written as they are.
+fn written_as(metric: &Metric) -> Option<ColumnUnit> {
+    style_of(metric).map(|_| metric.unit)
+}
+
+/// Returns the metrics by which policies are compared, cost first, then by column.
+pub fn compared() -> Vec<&'static Metric> {
+    let usual = USUAL.iter().map(|it| it.place).filter(|place| *place != COST);
+    let also = ALSO_COMPARED.iter().map(|it| it.0);
+    std::iter::once(COST).chain(usual).chain(also).filter_map(at).collect()
+}
+
+/// Returns the metrics that tables show if nothing is asked for, from left to right.
+pub fn usual_columns() -> impl Iterator<Item = &'static Metric> {
+    USUAL.iter().filter_map(|it| at(it.place))
+}

@@ -1,0 +1,306 @@
+//! One design for all pages: the verdict, the picture that carries it, the tables, the causes, what is assumed.
+//!
+//! A command fills the slots of a [`Page`]; only the template knows how they look.
+
+use serde::Serialize;
+
+use super::blocks::PageBlock;
+use super::chart::{self, PageChart};
+use super::template;
+use ctxsim_base::foreign::line;
+use ctxsim_base::grid::numbers::percent;
+use ctxsim_base::grid::{self, Column, Grid};
+
+/// Sorts, filters, and joins points with rows; a page is complete without it.
+const SCRIPT: &str = include_str!("page/page.js");
+/// The digest of the script by which a page allows it, and nothing else, to run.
+const SCRIPT_SHA256: &str = "3vikua6es0dFg5hILIc/dK1/NGOTT1oLs5BuJFH9MIg=";
+/// How a page looks, apart from its charts.
+const STYLE: &str = include_str!("page/page.css");
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Page {
+    /// The command that made it.
+    pub(super) command: &'static str,
+    pub(super) title: String,
+    /// What it is about, in a sentence.
+    pub(super) about: String,
+    /// The verdicts, the most important first.
+    pub(super) answers: Vec<Card>,
+    /// What the verdicts rest on.
+    pub(super) rests_on: Vec<String>,
+    /// What follows, in reading order.
+    pub(super) parts: Vec<PagePart>,
+}
+
+/// A verdict: one number or a few words in large type, and what they mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Card {
+    /// What it is about, where there are several.
+    pub(super) of: Option<String>,
+    /// The number, or the word.
+    pub(super) number: String,
+    /// What it is a number of.
+    pub(super) what: String,
+    pub(super) sure: Option<String>,
+    /// Everything in sentences.
+    pub(super) words: Vec<String>,
+    /// What to paste.
+    pub(super) code: Option<String>,
+    /// How it may be taken.
+    pub(super) tone: Tone,
+}
+
+/// How a verdict may be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Nothing to do, or not known.
+    #[default]
+    Plain,
+    /// For the better, and sure.
+    Better,
+    Worse,
+}
+
+/// A part of a page under a heading.
+#[derive(Debug, Serialize)]
+pub(super) struct PagePart {
+    id: &'static str,
+    heading: &'static str,
+    pieces: Vec<PagePiece>,
+}
+
+/// What a part is made of.
+#[derive(Debug, Serialize)]
+#[serde(tag = "is", content = "it", rename_all = "snake_case")]
+pub(super) enum PagePiece {
+    Head(String),
+    /// A paragraph.
+    Text(String),
+    /// A list of sentences.
+    List(Vec<String>),
+    /// A text to copy as it is.
+    Code(String),
+    Table(PageTable),
+    /// A picture with its numbers beside it.
+    Lead(Box<PagePicture>),
+    /// Pictures side by side.
+    Charts(Vec<PagePicture>),
+}
+
+/// A table whose rows can be pointed at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct PageTable {
+    id: String,
+    /// What it shows.
+    title: String,
+    columns: Vec<Column>,
+    rows: Vec<PageRow>,
+    /// Whether some row has a command.
+    has_commands: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+struct PageRow {
+    id: String,
+    cells: Vec<String>,
+    note: Option<String>,
+    /// The command that looks into it.
+    command: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct PagePicture {
+    name: String,
+    title: String,
+    subject: String,
+    summary: String,
+    /// Its numbers.
+    table: PageTable,
+    /// The drawing; none where there is nothing that an eye could tell apart.
+    svg: Option<String>,
+    #[serde(skip)]
+    figure: PageChart,
+}
+
+/// Returns the share of evidence that something keeps, in words; nothing where it is not known.
+pub(super) fn kept(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |it| format!("{} kept", percent(it)))
+}
+
+impl PagePart {
+    /// The picture that carries the verdict.
+    pub(super) fn picture(pieces: Vec<PagePiece>) -> Self {
+        Self { id: "picture", heading: "Picture", pieces }
+    }
+
+    pub(super) fn tables(pieces: Vec<PagePiece>) -> Self {
+        Self { id: "tables", heading: "Tables", pieces }
+    }
+
+    /// What brings the numbers about.
+    pub(super) fn causes(pieces: Vec<PagePiece>) -> Self {
+        Self { id: "causes", heading: "Causes", pieces }
+    }
+
+    /// What is assumed, and what else to know.
+    pub(super) fn assumptions(pieces: Vec<PagePiece>) -> Self {
+        Self { id: "assumptions", heading: "Assumptions", pieces }
+    }
+}
+
+impl PagePiece {
+    pub(super) fn table(grid: Grid) -> Self {
+        Self::Table(PageTable::new(grid, |_| None))
+    }
+
+    /// A table with the command that looks into each row, by the row's first cell.
+    pub(super) fn table_with(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+        Self::Table(PageTable::new(grid, command))
+    }
+
+    /// A picture with its numbers beside it.
+    pub(super) fn lead(figure: PageChart) -> Self {
+        Self::Lead(Box::new(PagePicture::new(figure)))
+    }
+
+    /// Lists sentences under a heading, if there are any.
+    pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
+        if lines.is_empty() { Vec::new() } else { vec![Self::Head(heading.to_owned()), Self::List(lines)] }
+    }
+
+    /// Pictures: the first with its numbers beside it, the others side by side.
+    pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
+        if figures.is_empty() {
+            return Vec::new();
+        }
+        let others = figures.split_off(1);
+        figures.into_iter().map(Self::lead).chain(Self::charts(others)).collect()
+    }
+
+    /// Pictures side by side.
+    pub(super) fn charts(figures: Vec<PageChart>) -> Vec<Self> {
+        if figures.is_empty() {
+            Vec::new()
+        } else {
+            vec![Self::Charts(figures.into_iter().map(PagePicture::new).collect())]
+        }
+    }
+
+    fn tables_mut(&mut self) -> Vec<&mut PageTable> {
+        match self {
+            Self::Table(it) => vec![it],
+            _ => Vec::new(),
+        }
+    }
+
+    fn drawn_mut(&mut self) -> Vec<&mut PagePicture> {
+        match self {
+            Self::Lead(it) => vec![&mut **it],
+            Self::Charts(figures) => figures.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl From<PageBlock> for PagePiece {
+    fn from(it: PageBlock) -> Self {
+        match it {
+            PageBlock::Head(words) => Self::Head(in_line(words)),
+            PageBlock::Text(words) => Self::Text(in_line(words)),
+            PageBlock::Table(grid) => Self::table(grid),
+            PageBlock::Code(text) => Self::Code(text),
+        }
+    }
+}
+
+/// Returns a text as one line, as terminals show cells and paragraphs.
+fn in_line(text: String) -> String {
+    if text.contains(char::is_control) { line(&text).into_owned() } else { text }
+}
+
+impl PageTable {
+    fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+        let row = |it: grid::Row| PageRow {
+            command: it.cells.first().and_then(|it| command(it)),
+            cells: it.cells.into_iter().map(in_line).collect(),
+            note: it.note.map(in_line),
+            id: String::new(),
+        };
+        let rows: Vec<PageRow> = grid.rows.into_iter().map(row).collect();
+        let has_commands = rows.iter().any(|it| it.command.is_some());
+        Self { id: String::new(), title: grid.title, columns: grid.columns, rows, has_commands }
+    }
+
+    /// Names the table and its rows, so that they can be pointed at.
+    fn name(&mut self, id: String) {
+        for (row, nth) in self.rows.iter_mut().zip(1..) {
+            row.id = format!("{id}-{nth}");
+        }
+        self.id = id;
+    }
+
+    /// Returns the row of one of some names.
+    fn row(&self, keys: &[String]) -> Option<&PageRow> {
+        self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
+    }
+}
+
+impl PagePicture {
+    fn new(figure: PageChart) -> Self {
+        let table = PageTable::new(figure.table.clone(), |_| None);
+        let PageChart { name, title, subject, summary, .. } = figure.clone();
+        Self { name, title, subject, summary, table, svg: None, figure }
+    }
+
+    /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
+    fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
+        self.table.name(format!("{}-numbers", self.name));
+        if self.figure.is_seen() {
+            let own = &self.table;
+            let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
+            let in_order: Vec<&PageTable> = on_subject.chain([own]).collect();
+            let href =
+                |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
+            self.svg = Some(self.figure.inline(&href)?);
+        }
+        Ok(())
+    }
+}
+
+impl Page {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// What the template says.
+    pub(super) fn write(mut self) -> Result<String, template::Error> {
+        #[derive(Serialize)]
+        struct Filled<'a> {
+            page: &'a Page,
+            style: String,
+            script: &'static str,
+            script_sha256: &'static str,
+        }
+        self.parts.retain(|it| !it.pieces.is_empty());
+        let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).collect();
+        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
+        for (table, nth) in tables.zip(1..) {
+            table.name(format!("t{nth}"));
+        }
+        let tables: Vec<PageTable> =
+            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).collect();
+        for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
+            drawn.draw(&tables)?;
+        }
+        let filled = Filled {
+            page: &self,
+            style: STYLE.to_owned() + &chart::style()?,
+            script: SCRIPT,
+            script_sha256: SCRIPT_SHA256,
+        };
+        let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));
+        template::write("page.html", &text, filled)
+    }
+}

@@ -1,0 +1,185 @@
+//! A report's numbers in snapshots: a table per load and profile,
+//! a line per policy; and the changes between two tables.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::metric::{self, COST};
+use super::{Report, Run};
+use ctxsim_base::grid::numbers::{fixed_or_none, thousands};
+use ctxsim_timeline::row::Value;
+
+/// The columns of a line, after the policy's name, and the metrics that they show.
+const HEADS: [(&str, &str); 8] = [
+    ("requests", "requests"),
+    ("longest prompt", "prompt_tokens_max"),
+    ("cache read", "cache_read_tokens"),
+    ("cache write", "cache_write_tokens"),
+    ("uncached", "uncached_tokens"),
+    ("recovery calls", "recovery.expected_calls"),
+    ("evidence kept", EVIDENCE),
+    ("US dollars", COST),
+];
+
+/// Where facts are planted, its column shows how many of them are found.
+const EVIDENCE: &str = "evidence_kept";
+
+/// The decimals of numbers that are not counts.
+const DECIMALS: usize = 6;
+
+/// The smallest separator of two cells.
+const GAP: &str = "  ";
+
+/// A table in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shot {
+    /// The scenario and the profile.
+    pub of: [String; 2],
+    /// The same as names of folders and files.
+    pub path: [String; 2],
+    /// The date of the prices.
+    pub as_of: String,
+    /// The table.
+    pub text: String,
+}
+
+/// A changed number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moved {
+    pub policy: String,
+    pub column: String,
+    /// Its old and new values; `None` if the line is new or gone.
+    pub values: [Option<String>; 2],
+    /// Its relative change, if both are numbers.
+    pub relative: Option<f64>,
+}
+
+impl Report {
+    /// Returns its numbers as snapshots keep them.
+    pub fn shots(&self) -> Vec<Shot> {
+        let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
+        let shot = |runs: &[Run]| Shot {
+            of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
+            path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
+            as_of: runs[0].assumed.as_of.clone(),
+            text: table(&runs.iter().collect::<Vec<_>>()),
+        };
+        self.runs.chunk_by(is_one).map(shot).collect()
+    }
+}
+
+/// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
+pub fn table(runs: &[&Run]) -> String {
+    let mut heads = HEADS.map(|it| it.0);
+    if runs.iter().any(|it| evidence(it).is_some()) {
+        heads[6] = "accuracy";
+    }
+    let of_memories = |run: &Run| -> IndexMap<&'static str, f64> {
+        // Planted facts stand in the place of evidence.
+        let known = run.remembered().filter(|_| run.is_of_memory());
+        known.map(|it| (it.heading, it.number.mean)).collect()
+    };
+    let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).collect();
+    let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
+    let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).collect();
+    let lines = runs.iter().zip(&remembered).map(|(run, of_run)| {
+        let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
+        line(run).into_iter().chain(more).collect()
+    });
+    let lines: Vec<Vec<String>> = lines.collect();
+    let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
+        .collect();
+    let aligned = |name: &str, cells: &[String]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
+        format!("{name:longest$}{}\n", cells.collect::<String>())
+    };
+    let head = aligned("policy", &heads.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+    head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
+}
+
+/// Returns the share that a run has in the place of kept evidence.
+fn evidence(run: &Run) -> Option<f64> {
+    run.findings.as_ref()?.evidence()
+}
+
+/// Returns what a line says of a run.
+fn line(run: &Run) -> Vec<String> {
+    let known = |number| fixed_or_none(number, DECIMALS);
+    let cell = |(_, place): &(&str, &str)| match evidence(run) {
+        Some(share) if *place == EVIDENCE => known(Some(share)),
+        _ => match metric::at(place).map(|it| it.value(&run.tally)) {
+            Some(Value::Count(count)) => thousands(count),
+            other => known(other.and_then(|it| it.number())),
+        },
+    };
+    HEADS.iter().map(cell).collect()
+}
+
+/// Returns the numbers that changed between two tables, in the order of the new one.
+pub fn moved(old: &str, new: &str) -> Vec<Moved> {
+    let (old, new) = (cells(old), cells(new));
+    let lines: Vec<&String> = super::distinct(new.keys().chain(old.keys()));
+    let mut moved = Vec::new();
+    for policy in lines {
+        let columns = super::distinct(
+            [&new, &old].into_iter().filter_map(|it| it.get(policy)).flat_map(IndexMap::keys),
+        );
+        for column in columns {
+            let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
+            if values[0] != values[1] {
+                let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
+                let both = number(&values[0]).zip(number(&values[1])).filter(|it| it.0 != 0.0);
+                let relative = both.map(|(old, new)| new / old - 1.0);
+                moved.push(Moved { policy: policy.clone(), column: column.clone(), values, relative });
+            }
+        }
+    }
+    moved
+}
+
+/// Returns the cells of a table by policy and column.
+fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
+    let split = |line: &str| -> Vec<String> {
+        line.split(GAP).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    let mut lines = table.lines().map(split).filter(|it| !it.is_empty());
+    let heads = lines.next().unwrap_or_default();
+    let named = |line: Vec<String>| {
+        let cells = heads.iter().skip(1).cloned().zip(line.iter().skip(1).cloned()).collect();
+        (line[0].clone(), cells)
+    };
+    lines.map(named).collect()
+}
+
+/// Returns a name as that of one file or folder, which leads to no other place.
+pub fn as_file(name: &str) -> String {
+    let plain = name.replace(['/', '\\', ':'], "-");
+    if plain.chars().all(|it| it == '.') { plain.replace('.', "-") } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_told_by_policy_and_column() {
+        let old =
+            "policy  requests  US dollars\nmine          10    0.500000\ngone           1    0.100000\n";
+        let new =
+            "policy  requests  US dollars\nmine          10    0.600000\nfresh      1,000           –\n";
+
+        let all = moved(old, new);
+
+        let told: Vec<_> = all.iter().map(|it| (it.policy.as_str(), it.column.as_str())).collect();
+        let gone = [("gone", "requests"), ("gone", "US dollars")];
+        assert_eq!(
+            told,
+            [&[("mine", "US dollars"), ("fresh", "requests"), ("fresh", "US dollars")][..], &gone].concat()
+        );
+        assert!((all[0].relative.unwrap() - 0.2).abs() < 1e-9);
+        assert_eq!(all[1].values, [None, Some("1,000".to_owned())]);
+        assert_eq!(moved(old, old), []);
+    }
+}

@@ -1,0 +1,115 @@
+//! How far the recorded sessions behind a table carry what it says.
+//!
+//! Are their bills reproduced, and is it known what they needed?
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::brief::Brief;
+use super::session::{BillCheck, SessionReport};
+use ctxsim_base::grid::numbers::{self, percent};
+
+/// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
+/// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.
+pub const BILL_ERROR_MAX: f64 = 0.05;
+
+/// Sessions of one profile, and how well their bills are reproduced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BilledProfile {
+    pub profile: String,
+    pub sessions: usize,
+    /// The difference between predicted and recorded input cost, as a share of the recorded one; `None` if no
+    /// bill is recorded, or the sessions run under another model's profile.
+    pub error: Option<f64>,
+    /// The recorded input cost of the requests that were checked, in US dollars.
+    pub billed_usd: f64,
+}
+
+/// What the sessions of a table have in common, or mix.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TableTrust {
+    /// By profile, the recorded sessions; empty if nothing is recorded.
+    pub sources: Vec<BilledProfile>,
+    /// Scenarios with known needs.
+    pub with_needs: usize,
+    /// Scenarios without.
+    pub without_needs: usize,
+}
+
+impl TableTrust {
+    /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
+    pub(super) fn new(sessions: &[&SessionReport], runs: &[Brief<'_>]) -> Self {
+        let sessions: IndexMap<&str, &SessionReport> =
+            sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
+        let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
+        for run in runs {
+            let Some(session) = sessions.get(run.scenario) else { continue };
+            let (n, sum) = sources.entry(run.profile).or_default();
+            *n += 1;
+            if let Some(bill) = &session.bill {
+                *sum.get_or_insert_default() += *bill;
+            }
+        }
+        let source = |(profile, (sessions, bill)): (&str, (usize, Option<BillCheck>))| BilledProfile {
+            profile: profile.to_owned(),
+            sessions,
+            billed_usd: bill.map_or(0.0, |it| it.billed_usd),
+            error: bill
+                .filter(|it| it.billed_usd > 0.0)
+                .map(|bill| bill.predicted_usd / bill.billed_usd - 1.0),
+        };
+        let with_needs = runs.iter().filter(|it| it.figures.has_needs).count();
+        Self {
+            sources: sources.into_iter().map(source).collect(),
+            with_needs,
+            without_needs: runs.len() - with_needs,
+        }
+    }
+
+    /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
+    pub fn doubts(&self) -> String {
+        let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().collect();
+        if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }
+    }
+
+    /// Says which bills are not reproduced.
+    fn on_bills(&self) -> Option<String> {
+        let off = self
+            .sources
+            .iter()
+            .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
+        let off: Vec<(&BilledProfile, f64)> = off.collect();
+        let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
+        let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
+        // What hardly counts in the total says nothing about it.
+        if usd < BILL_ERROR_MAX * self.sources.iter().map(|it| it.billed_usd).sum::<f64>() {
+            return None;
+        }
+        let side = if error < 0.0 { "below" } else { "above" };
+        let most = if off.len() > 1 { "up to " } else { "" };
+        let size = format!(
+            "input cost is predicted {most}{} {side} the recorded bill (a check passes within {:.0}%)",
+            percent(error.abs()),
+            BILL_ERROR_MAX * 100.0
+        );
+        if off.len() == self.sources.len() {
+            return Some(size);
+        }
+        let [n_off, n_all] = [
+            off.iter().map(|it| it.0.sessions).sum(),
+            self.sources.iter().map(|it| it.sessions).sum::<usize>(),
+        ];
+        Some(format!(
+            "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
+            numbers::counted(n_all, "session"),
+            worst.profile
+        ))
+    }
+
+    /// Says of how many scenarios the needs are unknown.
+    fn on_needs(&self) -> Option<String> {
+        let all = self.with_needs + self.without_needs;
+        (self.with_needs > 0 && self.without_needs > 0)
+            .then(|| format!("only {} of {all} scenarios say what is needed", self.with_needs))
+    }
+}

@@ -1,0 +1,358 @@
+//! The cheapest parameters under a floor of evidence, chosen on one part of the sessions and held against the other.
+//!
+//! `tune` and `advise` share this rule.
+
+pub mod page;
+mod part;
+pub mod table;
+mod verdict;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::rng::Seed;
+use ctxsim_engine::measure::Tally;
+use ctxsim_engine::measure::floor::Floor;
+
+use part::Picked;
+pub use part::{BlockPart, TunePart};
+pub use verdict::{Reason, WhyNot};
+
+/// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
+const HELD_OUT_MIN: usize = 5;
+
+/// With fewer projects, none is held out in turn: limits over so few projects are wide, and say how far others may differ.
+pub const PROJECTS_MIN: usize = 5;
+
+/// The stream that parts projects.
+const PURPOSE: &str = "projects held out";
+
+/// A session under the base and under each variant.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TunedSession {
+    /// Its working folder, where the log tells it, else the folder of its recording.
+    pub project: String,
+    /// When its last request was, in milliseconds since 1970.
+    pub last_ms: Option<i64>,
+    /// The base's result.
+    pub base: Tally,
+    /// Each variant's result.
+    pub variants: Vec<Tally>,
+    /// For memories, which declare no needs: the name of the number that is used as the evidence kept, and its value as a share of all
+    /// questions, for the base and then for each variant.
+    pub remembered: Option<(String, Vec<f64>)>,
+}
+
+/// A path that is varied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Varied {
+    /// The path, as in `--set`.
+    pub path: String,
+    /// The values that are tried, as in `--set`.
+    pub values: Vec<String>,
+    /// Where the values come from.
+    pub rule: Cow<'static, str>,
+}
+
+impl Varied {
+    /// Returns the override that sets a value.
+    pub fn setting(&self, value: &str) -> String {
+        format!("{}={value}", self.path)
+    }
+}
+
+/// A parameter that is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedParam {
+    /// Its name.
+    pub param: String,
+    /// Why it is not varied.
+    pub reason: String,
+}
+
+/// What is tried.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Tried {
+    /// The paths that are varied.
+    pub varied: Vec<Varied>,
+    /// The parameters that are left as they are.
+    pub fixed: Vec<FixedParam>,
+    /// The overrides of each variant.
+    pub points: Vec<Vec<String>>,
+    /// The names of the policy's stages.
+    pub stages: Vec<String>,
+}
+
+/// How sessions were split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitBy {
+    /// Whole projects are held out.
+    Project,
+    /// The newest sessions are held out.
+    Time,
+}
+
+/// A variant and its results.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TunedPoint {
+    /// Its overrides; none for the policy as it is.
+    pub set: Vec<String>,
+    /// Its results on the part that is chosen on, and on the part that is held out, if there is one.
+    pub parts: Vec<TunePart>,
+}
+
+/// The result of tuning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tuned {
+    /// The base.
+    pub base: String,
+    /// The policy whose parameters were looked for.
+    pub policy: String,
+    /// The share of evidence that has to be kept.
+    pub min_evidence: f64,
+    /// How many variants were played.
+    pub variants: usize,
+    /// The paths that were varied.
+    pub varied: Vec<Varied>,
+    /// The parameters that were left as they are.
+    pub fixed: Vec<FixedParam>,
+    /// How the sessions were split.
+    pub split: SplitBy,
+    /// The overrides of the best variant: the cheapest, on the part that it was chosen on, of those that are certain
+    /// to keep enough evidence; where none is, the cheapest.
+    pub chosen: Vec<String>,
+    /// Its results on the part that it was chosen on, and on the part that was held out, if there is one.
+    pub parts: Vec<TunePart>,
+    /// With five projects or more, where sessions are split by time: each project under what is chosen anew without it.
+    pub by_project: Option<TunePart>,
+    /// The projects and the blocks of time that the limits on what was held out rest on.
+    pub held_out_blocks: Vec<BlockPart>,
+    /// The same of `by_project`.
+    pub by_project_blocks: Vec<BlockPart>,
+    /// Where blocks are too few to tell how they differ.
+    pub cautions: Vec<String>,
+    /// By how much its saving was smaller on what was held out.
+    pub optimism: Option<f64>,
+    pub is_recommended: bool,
+    /// Why it is not, as a word.
+    pub why_not: Option<WhyNot>,
+    /// Why it is not, in a sentence.
+    pub reason: Option<String>,
+    /// Stages that fired in no variant, on no session.
+    pub never_fired: Vec<String>,
+    /// The longest prompt under the base.
+    pub prompt_tokens_max: u64,
+    /// All variants, the best first.
+    pub points: Vec<TunedPoint>,
+}
+
+impl Tuned {
+    /// Chooses on one part of the sessions and holds the choice against the other: the newest sessions are held out where times are
+    /// known, else whole projects where there are several. With five projects or more, each is then held out in turn.
+    pub fn new(
+        [base, policy]: [&str; 2],
+        sessions: &[TunedSession],
+        tried: Tried,
+        min_evidence: f64,
+        seed: u64,
+    ) -> Self {
+        let all: Vec<&TunedSession> = sessions.iter().collect();
+        let split = SplitBy::of(&all);
+        let is_held_out = held_out(split, &all, seed);
+        let part = |held_out: bool| -> Vec<&TunedSession> {
+            sessions
+                .iter()
+                .zip(&is_held_out)
+                .filter(|it| *it.1 == held_out)
+                .map(|(session, _)| session)
+                .collect()
+        };
+        let halves = [part(false), part(true)];
+        let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
+        // Too few sessions to test a choice still show what it would be.
+        let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
+        let n_variants = tried.points.len();
+        let by_part: Vec<Vec<TunePart>> =
+            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).collect();
+        let point = |(nth, set): (usize, Vec<String>)| {
+            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).collect() })
+        };
+        let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
+        // Points that cost the same stay in the order in which they were tried.
+        points.sort_by(|one, other| {
+            let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
+            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+        });
+        let never_fired = never_fired(&tried.stages, sessions);
+        let best = points.first().map(|it| it.0).unwrap_or_default();
+        let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
+        let judged =
+            parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
+        let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
+        let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
+        let mut tuned = Self {
+            base: base.to_owned(),
+            policy: policy.to_owned(),
+            min_evidence,
+            variants: points.len(),
+            varied: tried.varied,
+            fixed: tried.fixed,
+            split,
+            chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
+            parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
+            by_project: is_turned.then(|| TunePart::new(&in_turn)),
+            held_out_blocks: part::block_parts(&judged),
+            by_project_blocks: part::block_parts(&in_turn),
+            cautions: part::cautions(&judged),
+            optimism: None,
+            is_recommended: false,
+            why_not: None,
+            reason: None,
+            prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
+            never_fired,
+            points,
+        };
+        let n_held_out = halves[1].len();
+        let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
+        let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
+            [_, out] => tuned.forbids(out),
+            _ => Some(tuned.too_few(sessions.len(), n_held_out)),
+        });
+        tuned.is_recommended = reason.is_none();
+        (tuned.why_not, tuned.reason) = reason.map(|it| (it.why, it.text)).unzip();
+        if let [own, out] = tuned.parts.as_slice() {
+            tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+        }
+        tuned
+    }
+
+    /// Returns what a policy file says of where its numbers come from.
+    pub fn evidence(&self, until: Option<&str>) -> String {
+        let [own, out] = self.parts.as_slice() else { return String::new() };
+        let until = until.map_or_else(String::new, |it| format!(" up to {it}"));
+        format!(
+            "Chosen from {} by ctxsim tune on {} and tested on {} others{until} ({}): {}",
+            counted(self.variants, "variant"),
+            counted(own.sessions, "session"),
+            out.sessions,
+            self.split_words(),
+            out.words()
+        )
+    }
+
+    fn split_words(&self) -> &'static str {
+        match self.split {
+            SplitBy::Project => "whole projects held out",
+            SplitBy::Time => "the newest held out",
+        }
+    }
+}
+
+impl TunedPoint {
+    /// Returns its results on what is chosen on.
+    fn own(&self) -> Option<&TunePart> {
+        self.parts.first()
+    }
+
+    /// Returns its place: those that are certain to keep enough first, then the others, then those that cannot be
+    /// compared; each by cost.
+    fn order(&self, floor: f64) -> (u8, f64) {
+        match self.own().and_then(|it| Some((it, it.change()?))) {
+            Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
+            None => (2, 0.0),
+        }
+    }
+}
+
+/// Returns a variant's results on all sessions.
+pub fn whole(sessions: &[TunedSession], nth: usize) -> TunePart {
+    TunePart::new(&Picked::all(&sessions.iter().collect::<Vec<_>>(), nth))
+}
+
+/// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
+fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> Vec<Picked<'s>> {
+    let of_project = |project: &str| {
+        let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
+        let nth = choice(&others, n_variants, floor);
+        own.into_iter().map(move |session| Picked { session, nth }).collect::<Vec<_>>()
+    };
+    projects(sessions).into_iter().flat_map(of_project).collect()
+}
+
+/// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
+fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
+    let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
+    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
+    cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let keeps = |nth| {
+        let all = Picked::all(sessions, nth);
+        Floor(floor).keeps(part::kept_low(&all), part::task_kept(&all))
+    };
+    cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
+}
+
+/// Returns the projects of sessions, sorted.
+fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
+    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Names a variant by its overrides.
+pub fn named(set: &[String]) -> String {
+    if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
+}
+
+/// Returns the stages that fired in no variant, on no session.
+fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
+    let fired = |stage: usize| {
+        let mut all = sessions.iter().flat_map(|it| &it.variants);
+        all.any(|it| it.outcome.firings.get(stage).is_some_and(|firing| firing.fired > 0))
+    };
+    stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
+}
+
+/// Returns how many projects of sessions are known.
+fn n_named_projects(sessions: &[&TunedSession]) -> usize {
+    projects(sessions).iter().filter(|it| !it.is_empty()).count()
+}
+
+impl SplitBy {
+    /// Returns how sessions are split.
+    fn of(sessions: &[&TunedSession]) -> Self {
+        let has_times = sessions.iter().all(|it| it.last_ms.is_some());
+        if has_times || projects(sessions).len() < 2 { Self::Time } else { Self::Project }
+    }
+}
+
+/// Parts sessions; returns which are held out.
+fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
+    if split == SplitBy::Time {
+        let mut order: Vec<usize> = (0..sessions.len()).collect();
+        order.sort_by_key(|it| (sessions[*it].last_ms, *it));
+        let mut is_held_out = vec![false; sessions.len()];
+        order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
+        return is_held_out;
+    }
+    let stream = Seed(seed).stream(PURPOSE, 0);
+    let mut drawn: Vec<(u64, &str)> = (0..)
+        .zip(projects(sessions))
+        .map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), it))
+        .collect();
+    drawn.sort_unstable();
+    // Each project goes to the smaller part, so that both have as many sessions as can be.
+    let (mut n, mut held_out) = ([0_usize; 2], Vec::new());
+    for (_, project) in drawn {
+        let size = sessions.iter().filter(|it| it.project == project).count();
+        let part = usize::from(n[1] < n[0]);
+        n[part] += size;
+        if part == 1 {
+            held_out.push(project);
+        }
+    }
+    sessions.iter().map(|it| held_out.contains(&it.project.as_str())).collect()
+}

@@ -1,0 +1,101 @@
+//! What no record tells of bills, as a table and as values: expected against what happened.
+
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::terminal::whole;
+use ctxsim_engine::calibrate::Calibration;
+use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
+use ctxsim_timeline::row::{Value, group};
+
+/// Returns its name in JSON.
+fn surprise_name(surprise: Surprise) -> &'static str {
+    match surprise {
+        Surprise::Rewritten(_) => "rewritten",
+        Surprise::TurnFell => "turn_fell",
+        Surprise::WithinTurnFell => "within_turn_fell",
+        Surprise::SideRequest => "side_request",
+        Surprise::UnexpectedSideRequest => "unexpected_side_request",
+    }
+}
+
+/// Returns the reason that a rule gives.
+fn surprise_because(surprise: Surprise) -> Option<&'static str> {
+    match surprise {
+        Surprise::Rewritten(because) => Some(because),
+        _ => None,
+    }
+}
+
+/// Says it in words.
+fn surprise_words(surprise: Surprise) -> String {
+    match surprise {
+        Surprise::Rewritten(because) => format!("rewrite: {because}"),
+        Surprise::TurnFell => "fall at a new turn".to_owned(),
+        Surprise::WithinTurnFell => "fall within a turn".to_owned(),
+        Surprise::SideRequest => "side request, expected".to_owned(),
+        Surprise::UnexpectedSideRequest => "side request, not expected".to_owned(),
+    }
+}
+
+/// Returns the values of each kind.
+pub(super) fn values(of: &Calibration) -> Vec<Value> {
+    let known = |is_known: bool, value: f64| is_known.then_some(value);
+    let value = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
+        group! {
+            "what": surprise_name(what),
+            "because": surprise_because(what),
+            "requests": it.requests,
+            "happened": it.happened,
+            "expected": known(is_known, it.expected),
+            "expected_low": known(is_known, it.expected_low),
+            "expected_high": known(is_known, it.expected_high),
+            "happened_usd": it.happened_usd,
+            "expected_usd": known(is_known, it.expected_usd),
+            "expected_usd_low": known(is_known, it.expected_usd_low),
+            "expected_usd_high": known(is_known, it.expected_usd_high),
+        }
+    };
+    of.unforeseen.iter().map(value).collect()
+}
+
+/// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
+pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
+    of.unforeseen.expected_usd().map(|it| of.predicted_cost.usd() + it)
+}
+
+/// Returns how often each was expected and how often it happened; nothing where nothing may happen.
+pub(super) fn table(of: &Calibration) -> Option<String> {
+    let row = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
+        let [expected, usd] = if is_known {
+            [
+                format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high),
+                dollars(it.expected_usd),
+            ]
+        } else {
+            ["not known".to_owned(), "–".to_owned()]
+        };
+        [
+            surprise_words(what),
+            it.requests.to_string(),
+            expected,
+            it.happened.to_string(),
+            usd,
+            dollars(it.happened_usd),
+        ]
+    };
+    let mut kinds: Vec<_> = of.unforeseen.iter().collect();
+    kinds.sort_by_key(|it| (it.0, it.1));
+    let rows: Vec<_> = kinds.into_iter().map(row).collect();
+    let head = ["what no record tells", "requests", "expected", "happened", "expected USD", "USD"];
+    let [expected, low, high] = expected_input_usd(of);
+    let sum = format!(
+        "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
+        of.billed_cost.usd()
+    );
+    (!rows.is_empty()).then(|| whole(&Grid::new("", 1, &head, rows)) + &sum)
+}
+
+/// Writes a change in US dollars.
+fn dollars(change: f64) -> String {
+    let text = format!("{change:+.2}");
+    if text.ends_with("0.00") { "0.00".to_owned() } else { text.replace('-', "−") }
+}

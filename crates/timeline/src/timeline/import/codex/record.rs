@@ -1,0 +1,133 @@
+//! One line of a rollout as written, and the items of the Responses interface that it holds.
+
+use crate::timeline::import::content::{Arguments, Content, Measured};
+use crate::timeline::import::transcript::{Named, Part};
+use crate::timeline::import::usage::{BillReader, Shaped};
+use crate::timeline::import::values::{Count, MessageContent, Text};
+use crate::timeline::{Kind, Usage};
+use ctxsim_base::quantity::Tokens;
+
+/// A record.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(super) struct CodexRecord<'a> {
+    /// When it was written, ISO 8601.
+    pub(super) timestamp: Text<'a>,
+    /// `response_item`, `event_msg`, `session_meta`, `turn_context` or `compacted`.
+    #[serde(rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// What it holds.
+    pub(super) payload: Option<ItemRecord<'a>>,
+}
+
+/// An item of the conversation, and what records of other types hold.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(in crate::timeline::import) struct ItemRecord<'a> {
+    /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
+    #[serde(rename = "type")]
+    pub(in crate::timeline::import) kind: Text<'a>,
+    /// Who speaks, in a `message`.
+    pub(in crate::timeline::import) role: Text<'a>,
+    /// What a `message` says.
+    pub(in crate::timeline::import) content: MessageContent<'a>,
+    /// The tool's name.
+    name: Text<'a>,
+    /// The call's name.
+    call_id: Text<'a>,
+    /// The arguments of a function.
+    arguments: Option<Content>,
+    /// The text that a custom tool is given.
+    input: Option<Content>,
+    /// What a shell or a search is asked for.
+    action: Option<Arguments>,
+    /// What came back.
+    output: Option<MessageContent<'a>>,
+    /// The tools that a search found.
+    tools: Option<Measured>,
+    /// Which part of the reasoning may be read.
+    summary: Option<Measured>,
+    /// The reasoning itself.
+    encrypted_content: Option<Measured>,
+    /// Of a `turn_context`: the model that answers from here on.
+    pub(super) model: Text<'a>,
+    /// Of a `token_count`.
+    pub(super) info: Shaped<CodexTokenInfo>,
+    /// Of a `session_meta`: the working folder.
+    pub(super) cwd: Text<'a>,
+    /// Of a `session_meta`: the version of the agent.
+    pub(super) cli_version: Text<'a>,
+    /// Of a `session_meta`: the system prompt.
+    pub(super) base_instructions: Option<Measured>,
+    /// The same, of older versions.
+    pub(super) instructions: Option<Measured>,
+    /// Of a `compacted`: the summary.
+    pub(super) message: Option<Content>,
+    /// Of a `compacted`: what is in the place of the history.
+    pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
+}
+
+/// What was billed so far, and for the last response.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CodexTokenInfo {
+    /// Everything so far.
+    pub(super) total_token_usage: Shaped<CodexUsage>,
+    /// The last response.
+    pub(super) last_token_usage: Shaped<CodexUsage>,
+}
+
+/// What was billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CodexUsage {
+    /// The whole prompt.
+    input_tokens: Option<Count>,
+    /// Which part of it was read from the cache.
+    cached_input_tokens: Count,
+    /// What the model wrote, reasoning included.
+    output_tokens: Option<Count>,
+    /// The reasoning.
+    reasoning_output_tokens: Count,
+}
+
+impl CodexUsage {
+    /// Returns the numbers, and how many tokens of the output were reasoning, if the record has them all.
+    pub(super) fn usage(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
+        let record = bill.record(shaped);
+        let prompt = bill.required("input_tokens", record.input_tokens);
+        let cache_read = bill.count("cached_input_tokens", record.cached_input_tokens);
+        let uncached = bill.less(prompt, "cached_input_tokens", cache_read);
+        let output = bill.required("output_tokens", record.output_tokens);
+        let reasoning = bill.count("reasoning_output_tokens", record.reasoning_output_tokens).min(output);
+        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
+        bill.is_complete().then_some((usage, reasoning))
+    }
+}
+
+/// Returns the call that an item is, if it is one.
+pub(in crate::timeline::import) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+    let kind = item.kind.0.as_ref();
+    if !kind.ends_with("_call") {
+        return None;
+    }
+    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.clone().map(|it| it.0));
+    let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
+    Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
+}
+
+/// Returns the result that an item is, if it is one.
+pub(in crate::timeline::import) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+    if !item.kind.0.ends_with("_output") {
+        return None;
+    }
+    let output = item
+        .output
+        .as_ref()
+        .map_or_else(|| item.tools.unwrap_or_default().into(), MessageContent::to_content);
+    Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
+}
+
+pub(in crate::timeline::import) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+    Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
+}

@@ -1,0 +1,41 @@
+//! What no record tells of a session's bill, as declared probabilities: they change no prompt and no row.
+
+use super::StepIx;
+use super::shared::Chance;
+use ctxsim_base::quantity::Decimal;
+
+/// The odds of what no record tells: a chance is missing where it is not known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Odds {
+    /// A request that reads less than this share of what was to be read has fallen.
+    pub fallen_below: Decimal,
+    /// The share of what was to be read that a fall leaves; where nothing is said, tools and system prompt.
+    pub kept: Option<Decimal>,
+    /// That the first request of a turn falls, though nothing in the log says why.
+    pub turn: Option<Chance>,
+    /// That another request of a turn does.
+    pub within: Option<Chance>,
+    /// That a side request came before a turn where one is expected.
+    pub side_expected: Option<Chance>,
+    /// That one came where none is expected.
+    pub side_unexpected: Option<Chance>,
+    /// The requests before which the harness is taken to have written all messages anew, in order.
+    pub rewrites: Vec<Foreseen>,
+}
+
+/// A request before which a harness is taken to have written all messages anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foreseen {
+    pub step: StepIx,
+    /// Why, in words.
+    pub because: &'static str,
+    /// That it did.
+    pub comes: Option<Chance>,
+}
+
+impl Odds {
+    /// Returns the rewrite before a step, if one is taken to have happened.
+    pub fn rewrite(&self, step: StepIx) -> Option<&Foreseen> {
+        self.rewrites.binary_search_by_key(&step, |it| it.step).ok().map(|at| &self.rewrites[at])
+    }
+}

@@ -1,0 +1,110 @@
+//! The front of a session's prompts that other sessions of its user send, too: tools and system prompt.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ItemIx, StepIx, Timeline};
+use ctxsim_base::quantity::{Tokens, ix};
+
+/// The front of a session's prompts that other sessions of its user send, too. No policy decides when they do, so this is a fact of
+/// the load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shared {
+    /// Its items are those before this one.
+    pub end: ItemIx,
+    /// When another session last sent it before a request: the request's step, and milliseconds since the timeline began, which
+    /// are negative before that. In order, at most one a step.
+    pub sent: Vec<(StepIx, i64)>,
+    /// How probable it is that a session that nobody recorded had left it before the first request; nothing where the one that
+    /// left it is known.
+    pub chance: Option<Chance>,
+}
+
+impl Shared {
+    /// Returns when another session last sent it before the first request, in milliseconds before that, if one is known.
+    pub fn sent_before_ms(&self) -> Option<i64> {
+        self.sent.first().filter(|it| it.0 == 0).map(|first| first.1.saturating_neg())
+    }
+
+    /// Says what others share, of so many tokens, in a sentence.
+    pub fn sentence(&self, tokens: Tokens) -> String {
+        let sent = self
+            .sent_before_ms()
+            .map(|it| format!("{:.1} minutes before this one began", it as f64 / 60_000.0));
+        match (sent, self.chance) {
+            (Some(sent), None) => {
+                format!("Another session sent the same tools and system prompt ({tokens} tokens) {sent}.")
+            }
+            (sent, chance) => {
+                let last = sent.map_or_else(String::new, |it| format!(" (last {it})"));
+                format!(
+                    "No other session is known to have sent the same tools and system prompt ({tokens} tokens) within their \
+                     lifetime{last}; they are in the cache with a probability of {:.3}.",
+                    chance.map_or(0.0, |it| it.value)
+                )
+            }
+        }
+    }
+}
+
+/// A probability and its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chance {
+    /// The probability.
+    pub value: f64,
+    /// The ends of its interval.
+    pub interval: [f64; 2],
+}
+
+impl Chance {
+    /// What never happens.
+    pub const NONE: Self = Self { value: 0.0, interval: [0.0; 2] };
+}
+
+/// What other sessions of the same user tell of one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Neighbours {
+    /// Tokens of tools and system prompt, as the reads of other sessions show them.
+    pub front_tokens: Option<Tokens>,
+    /// When one of them last answered before the first request and before each that follows a pause, in milliseconds since 1970.
+    pub sent_ms: Vec<i64>,
+    /// How probable it is that a session that nobody recorded had left them; nothing where a known one did.
+    pub chance: Option<Chance>,
+}
+
+impl Timeline {
+    /// Takes what other sessions tell of it, whose front ends before an item, and says so among its assumptions.
+    pub(super) fn hear(&mut self, neighbours: &Neighbours, end: ItemIx) {
+        self.shared = neighbours.of(self, end);
+        let tokens = self.shared_tokens();
+        self.assumptions.extend(self.shared.as_ref().map(|it| it.sentence(tokens)));
+    }
+}
+
+impl Neighbours {
+    /// Returns whether they tell nothing.
+    pub fn is_silent(&self) -> bool {
+        self.sent_ms.is_empty() && self.chance.is_none() && self.front_tokens.is_none()
+    }
+
+    /// Returns what a timeline hears of them, whose front ends before an item; nothing where it has none, or they tell nothing.
+    fn of(&self, timeline: &Timeline, end: ItemIx) -> Option<Shared> {
+        if end == 0 || self.is_silent() {
+            return None;
+        }
+        let began_ms = timeline.began_ms.unwrap_or_default();
+        let mut before_ms = i64::MIN;
+        let sent = timeline.spine.steps.iter().enumerate().filter_map(|(step, row)| {
+            let at_ms = began_ms.saturating_add(row.at_ms);
+            let after_ms = std::mem::replace(&mut before_ms, at_ms);
+            let sent_ms = self.last_between(after_ms, at_ms)?;
+            Some((ix(step), sent_ms.saturating_sub(began_ms)))
+        });
+        Some(Shared { end, sent: sent.collect(), chance: self.chance })
+    }
+
+    /// Returns the last time at which one of them answered after a moment and not after another.
+    fn last_between(&self, after_ms: i64, until_ms: i64) -> Option<i64> {
+        let end = self.sent_ms.partition_point(|it| *it <= until_ms);
+        self.sent_ms[..end].last().copied().filter(|it| *it > after_ms)
+    }
+}

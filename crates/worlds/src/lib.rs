@@ -1,0 +1,3 @@
+//! The kinds of load, each with its play, findings and rows.
+
+pub mod worlds;
