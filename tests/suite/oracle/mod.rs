@@ -80,6 +80,7 @@ fn play(
         last_request_ms: None,
         last_ping_ms: None,
         next_n: vec![0; timeline.spine.steps.len() + 1],
+        heard: vec![false; timeline.spine.steps.len() + 1],
         rows: Rows::default(),
         rules,
         expected: Vec::new(),
@@ -137,6 +138,8 @@ struct Run<'a> {
     last_ping_ms: Option<i64>,
     /// How many requests each step has made.
     next_n: Vec<u32>,
+    /// Whether the agent has made one, so that what others sent before the step is known.
+    heard: Vec<bool>,
     rows: Rows,
     rules: &'a CacheRules,
     /// The calls that were expected so far.
@@ -245,10 +248,11 @@ impl Run<'_> {
         self.rows.requests.push(row);
     }
 
-    /// Lets the cache have what another session sent before a step's first request.
+    /// Lets the cache have what another session sent before the agent's first request of a step, whatever a summariser has asked before.
     fn hear_others(&mut self, step: usize) {
         let Some(shared) = &self.timeline.shared else { return };
-        let sent = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| self.next_n[step] == 0);
+        let is_first = !std::mem::replace(&mut self.heard[step], true);
+        let sent = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| is_first);
         if let Some((_, sent_ms)) = sent {
             self.cache.submit_front(&self.history, shared.end, *sent_ms, self.policy.layout());
         }
