@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ctxsim::catalog::{Catalog as Inputs, PipedBytes};
+use ctxsim::catalog::{PipedBytes, bundled_catalog};
 use ctxsim::compare::parts::tickets::{self, GivenRecording, HeldTicket, Job, Ticket};
 use ctxsim::report::part::RunPart;
 use ctxsim::report::verdict::MIN_EVIDENCE;
@@ -158,7 +158,7 @@ pub(crate) fn job<'py>(
     let given: Vec<GivenRecording> = given.collect();
     let stop = Stop::default();
     let min_evidence = min_evidence.unwrap_or(MIN_EVIDENCE);
-    let made = watched(py, &stop, || tickets::job(&Inputs::bundled(), &comparison, &given, min_evidence))?;
+    let made = watched(py, &stop, || tickets::job(&bundled_catalog(), &comparison, &given, min_evidence))?;
     let (job, all) = made.map_err(|it| raised(py, &it.into()))?;
     let rows = all.into_iter().map(|it| {
         let bytes = it.bytes.map(|it| PyBytes::new(py, &it.bytes));
@@ -189,7 +189,7 @@ pub(crate) fn batch(
         let _ = (done, all);
         if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let made = watched(py, &stop, || tickets::batch(&Inputs::bundled(), &job, all, &told, threads))?;
+    let made = watched(py, &stop, || tickets::batch(&bundled_catalog(), &job, all, &told, threads))?;
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }
 
