@@ -83,6 +83,8 @@
 //! The modules behind this page are hidden, not private: the command line, the bindings and this crate's tests reach them, and they change
 //! without notice.
 
+#![warn(missing_docs)]
+
 mod face;
 
 // The floors, from the packages that hold them: whoever reaches behind the face finds them here.

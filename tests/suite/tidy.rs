@@ -292,7 +292,7 @@ fn the_engine_knows_no_policy_and_no_provider_by_name() {
     for (name, text) in own_sources().iter().filter(|it| {
         NAMELESS
             .iter()
-            .any(|it_is| it.0.strip_prefix("crates/engine/src/").is_some_and(|at| at.starts_with(it_is)))
+            .any(|module| it.0.strip_prefix("crates/engine/src/").is_some_and(|at| at.starts_with(module)))
     }) {
         let code = code(text).to_lowercase();
         let known: Vec<&str> = stems.keys().map(String::as_str).chain(PROVIDER_WORDS).collect();
