@@ -7,7 +7,7 @@ use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_stat
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::timeline::{Due, StepIx, TurnIx};
 
-impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
+impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.
     #[inline]
     pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
@@ -99,8 +99,8 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
         }
     }
 
-    fn billed(&self) -> BilledSteps {
-        BilledSteps { billing: self.rules.billing(self.ttl), read: self.last_read }
+    fn billed(&self) -> BilledSteps<'t> {
+        BilledSteps { rules: self.rules, ttl: self.ttl, read: self.last_read }
     }
 }
 
@@ -111,14 +111,14 @@ impl Way {
         &mut self,
         row: NeedRow,
         source: NeedSource,
-        billed: BilledSteps,
+        billed: BilledSteps<'_>,
         prompt: &Prompt<'_>,
         sink: &mut impl Sink,
     ) {
-        // A row that nobody changes is never made whole.
+        // A row that nobody changes is never made whole: what changes it gets a copy.
         match &mut self.carried {
             None => sink.need(&row),
-            Some(carried) => sink.need(&carried.charged(row, source, billed, prompt)),
+            Some(carried) => sink.need(&carried.charged(NeedRow { ..row }, source, billed, prompt)),
         }
     }
 }

@@ -233,15 +233,17 @@ impl NeedSums {
 }
 
 impl UserSums {
-    fn add(&mut self, row: &NeedRow, ends: &UserRow) {
+    /// Apart, and by value: a row whose address is taken is made whole, and most rows are not of users.
+    #[inline(never)]
+    fn add(&mut self, weight: f64, met: f64, ends: UserRow, is_running: bool) {
         let ([low, high], [least, most]) = (ends.weights, ends.met);
-        self.weight += ToldWeights { value: row.weight, low, high };
-        self.met += row.weight * row.met;
+        self.weight += ToldWeights { value: weight, low, high };
+        self.met += weight * met;
         self.met_low += MetEnds { least: low * least, most: low * most };
         self.met_high += MetEnds { least: high * least, most: high * most };
-        if row.inferred.is_some_and(|it| it.rule == RUNNING) {
-            self.running += row.weight;
-            self.running_met += row.weight * row.met;
+        if is_running {
+            self.running += weight;
+            self.running_met += weight * met;
         }
     }
 }
@@ -305,8 +307,8 @@ impl Sink for Sums {
         if row.calls > 0.0 || row.failed > 0.0 || row.refetched.is_some() {
             needs.ask(row);
         }
-        if let Some(ends) = &row.of_user {
-            needs.users.add(row, ends);
+        if let Some(ends) = row.of_user {
+            needs.users.add(row.weight, row.met, ends, row.inferred.is_some_and(|it| it.rule == RUNNING));
         } else if row.level > Level::GlobalConclusion {
             needs.weight += row.weight;
             needs.met += row.weight * row.met;

@@ -19,10 +19,18 @@ pub struct Link {
     pub kind: Kind,
 }
 
+impl Link {
+    /// What is before the first.
+    const NONE: Self = Self { slot: 0, tokens: 0, digest: 0, kind: Kind::User };
+}
+
 /// The prefixes of the current prompt, one per slot that the cache knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     links: Vec<Link>,
+    /// What each link's own slot says ([`says`]): what was edited and says the same as before is not hashed again. Empty in chains that
+    /// are not refreshed.
+    said: Vec<u128>,
     n_unchanged: usize,
     n_unedited: usize,
     is_aside: bool,
@@ -35,18 +43,15 @@ impl Chain {
     pub fn refresh(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let dirty = prompt.take_dirty();
         let kept = self.links.partition_point(|link| link.slot < dirty);
-        self.links.truncate(kept);
-        self.n_unchanged = kept;
-        self.extend(prompt, known);
+        self.n_unchanged = self.extend(kept, prompt, known);
     }
 
-    /// Appends what is after the last link.
-    fn extend(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
-        let kept = self.links.len();
-        let mut last =
-            self.links.last().copied().unwrap_or(Link { slot: 0, tokens: 0, digest: 0, kind: Kind::User });
-        let mut from = self.links.last().map_or(0, |it| it.slot + 1);
+    /// Brings what is after the first links up to the prompt; returns how many links are the same as before.
+    fn extend(&mut self, kept: usize, prompt: &mut Prompt<'_>, known: &Identities) -> usize {
+        let mut last = kept.checked_sub(1).map_or(Link::NONE, |it| self.links[it]);
+        let mut from = if kept > 0 { last.slot + 1 } else { 0 };
         let mut stood = known.from(from).peekable();
+        let (mut n_same, mut n) = (kept, kept);
         loop {
             // What the cache knows is visible, or hidden by edits that keep the prefix.
             let visible = prompt.visible_from(from);
@@ -58,23 +63,47 @@ impl Chain {
             if stands.is_some() {
                 stood.next();
             }
-            let known_by = stands.map_or(prompt.slot(at), |it| it.1);
-            last = Link {
-                slot: at,
-                tokens: last.tokens + Tokens::from(prompt.slot(at).tokens),
-                digest: link(last.digest, known_by, prompt.item(at)),
-                kind: prompt.kind(at),
-            };
-            self.links.push(last);
+            let said = says(stands.map_or(prompt.slot(at), |it| it.1), prompt.item(at));
+            let tokens = last.tokens + Tokens::from(prompt.slot(at).tokens);
+            let before = self.links.get(n).filter(|_| n == n_same && self.said.get(n) == Some(&said));
+            match before.filter(|it| (it.slot, it.tokens, it.kind) == (at, tokens, prompt.kind(at))) {
+                // An edit for one request is taken back after it and made again before the next, mostly the same.
+                Some(same) => {
+                    last = *same;
+                    n_same += 1;
+                }
+                None => {
+                    last = Link { slot: at, tokens, digest: grown(last.digest, said), kind: prompt.kind(at) };
+                    self.put(n, last, said);
+                }
+            }
+            n += 1;
             from = at + 1;
         }
-        prompt.touch((self.links.len() - kept) as u64);
+        self.cut(n);
+        prompt.touch((n - kept) as u64);
+        n_same
+    }
+
+    /// Puts a link in its place, and takes those out that came after it.
+    fn put(&mut self, at: usize, link: Link, said: u128) {
+        self.cut(at);
+        self.links.push(link);
+        // Nobody refreshes a chain of a request beside the agent's own.
+        if !self.is_aside {
+            self.said.push(said);
+        }
+    }
+
+    fn cut(&mut self, at: usize) {
+        self.links.truncate(at);
+        self.said.truncate(at);
     }
 
     /// Returns the prefixes of the current prompt, for a request besides the agent's own.
     pub fn aside(prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let mut chain = Self { is_aside: true, ..Self::default() };
-        chain.extend(prompt, known);
+        chain.extend(0, prompt, known);
         chain
     }
 
@@ -82,7 +111,7 @@ impl Chain {
     pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
         let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
-        chain.extend(prompt, known);
+        chain.extend(kept, prompt, known);
         debug_assert_eq!(chain.links, Self::aside(&mut prompt.clone(), known).links);
         chain
     }
@@ -113,7 +142,7 @@ impl Chain {
 
     /// Returns a chain of prefixes that are in no prompt of the engine's.
     pub fn of(links: Vec<Link>) -> Self {
-        Self { n_unedited: links.len(), links, n_unchanged: 0, is_aside: true, is_asked: false }
+        Self { n_unedited: links.len(), links, is_aside: true, ..Self::default() }
     }
 
     /// Returns the same prefixes, of which it is not known what has changed.
@@ -165,18 +194,23 @@ impl Chain {
     }
 }
 
-/// Returns the digest of a prefix grown by one slot: by who says it, its size, and its words; where these are not known,
-/// by the item's digest and its rendition, of which only the item as it came says the same as words.
-fn link(before: u128, slot: &Slot, item: &Item) -> u128 {
+/// Returns what a slot says, as one number: who says it, its size, and its words; where these are not known, the item's digest and its
+/// rendition, of which only the item as it came says the same as words.
+#[inline]
+fn says(slot: &Slot, item: &Item) -> u128 {
     let (digest, shown) = match slot.content {
         Some(content) => (content.digest(), ShownAs::Raw),
         None => (item.digest, slot.rendition),
     };
     let says = role(if slot.is_summary() { Kind::Summary } else { item.kind });
-    // One number instead of slices that are copied one by one: this is run for every slot that is behind a change.
-    let own =
-        u128::from(digest) | u128::from(slot.tokens) << 64 | u128::from(says) << 96 | (shown as u128) << 104;
-    xxh3_128(&[before.to_le_bytes(), own.to_le_bytes()].as_flattened()[..30])
+    u128::from(digest) | u128::from(slot.tokens) << 64 | u128::from(says) << 96 | (shown as u128) << 104
+}
+
+/// Returns the digest of a prefix grown by what one slot says. One number instead of slices that are copied one by one: this is run for
+/// every slot that is behind a change.
+#[inline]
+fn grown(before: u128, says: u128) -> u128 {
+    xxh3_128(&[before.to_le_bytes(), says.to_le_bytes()].as_flattened()[..30])
 }
 
 /// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.

@@ -14,7 +14,7 @@ use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::{Billing, Reads};
+use ctxsim_input::input::profile::cache::{CacheRules, Reads, TtlClass};
 use ctxsim_timeline::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
 /// The number of parts a carried token has.
@@ -92,9 +92,11 @@ struct ExpectedCall {
 
 /// How requests are billed, and what the one before read.
 #[derive(Clone, Copy, Debug)]
-pub struct BilledSteps {
-    /// How the cache's rules bill what is new and what is sent again.
-    pub billing: Billing,
+pub struct BilledSteps<'r> {
+    /// What bills what is new and what is sent again.
+    pub rules: &'r CacheRules,
+    /// How long what is written lives, if the harness says.
+    pub ttl: Option<TtlClass>,
     /// What the request before read of its prompt.
     pub read: Tokens,
 }
@@ -237,7 +239,7 @@ impl Carried {
         &mut self,
         mut row: NeedRow,
         source: NeedSource,
-        billed: BilledSteps,
+        billed: BilledSteps<'_>,
         prompt: &Prompt<'_>,
     ) -> NeedRow {
         if row.met >= 1.0 {
@@ -271,7 +273,7 @@ impl Carried {
     pub fn explored(
         &mut self,
         removed: f64,
-        billed: BilledSteps,
+        billed: BilledSteps<'_>,
         prompt: &Prompt<'_>,
     ) -> Option<ExploredRow> {
         let explores = self.terms.explores?;
@@ -296,8 +298,10 @@ impl Carried {
     }
 
     /// Returns how expected calls are billed that bring so many tokens each, beside a prompt.
-    fn asked(&self, calls: f64, brought: f64, billed: BilledSteps, prompt: f64) -> TokenUse<f64> {
-        let BilledSteps { billing, read } = billed;
+    fn asked(&self, calls: f64, brought: f64, billed: BilledSteps<'_>, prompt: f64) -> TokenUse<f64> {
+        let BilledSteps { rules, ttl, read } = billed;
+        // Asked here, because most needs are met, and nothing is billed for them.
+        let billing = rules.billing(ttl);
         let resent = calls * self.terms.own_request * prompt;
         let mut asked = TokenUse { output: calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
         let read = match billing.reads {
