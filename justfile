@@ -12,6 +12,6 @@ review:
 bench:
     cargo bench --package ctxsim-benches
 
-# Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` adds the cold builds.
+# Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` measures builds instead.
 speed *ARGS:
     cargo run --quiet --package ctxsim-benches --bin speed -- {{ARGS}}

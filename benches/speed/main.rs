@@ -1,19 +1,21 @@
-//! Counts the instructions of whole commands with callgrind, and times cold builds, against the limits of `benches/limits.toml`.
+//! Counts the instructions of whole commands with callgrind, and measures builds, against the limits of `benches/limits.toml`.
 //!
-//! `just speed` counts all commands, `just speed NAME` those whose name contains a text; `--builds` adds the cold builds.
+//! `just speed` counts all commands, `just speed NAME` those whose name contains a text; `--builds` measures builds instead.
 
 #![allow(clippy::disallowed_methods, reason = "starts programs and measures time")]
 
+mod builds;
 mod copies;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 use std::{env, fs, thread};
 
 use serde::Deserialize;
+
+use builds::{Build, Count};
 
 /// The limits, as they are written.
 #[derive(Deserialize)]
@@ -21,6 +23,7 @@ use serde::Deserialize;
 struct Limits {
     commands: Vec<Counted>,
     builds: Vec<Build>,
+    counts: Vec<Count>,
 }
 
 /// A command of ctxsim.
@@ -31,15 +34,6 @@ struct Counted {
     /// Its arguments; `{sessions}` are the shared sessions, `{copies}` is a folder of twelve copies of them.
     args: String,
     /// The most instructions it may take, in millions.
-    limit: f64,
-}
-
-/// A command of cargo that builds from nothing.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Build {
-    command: String,
-    /// The most seconds it may take.
     limit: f64,
 }
 
@@ -67,13 +61,34 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         temporary: env::temp_dir().join(format!("ctxsim-speed-{}", std::process::id())),
     };
     fs::create_dir_all(&places.temporary)?;
-    let result = all(&commands, if flags.is_empty() { &[] } else { &limits.builds }, &places);
+    let result = match flags.is_empty() {
+        true => all(&commands, &places),
+        false => all_builds(&limits, &names, &places.temporary),
+    };
     fs::remove_dir_all(&places.temporary)?;
     Ok(if result? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Measures everything; returns whether all limits hold.
-fn all(commands: &[&Counted], builds: &[Build], places: &Places) -> Result<bool, Box<dyn Error>> {
+/// Counts what the builds take, and measures those whose name contains one of some texts; returns whether all limits hold.
+fn all_builds(limits: &Limits, names: &[String], temporary: &Path) -> Result<bool, Box<dyn Error>> {
+    println!("{:<44} {:>13} {:>11} {:>7}", "build", "measured", "limit", "share");
+    let mut holds = true;
+    for count in &limits.counts {
+        let (name, counted, limit) = count.counted()?;
+        holds &= show(name, Ok(Some(counted)), limit, "");
+    }
+    for build in
+        limits.builds.iter().filter(|it| names.is_empty() || names.iter().any(|name| it.is_named(name)))
+    {
+        for (name, measured, limit, unit) in build.measured(temporary)? {
+            holds &= show(&name, Ok(Some(measured)), limit, unit);
+        }
+    }
+    Ok(holds)
+}
+
+/// Counts the instructions of all commands; returns whether all limits hold.
+fn all(commands: &[&Counted], places: &Places) -> Result<bool, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     let built = Command::new("cargo").args(["build", "--release"]).status()?;
     if !built.success() {
@@ -96,11 +111,7 @@ fn all(commands: &[&Counted], builds: &[Build], places: &Places) -> Result<bool,
             scope.spawn(count);
         }
     });
-    let mut holds = failures.into_inner() == 0;
-    for build in builds {
-        holds &= show(&build.command, build.seconds(&places.temporary).map(Some), build.limit, "s");
-    }
-    Ok(holds)
+    Ok(failures.into_inner() == 0)
 }
 
 impl Counted {
@@ -129,24 +140,6 @@ impl Counted {
         match counted.filter(|_| done.status.success()) {
             Some(instructions) => Ok(Some(instructions / 1e6)),
             None => Err(format!("failed:\n{said}")),
-        }
-    }
-}
-
-impl Build {
-    /// Builds from nothing, and returns how many seconds that takes.
-    fn seconds(&self, temporary: &Path) -> Result<f64, String> {
-        let target = temporary.join("target");
-        let mut words = self.command.split_whitespace();
-        let mut command = Command::new(words.next().unwrap_or_default());
-        let start = Instant::now();
-        let done = command.args(words).env("CARGO_TARGET_DIR", &target).output();
-        let seconds = start.elapsed().as_secs_f64();
-        let done = done.map_err(|error| format!("does not start: {error}"))?;
-        fs::remove_dir_all(&target).map_err(|error| format!("cannot be removed: {error}"))?;
-        match done.status.success() {
-            true => Ok(seconds),
-            false => Err(format!("failed:\n{}", String::from_utf8_lossy(&done.stderr))),
         }
     }
 }
