@@ -105,7 +105,7 @@ impl Comparison {
         Self { rest: compare::Comparison { trials: Some(trials), ..self.rest }, ..self }
     }
 
-    /// Sets the number of threads, from 1 to 1,024; one per core by default. Results never depend on it.
+    /// Sets the number of threads, from 1 to 1,024; one per core by default. Results never depend on it. Without the feature `threads` the caller's thread does all.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.asked.threads = Some(threads.clamp(1, THREADS_MAX));

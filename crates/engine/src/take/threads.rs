@@ -1,28 +1,24 @@
 //! Runs work on a number of threads; the results are in order and do not depend on it.
 //!
-//! What hands the work out is compiled once, not once for each kind of work.
+//! What hands the work out is compiled once, not once for each kind of work. Without the feature `threads`, the caller's thread does all.
+
+#[cfg(not(feature = "threads"))]
+#[path = "threads/alone.rs"]
+mod pool;
+#[cfg(feature = "threads")]
+mod pool;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
-
-use rayon::ThreadPool;
-use rayon::prelude::*;
 
 use super::Progress;
+use pool::{on_each_thread, side_by_side};
+
+pub use pool::with_threads;
 
 /// The most threads that may be asked for.
 pub const THREADS_MAX: usize = 1_024;
-
-/// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores. Where no thread can be started, the caller's does
-/// all.
-pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
-    let Some(n_threads) = threads else { return work() };
-    match rayon::ThreadPoolBuilder::new().num_threads(n_threads.min(THREADS_MAX)).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
-}
 
 /// Does so many pieces of work, which may be made of pieces themselves.
 pub fn in_order<T: Send>(n: usize, one: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
@@ -91,34 +87,4 @@ impl<T, U, F: FnMut(T) -> U> Turn<T, U, F> {
             self.settled.push(settled);
         }
     }
-}
-
-/// Calls something with each number below `n`, on whatever threads are free.
-fn side_by_side(n: usize, one: &(dyn Fn(usize) + Sync)) {
-    let all = || (0..n).into_par_iter().for_each(one);
-    if rayon::current_thread_index().is_some() {
-        return all();
-    }
-    match all_cores() {
-        Some(pool) => pool.install(all),
-        None => (0..n).for_each(one),
-    }
-}
-
-/// Calls something once on each thread.
-fn on_each_thread(one: &(dyn Fn() + Sync)) {
-    if rayon::current_thread_index().is_some() {
-        rayon::broadcast(|_| one());
-        return;
-    }
-    match all_cores() {
-        Some(pool) => drop(pool.broadcast(|_| one())),
-        None => one(),
-    }
-}
-
-/// Returns the threads of a process that asks for no number of them; none where no thread can be started.
-fn all_cores() -> Option<&'static ThreadPool> {
-    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    POOL.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()).as_ref()
 }
