@@ -135,6 +135,37 @@ fn the_engine_agrees_with_a_naive_simulator() {
     });
 }
 
+/// Which limits and cache rules there are beside others changes nothing: several caches may answer one play, and limits that no request
+/// comes to are as good as none.
+#[test]
+fn a_play_that_several_caches_answer_is_to_each_of_them_as_its_own() {
+    let cases = (eventful_trace(), policy(), limits(), prop::collection::vec(rules(), 2..6));
+    hold(2, cases, |(plan, spec, limits, rules)| {
+        let (policy, timeline) = (Policy::new(&spec).unwrap(), plan.build());
+        let compiled = CompiledPolicy::new(&timeline, &policy, &limits);
+        let alike = rules.iter().filter(|it| compiled.plays_alike_under(&rules[0], it));
+        let alike: Vec<&CacheRules> = alike.filter(|_| timeline.facts.is_none()).collect();
+        let mut rows = vec![Rows::default(); alike.len()];
+        let unlimited = compiled.clone().within(Limits::NONE);
+        for within in [&compiled, &unlimited].into_iter().filter(|_| !alike.is_empty()) {
+            rows.fill(Rows::default());
+            let play = Simulation::compiled(&timeline, within, alike[0]).under(&alike);
+            let (outcome, [prompt, output]) = play.run_measured(&mut rows);
+            if std::ptr::eq(within, &unlimited) && (prompt > limits.prompt || output > limits.output) {
+                continue;
+            }
+            for (rows, rules) in rows.iter().zip(&alike) {
+                let mut own = Rows::default();
+                let play = Simulation::compiled(&timeline, &compiled, rules);
+                let alone = play.run(&mut own);
+                let shared = (rows.clone(), outcome.clone());
+                assert_agree(shared, (own, oracle::known(&alone)), || told(&spec, &plan, &limits, rules))?;
+            }
+        }
+        Ok(())
+    });
+}
+
 /// Which share of calls has a request of its own, what a call takes, and how much it brings at most.
 fn refetch() -> impl Strategy<Value = Refetch> {
     let share = prop::sample::select(vec!["0", "0.5", "1"]).prop_map(|it| Decimal::parse(it).unwrap());

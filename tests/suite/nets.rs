@@ -84,6 +84,21 @@ fn a_session_with_compactions_is_played_once_in_each_layout_that_decides_or_bill
 }
 
 #[test]
+fn what_differs_in_cache_rules_and_limits_alone_is_played_once_for_all_price_lists() {
+    let folder = recordings("prices", &[pi()]);
+    let suite = Some("sensitivity".to_owned());
+    let plan = plan(&Comparison { own_models: false, suite, ..comparison(&folder) });
+
+    let mut n_simulations = 0;
+    let done = on_one_thread(|| {
+        n_simulations = plan.sensitivity(None, &|_, _| {}).unwrap().n_simulations as u64;
+    });
+
+    // What is left are other counts of tokens, and limits that change what a policy does.
+    assert!(n_simulations > 100 && done.plays * 3 < n_simulations, "{done:?} of {n_simulations}");
+}
+
+#[test]
 fn a_comparison_learns_rows_and_broken_prefixes_from_the_plays_that_it_is_billed_by() {
     let folder = recordings("compared", &[&with_compaction()]);
     let plan = plan(&comparison(&folder));

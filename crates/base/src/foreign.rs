@@ -102,9 +102,9 @@ pub fn markup(text: &str) -> String {
 }
 
 /// Returns JSON in which every character of a text that a reader could not see is written as its number: the same values.
-pub fn json(text: String) -> String {
+pub fn json(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|it| it < 0x7f) && !text.contains(runner::OLD_COMMAND) {
-        return text;
+        return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for it in text.chars() {
@@ -118,7 +118,7 @@ pub fn json(text: String) -> String {
             });
         }
     }
-    shown.replace(runner::OLD_COMMAND, "##\\u005b")
+    Cow::Owned(shown.replace(runner::OLD_COMMAND, "##\\u005b"))
 }
 
 /// Returns whether a name of an input can be shown as it is: no control character, nothing that hides or reorders others.

@@ -5,6 +5,7 @@ mod by_model;
 pub mod breakpoints;
 mod explicit_cache;
 pub mod finding;
+mod left;
 pub mod lru;
 pub mod marks;
 mod none;

@@ -12,7 +12,7 @@ mod watch;
 use crate::builtin;
 use crate::cache::overseen::Overseen;
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
-use crate::ledger::{Outcome, RunFault, Sink, Sums};
+use crate::ledger::{CacheUse, Outcome, RunFault, Sink, Sums};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
 use crate::own::PlayDigests;
 use crate::projection::chain::Chain;
@@ -41,8 +41,8 @@ pub struct Simulation<'s> {
     policy: CompiledPolicy<'s>,
     /// How the agent recovers, once for each sink.
     recoveries: Vec<CompiledRecovery>,
-    rules: &'s CacheRules,
-    cache: Box<dyn CacheRule>,
+    /// The caches that answer its requests; each has its own sinks.
+    lanes: Vec<Lane<'s>>,
     memory: MemoryRun<'s>,
     drawn: Option<DrawnNeeds>,
 }
@@ -62,8 +62,7 @@ impl<'s> Simulation<'s> {
         Self {
             timeline,
             recoveries: vec![policy.recovery()],
-            rules,
-            cache: if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) },
+            lanes: vec![Lane::new(timeline, rules)],
             memory: policy.memory_run(timeline),
             drawn: None,
             policy,
@@ -75,6 +74,13 @@ impl<'s> Simulation<'s> {
     #[must_use]
     pub fn recovering(self, recoveries: &[CompiledRecovery]) -> Self {
         Self { recoveries: recoveries.to_vec(), ..self }
+    }
+
+    /// Has a cache of each of these rules answer the requests, into sinks of its own: those of all ways to recover under the first rules,
+    /// then those under the next. The play must be one that [does not depend on them](CompiledPolicy::plays_alike_under).
+    #[must_use]
+    pub fn under(self, rules: &[&'s CacheRules]) -> Self {
+        Self { lanes: rules.iter().map(|it| Lane::new(self.timeline, it)).collect(), ..self }
     }
 
     /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
@@ -102,8 +108,9 @@ impl<'s> Simulation<'s> {
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
     #[must_use]
-    pub fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
-        Self { cache: make(self.cache), ..self }
+    pub fn with_cache(mut self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        let first = self.lanes.pop().map(|it| Lane { cache: make(it.cache), ..it });
+        Self { lanes: first.into_iter().collect(), ..self }
     }
 
     /// Plays it into a sink.
@@ -112,10 +119,15 @@ impl<'s> Simulation<'s> {
     }
 
     /// Plays it once, into a sink for each way to recover.
-    pub fn run_each<S: Sink>(mut self, sinks: &mut [S]) -> Outcome {
+    pub fn run_each<S: Sink>(self, sinks: &mut [S]) -> Outcome {
+        self.run_measured(sinks).0
+    }
+
+    /// The same; returns the most tokens of a prompt and of a reply, too: under limits that these keep, a run is the same.
+    pub fn run_measured<S: Sink>(mut self, sinks: &mut [S]) -> (Outcome, [Tokens; 2]) {
         if self.policy.code.is_some() {
             let mut policy = self.projector();
-            return self.run_by(&mut *policy, &mut erased(sinks));
+            return EngineRun::new(self, &mut *policy, &mut erased(sinks)).play();
         }
         let mut program = std::mem::take(&mut self.policy.program);
         EngineRun::new(self, &mut program, sinks).play()
@@ -129,7 +141,7 @@ impl<'s> Simulation<'s> {
 
     /// Plays it with any projector in the place of the policy's stages or code.
     pub fn run_by(self, projector: &mut dyn Projector, sinks: &mut [&mut dyn Sink]) -> Outcome {
-        EngineRun::new(self, projector, sinks).play()
+        EngineRun::new(self, projector, sinks).play().0
     }
 
     /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
@@ -141,7 +153,9 @@ impl<'s> Simulation<'s> {
             return policy;
         }
         let played = PlayDigests::default();
-        let again = Self::compiled(self.timeline, &self.policy, self.rules);
+        let rules: Vec<&CacheRules> = self.lanes.iter().map(|it| it.rules).collect();
+        let Some(first) = rules.first() else { return policy };
+        let again = Self::compiled(self.timeline, &self.policy, first);
         let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
         let mut sums = vec![Sums::default(); self.recoveries.len()];
         again.run_by(&mut *played.note(made(1)), &mut erased(&mut sums));
@@ -172,6 +186,30 @@ struct Way {
     carried: Option<Carried>,
 }
 
+/// A cache that answers the requests of a run.
+struct Lane<'t> {
+    rules: &'t CacheRules,
+    cache: Box<dyn CacheRule>,
+    /// Its last answer.
+    usage: CacheUse,
+    /// Whether it hardly served the agent's last request.
+    is_cold: bool,
+    /// What the agent's last request read of its prompt.
+    last_read: Tokens,
+}
+
+impl<'t> Lane<'t> {
+    fn new(timeline: &Timeline, rules: &'t CacheRules) -> Self {
+        let cache = if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) };
+        Self { rules, cache, usage: CacheUse::default(), is_cold: false, last_read: 0 }
+    }
+
+    /// Returns whether it compares prefixes, and served the agent's last request.
+    fn is_warm(&self) -> bool {
+        self.cache.needs_chain() && !self.is_cold
+    }
+}
+
 /// A run in progress.
 ///
 /// It is compiled for declarative policies and the few kinds of sinks that plans use; everything else goes through `dyn`.
@@ -179,11 +217,11 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,
     layout: &'t LayoutSpec,
-    /// How the agent recovers, once for each sink.
+    /// How the agent recovers.
     ways: Vec<Way>,
     limits: Limits,
-    rules: &'t CacheRules,
-    cache: Box<dyn CacheRule>,
+    lanes: Vec<Lane<'t>>,
+    /// One for each way under the first cache, then under the next.
     sinks: &'r mut [S],
     prompt: Prompt<'t>,
     log: ChangeLog,
@@ -205,8 +243,6 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     ttl: Option<TtlClass>,
     /// What the layout puts behind everything else.
     tail_tokens: Tokens,
-    /// Whether the cache hardly served the last request.
-    is_cold: bool,
     /// How many requests of the turn have asked for a tool.
     n_asking: u32,
     /// How needs are drawn, where they are.
@@ -217,15 +253,15 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     removed: Option<Removed>,
     /// What users asked, where that is needed.
     users: Option<Users>,
-    /// What the agent's last request read of its prompt.
-    last_read: Tokens,
+    /// The most tokens of a prompt and of a reply.
+    longest: [Tokens; 2],
     outcome: Outcome,
 }
 
 impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
     /// Stands before the first turn.
     fn new(simulation: Simulation<'t>, projector: &'r mut P, sinks: &'r mut [S]) -> Self {
-        let Simulation { timeline, policy, recoveries, rules, cache, memory, drawn, .. } = simulation;
+        let Simulation { timeline, policy, recoveries, lanes, memory, drawn, .. } = simulation;
         let CompiledPolicy { layout, limits, .. } = policy;
         let removed = removed(&recoveries);
         // What is drawn is not expected.
@@ -238,14 +274,13 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             seen: recoveries.iter().any(|it| terms(it).is_some()).then(Seen::default),
             ways: recoveries.iter().map(way).collect(),
             limits,
-            rules,
-            cache,
             sinks,
             prompt: Prompt::new(&timeline.spine),
             log: ChangeLog::default(),
             memory_run: memory,
             chain: Chain::default(),
-            ambient: Ambient { ttl_ms: rules.ttl_ms(), ..Ambient::default() },
+            ambient: Ambient { ttl_ms: lanes.first().and_then(|it| it.rules.ttl_ms()), ..Ambient::default() },
+            lanes,
             last_ms: None,
             numbered: (0, 0),
             n_events: 0,
@@ -255,19 +290,24 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             sent_settings: Settings::default(),
             ttl: timeline.harness.ttl,
             tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
-            is_cold: false,
             n_asking: 0,
             drawn,
             removed,
             users: timeline.users.map(Users::new),
-            last_read: 0,
+            longest: [0; 2],
             outcome: Outcome::default(),
         }
     }
 
-    fn play(mut self) -> Outcome {
+    fn play(mut self) -> (Outcome, [Tokens; 2]) {
         self.run();
-        self.outcome
+        (self.outcome, self.longest)
+    }
+
+    /// Returns the sink of a way to recover under one of the caches.
+    #[inline(always)]
+    fn sink(&mut self, lane: usize, way: usize) -> &mut S {
+        &mut self.sinks[lane * self.ways.len() + way]
     }
 
     /// Notes why the run cannot go on; its next request is not sent.

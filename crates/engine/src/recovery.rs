@@ -16,7 +16,7 @@ use ctxsim_input::input::{RecoverySpec, Size};
 use ctxsim_timeline::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
 pub use ctxsim_input::input::scenario::refetch::{Assumption, End, Ends, Explores, Terms};
-pub use expected::{BilledSteps, Carried, CarriedAgain, NeedSource};
+pub use expected::{AskedCalls, BilledSteps, Carried, CarriedAgain, NeedSource};
 pub use removed::Removed;
 
 /// A policy's recovery, prepared for one set of limits.

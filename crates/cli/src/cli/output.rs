@@ -6,7 +6,7 @@ mod kept;
 use std::borrow::Cow;
 use std::fmt;
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -119,6 +119,18 @@ impl OutputArgs {
         }
     }
 
+    /// Writes JSON as it is made to the file, or prints it.
+    pub(super) fn put_written(
+        &self,
+        inputs: &Files,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
+    ) -> Result<(), Error> {
+        match self.file() {
+            Some(path) => file::write_made(path, self.force.kept(inputs), |to| Ok(write(to)?)),
+            None => print_made(|to| Ok(write(to)?)),
+        }
+    }
+
     /// Writes an input file, which is the user's from now on, or shows it.
     pub(super) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
         match self.file() {
@@ -187,8 +199,13 @@ pub(super) fn neutral(text: &str) -> Cow<'_, str> {
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
 pub(super) fn print_encoded(text: &[u8]) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
+    print_made(|to| to.write_all(text))
+}
+
+/// The same of what is made as it is printed.
+fn print_made(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::Write { path: PathBuf::from("standard output"), source: error })
         }

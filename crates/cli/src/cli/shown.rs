@@ -1,6 +1,7 @@
 //! How a result is shown, and where it goes.
 
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
 use clap::{Arg, Args};
@@ -78,6 +79,17 @@ impl PagedArgs {
     ) -> Result<(), Error> {
         self.page.put(inputs, self.shown.output.force(), page)?;
         self.shown.output.put(inputs, format, text)
+    }
+
+    /// The same of JSON that is written as it is made.
+    pub(super) fn put_written<E: Display>(
+        &self,
+        inputs: &Files,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
+        page: impl FnOnce() -> Result<String, E>,
+    ) -> Result<(), Error> {
+        self.page.put(inputs, self.shown.output.force(), page)?;
+        self.shown.output.put_written(inputs, write)
     }
 }
 

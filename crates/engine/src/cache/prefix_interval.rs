@@ -46,13 +46,13 @@ impl CacheRule for PrefixInterval {
         });
         let same = &mut self.prefixes.last[..n_same];
         if was_live && common == 0 {
-            common = same.iter().rposition(|it| it.1 <= now_ms).map_or(0, |it| it + 1);
+            common = same.iter().rposition(|it| it.note <= now_ms).map_or(0, |it| it + 1);
         }
         if !was_live || response_ms < self.last_readable_ms {
             // Known no longer, or this response starts before that of the request that brought it.
             let at_most = |before: i64| if was_live { before.min(response_ms) } else { response_ms };
-            same.iter_mut().for_each(|it| it.1 = at_most(it.1));
-            latest_ms = self.prefixes.last.iter().map(|it| it.1).max().unwrap_or(i64::MIN);
+            same.iter_mut().for_each(|it| it.note = at_most(it.note));
+            latest_ms = self.prefixes.last.iter().map(|it| it.note).max().unwrap_or(i64::MIN);
         }
         self.last_readable_ms = latest_ms;
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
@@ -65,7 +65,7 @@ impl CacheRule for PrefixInterval {
         let prefixes = &self.prefixes;
         let mut entries: Vec<EntryFound> = Vec::new();
         let links = request.chain.links();
-        let all_known: Vec<_> = links.iter().zip(prefixes.known(links)).collect();
+        let all_known: Vec<_> = links.iter().zip(prefixes.known(request.chain)).collect();
         for (link, known) in all_known.into_iter().rev() {
             let Some(known) = known else { continue };
             let read = self.steps.floor(link.tokens).min(request.prompt);

@@ -1,22 +1,23 @@
 //! How far a prompt agrees with earlier ones: only what lies after the first change is compared.
 //!
 //! A prefix's digest is made of the one before, so prompts that share one share all that come before it. What a change drops from a prompt
-//! is therefore kept as one list, which is found by the first prefix in it and cut where a later prompt parts from it: a change costs as
+//! is therefore kept as one list, which is found by what grew first and cut where a later prompt parts from it: a change costs as
 //! many look-ups as there are lists that the new prompt goes through, however long they are.
 
+use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
-use crate::projection::chain::Link;
-use ctxsim_base::digest::ByDigest;
+use crate::projection::chain::{Chain, Link};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes<T = ()> {
     ttl_ms: Option<u64>,
-    /// Prefixes that the last prompt did not have, by the first of each list.
-    left: ByDigest<u128, Branch<T>>,
+    /// Prefixes that the last prompt did not have, by where each list [grows](key).
+    left: LeftLists<T>,
     /// Prefixes of the last prompt, shortest first; all were sent at `last_ms`.
-    pub(super) last: Vec<(u128, T)>,
+    pub(super) last: Vec<SentPrefix<T>>,
     pub(super) last_ms: i64,
     /// Where in it lists begin anew: prefixes that can be known though the one before is not.
     cuts: Vec<usize>,
@@ -24,12 +25,13 @@ pub(super) struct Prefixes<T = ()> {
     n_own: usize,
 }
 
-/// Prefixes that the last prompt did not have, each one entry longer than the one before.
-#[derive(Clone, Debug)]
-struct Branch<T> {
-    prefixes: Vec<(u128, T)>,
-    /// When they were last sent.
-    touched_ms: i64,
+/// A prefix of the last prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SentPrefix<T> {
+    digest: u128,
+    /// What it adds to the one before.
+    adds: u128,
+    pub(super) note: T,
 }
 
 /// A prefix of an earlier prompt.
@@ -54,10 +56,22 @@ pub(super) fn is_live(ttl_ms: Option<u64>, touched_ms: i64, now_ms: i64) -> bool
     ttl_ms.is_none_or(|ttl| elapsed_ms(touched_ms, now_ms) <= ttl)
 }
 
-impl<T: Copy> Prefixes<T> {
+/// Returns under what a list is kept that begins at a place of a prompt: what grows there from the prefix before; where fewer settings
+/// tell prefixes apart than before, or nothing comes before, the prefix itself.
+fn key(links: &[Link], adds: &[u128], at: usize) -> Option<u128> {
+    let link = links.get(at)?;
+    let before = at.checked_sub(1).filter(|_| !is_told_by_less(links, at));
+    Some(before.map_or(link.digest, |it| grown(links[it].digest, adds[at])))
+}
+
+fn grown(before: u128, adds: u128) -> u128 {
+    xxh3_128([before.to_le_bytes(), adds.to_le_bytes()].as_flattened())
+}
+
+impl<T: Copy + PartialEq> Prefixes<T> {
     /// Returns a memory of prompts that forgets those not sent for so long.
     pub(super) fn new(ttl_ms: Option<u64>) -> Self {
-        let (left, last, cuts) = (ByDigest::default(), Vec::new(), Vec::new());
+        let (left, last, cuts) = (LeftLists::default(), Vec::new(), Vec::new());
         Self { ttl_ms, left, last, last_ms: 0, cuts, n_own: 0 }
     }
 
@@ -80,19 +94,22 @@ impl<T: Copy> Prefixes<T> {
     ) -> usize {
         let n_same = self.leave(request);
         self.last_ms = request.now_ms;
-        let links = request.chain.links();
+        let (links, adds) = (request.chain.links(), request.chain.adds());
         self.last.reserve(links.len() - n_same);
         self.cuts.extend((n_same.max(1)..links.len()).filter(|it| is_told_by_less(links, *it)));
         let mut at = n_same;
-        while let Some(first) = links.get(at) {
-            if let Some(branch) = self.left.swap_remove(&first.digest) {
-                at = self.join(branch, links, &mut note);
+        while let Some(key) = key(links, adds, at) {
+            if let Some(list) = self.left.take(key) {
+                at = self.join(list, request.chain, &mut note);
             } else {
                 // What grows from a prefix that nobody sent was not sent either.
                 let next_cut = self.cuts.partition_point(|it| *it <= at);
                 let end = self.cuts.get(next_cut).map_or(links.len(), |it| *it);
-                let unknown = links[at..end].iter().zip(at..);
-                self.last.extend(unknown.map(|(link, index)| (link.digest, note(index, None))));
+                self.last.extend((at..end).map(|it| SentPrefix {
+                    digest: links[it].digest,
+                    adds: adds[it],
+                    note: note(it, None),
+                }));
                 at = end;
             }
         }
@@ -102,21 +119,27 @@ impl<T: Copy> Prefixes<T> {
     /// Takes back what a prompt has of a list, and keeps the rest as a list of its own; returns where the prompt parts from it.
     fn join(
         &mut self,
-        mut branch: Branch<T>,
-        links: &[Link],
+        list: PrefixList<T>,
+        chain: &Chain,
         mut note: impl FnMut(usize, Option<T>) -> T,
     ) -> usize {
-        let from = self.last.len();
-        let is_live = self.is_live(branch.touched_ms, self.last_ms);
-        let shared = branch.prefixes.iter().zip(&links[from..]);
-        let n_shared = shared.take_while(|((digest, _), link)| *digest == link.digest).count();
-        let rest = branch.prefixes.split_off(n_shared);
-        if let Some((first, _)) = rest.first() {
-            self.left.insert(*first, Branch { prefixes: rest, ..branch });
+        let (links, adds, from) = (chain.links(), chain.adds(), self.last.len());
+        let is_live = self.is_live(list.touched_ms, self.last_ms);
+        // The first is what it was found by.
+        let shared = list.iter().zip(&adds[from..]);
+        let n_shared = shared.take_while(|((own, _), adds)| own == *adds).count().max(1);
+        self.last.extend(list.iter().take(n_shared).zip(from..).map(|((adds, noted), at)| SentPrefix {
+            digest: links[at].digest,
+            adds,
+            note: note(at, is_live.then_some(noted)),
+        }));
+        let end = self.last.len();
+        let rest = list.without(n_shared);
+        let first = rest.iter().next();
+        if let Some((first, _)) = first {
+            self.left.put(grown(links[end - 1].digest, first), rest);
         }
-        let taken = branch.prefixes.into_iter().zip(from..);
-        self.last.extend(taken.map(|((digest, noted), at)| (digest, note(at, is_live.then_some(noted)))));
-        self.last.len()
+        end
     }
 
     /// Keeps what the last prompt had and this one has not; returns how many prefixes both have, which are all of `last`.
@@ -124,7 +147,7 @@ impl<T: Copy> Prefixes<T> {
         let links = request.chain.links();
         let n_same = if request.chain.is_aside() {
             let same = self.last.iter().zip(links);
-            let n_same = same.take_while(|((digest, _), link)| *digest == link.digest).count();
+            let n_same = same.take_while(|(sent, link)| sent.digest == link.digest).count();
             self.n_own = self.n_own.min(n_same);
             n_same
         } else {
@@ -134,37 +157,37 @@ impl<T: Copy> Prefixes<T> {
         };
         let n_cuts = self.cuts.partition_point(|it| *it < n_same);
         for cut in self.cuts.split_off(n_cuts).into_iter().rev() {
-            self.drop_from(cut);
+            self.drop_from(cut, true);
         }
-        self.drop_from(n_same);
+        self.drop_from(n_same, false);
         n_same
     }
 
-    /// Keeps what the last prompt had from here on as a list.
-    fn drop_from(&mut self, from: usize) {
-        let prefixes: Vec<(u128, T)> = self.last.drain(from..).collect();
-        if let Some((first, _)) = prefixes.first() {
-            self.left.insert(*first, Branch { prefixes, touched_ms: self.last_ms });
-        }
+    /// Keeps what the last prompt had from here on as a list; a cut is known by itself.
+    fn drop_from(&mut self, from: usize, is_cut: bool) {
+        let Some(first) = self.last.get(from) else { return };
+        let before = from.checked_sub(1).filter(|_| !is_cut);
+        let key = before.map_or(first.digest, |it| grown(self.last[it].digest, first.adds));
+        self.left.keep(key, self.last.drain(from..).map(|it| (it.adds, it.note)), self.last_ms);
     }
 
     /// Returns which prefixes of a prompt earlier ones had, forgotten or not.
-    pub(super) fn known<'a>(
-        &'a self,
-        links: &'a [Link],
-    ) -> impl Iterator<Item = Option<KnownPrefix<T>>> + 'a {
-        let none: (&[(u128, T)], i64) = (&[], 0);
-        let mut branch = none;
+    pub(super) fn known<'a>(&'a self, chain: &'a Chain) -> impl Iterator<Item = Option<KnownPrefix<T>>> + 'a {
+        let (links, adds) = (chain.links(), chain.adds());
+        let mut list = None;
         links.iter().enumerate().map(move |(index, link)| {
-            if let Some((_, note)) = self.last.get(index).filter(|it| it.0 == link.digest) {
-                return Some(KnownPrefix { touched_ms: self.last_ms, note: *note });
+            if let Some(sent) = self.last.get(index).filter(|it| it.digest == link.digest) {
+                list = None;
+                return Some(KnownPrefix { touched_ms: self.last_ms, note: sent.note });
             }
-            if branch.0.first().is_none_or(|it| it.0 != link.digest) {
-                branch = self.left.get(&link.digest).map_or(none, |it| (&it.prefixes[..], it.touched_ms));
-            }
-            let ((_, note), rest) = branch.0.split_first()?;
-            branch.0 = rest;
-            Some(KnownPrefix { touched_ms: branch.1, note: *note })
+            let next = list.as_mut().and_then(|(it, _)| Iterator::next(it));
+            let next = next.filter(|it: &(u128, T)| it.0 == adds[index]).or_else(|| {
+                let found = key(links, adds, index).and_then(|it| self.left.get(it));
+                list = found.map(|it| (it.iter(), it.touched_ms));
+                list.as_mut()?.0.next()
+            });
+            let touched_ms = list.as_ref()?.1;
+            next.map(|(_, note)| KnownPrefix { touched_ms, note })
         })
     }
 }
@@ -239,7 +262,7 @@ mod tests {
                 let chain = chain(links(said), said.3);
                 let request = RequestView::of(1, &chain, &layout, now_ms);
                 let all: Vec<_> = chain.links().iter().map(|it| sent.get(&it.digest).copied()).collect();
-                let known = prefixes.known(chain.links()).map(|it| it.map(|it| (it.touched_ms, it.note)));
+                let known = prefixes.known(&chain).map(|it| it.map(|it| (it.touched_ms, it.note)));
                 prop_assert_eq!(known.collect::<Vec<_>>(), all.clone());
 
                 let mut told = vec![None; all.len()];
@@ -253,8 +276,9 @@ mod tests {
                     prop_assert_eq!(told[index], note.filter(|_| index >= n_same));
                     sent.insert(link.digest, (now_ms, note.unwrap_or(number)));
                 }
+                let last: Vec<_> = prefixes.last.iter().map(|it| (it.digest, it.note)).collect();
                 let noted: Vec<_> = chain.links().iter().map(|it| (it.digest, sent[&it.digest].1)).collect();
-                prop_assert_eq!(&prefixes.last, &noted);
+                prop_assert_eq!(last, noted);
             }
         }
 

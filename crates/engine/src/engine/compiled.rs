@@ -8,7 +8,7 @@ use crate::recovery::{CompiledRecovery, End};
 use ctxsim_base::counts::count;
 use ctxsim_input::input::policy::Builtin;
 use ctxsim_input::input::policy::memory::FactMemory;
-use ctxsim_input::input::{LayoutSpec, Limits, Policy};
+use ctxsim_input::input::{CacheRules, LayoutSpec, Limits, Policy};
 use ctxsim_timeline::timeline::Timeline;
 
 /// A declarative policy compiled for one timeline and one set of limits.
@@ -50,12 +50,26 @@ impl<'p> CompiledPolicy<'p> {
         Self { code, ..self }
     }
 
+    /// Puts other limits in the place of its own, of which its stages make the same.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
     pub fn shows_like(&self, other: &Self) -> bool {
         self.code == other.code
             && self.program == other.program
             && self.layout == other.layout
             && self.memory == other.memory
+    }
+
+    /// Returns whether its prompts are the same whichever of these caches answers, of a timeline without facts and drawn needs.
+    pub fn plays_alike_under(&self, one: &CacheRules, other: &CacheRules) -> bool {
+        self.code.is_none()
+            && !one.has_code()
+            && !other.has_code()
+            && (one.ttl_ms() == other.ttl_ms() || !self.program.asks_lifetime())
     }
 
     /// Returns the code outside this crate that it runs, if it does.

@@ -26,8 +26,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         self.ask(When::END);
         self.memory_run.settle(self.prompt.active_turn(), self.sinks);
         self.memory_run.tell(self.sinks);
-        for row in self.cache.stored() {
-            self.sinks.iter_mut().for_each(|sink| sink.stored(row));
+        for (lane, sinks) in self.lanes.iter().zip(self.sinks.chunks_mut(self.ways.len())) {
+            for row in lane.cache.stored() {
+                sinks.iter_mut().for_each(|sink| sink.stored(row));
+            }
         }
         self.outcome.tool_results = self.prompt.tool_results();
         self.outcome.touched_slots = self.prompt.touched();

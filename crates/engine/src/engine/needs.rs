@@ -1,13 +1,13 @@
 //! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
 
-use super::{EngineRun, Way};
+use super::{EngineRun, Lane, Way};
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
-use crate::projection::{Projector, Prompt};
+use crate::projection::Projector;
 use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::timeline::{Due, StepIx, TurnIx};
 
-impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
+impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.
     #[inline]
     pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
@@ -18,14 +18,12 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if needs.is_empty() {
             return Ok(());
         }
-        let billed = self.billed();
-        for at in 0..self.sinks.len() {
-            let (sink, way) = (&mut self.sinks[at], &mut self.ways[at]);
+        for at in 0..self.ways.len() {
             for need in needs {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
-                let row = way.recovery.meet(turn_ix, need, evidence, &stands, true);
-                way.settle(row, NeedSource::Turn(need.source), billed, &self.prompt, sink);
+                let row = self.ways[at].recovery.meet(turn_ix, need, evidence, &stands, true);
+                self.settle(at, row, NeedSource::Turn(need.source));
             }
         }
         if self.seen.is_some() {
@@ -56,16 +54,15 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if needs.is_empty() {
             return Ok(());
         }
-        let billed = self.billed();
         for it in needs {
             let slot = self.prompt.history().slot_of(it.inferred.item);
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
             let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
-            for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
-                let met = way.recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
+            for at in 0..self.ways.len() {
+                let met = self.ways[at].recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
                 let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
                 let row = NeedRow { inferred: Some(it.inferred), told, ..met };
-                way.settle(row, NeedSource::Item(it.inferred.item), billed, &self.prompt, sink);
+                self.settle(at, row, NeedSource::Item(it.inferred.item));
             }
         }
         Ok(())
@@ -81,11 +78,12 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if self.drawn.is_some() {
             return self.draw_explored(removed, turn_ix, step);
         }
-        let billed = self.billed();
-        for (sink, way) in self.sinks.iter_mut().zip(&mut self.ways) {
-            let Some(carried) = &mut way.carried else { continue };
-            if let Some(row) = carried.explored(removed, billed, &self.prompt) {
-                sink.explored(&ExploredRow { turn_ix, step, ..row });
+        for at in 0..self.ways.len() {
+            let Some(carried) = &mut self.ways[at].carried else { continue };
+            let Some((row, asked)) = carried.explored(removed, &self.prompt) else { continue };
+            for lane in 0..self.lanes.len() {
+                let tokens = Some(asked.billed(self.billed(lane)));
+                self.sink(lane, at).explored(&ExploredRow { turn_ix, step, tokens, ..row });
             }
         }
         Ok(())
@@ -99,26 +97,25 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
     }
 
-    fn billed(&self) -> BilledSteps<'t> {
-        BilledSteps { rules: self.rules, ttl: self.ttl, read: self.last_read }
-    }
-}
-
-impl Way {
-    /// Records a need, with what it is expected to carry from now on.
+    /// Records a need under one way to recover, with what it is expected to carry from now on.
     #[inline]
-    fn settle(
-        &mut self,
-        row: NeedRow,
-        source: NeedSource,
-        billed: BilledSteps<'_>,
-        prompt: &Prompt<'_>,
-        sink: &mut impl Sink,
-    ) {
-        // A row that nobody changes is never made whole: what changes it gets a copy.
-        match &mut self.carried {
-            None => sink.need(&row),
-            Some(carried) => sink.need(&carried.charged(NeedRow { ..row }, source, billed, prompt)),
+    fn settle(&mut self, way: usize, row: NeedRow, source: NeedSource) {
+        let lanes = 0..self.lanes.len();
+        let Some(carried) = &mut self.ways[way].carried else {
+            // A row that nobody changes is never made whole: what changes it gets a copy.
+            return lanes.for_each(|it| self.sink(it, way).need(&row));
+        };
+        let (row, asked) = carried.charged(NeedRow { ..row }, source, &self.prompt);
+        for lane in lanes {
+            let refetched = asked.map(|it| it.billed(self.billed(lane)));
+            self.sink(lane, way).need(&NeedRow { refetched, ..row });
         }
+    }
+
+    /// Returns how the calls that an agent is expected to make are billed by one of the caches.
+    #[inline]
+    fn billed(&self, lane: usize) -> BilledSteps {
+        let Lane { rules, last_read, .. } = &self.lanes[lane];
+        BilledSteps { billing: rules.billing(self.ttl), read: *last_read }
     }
 }

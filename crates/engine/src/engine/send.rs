@@ -1,6 +1,6 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
-use super::EngineRun;
+use super::{EngineRun, Lane};
 use crate::cache::RequestView;
 use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
@@ -50,7 +50,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         step: StepIx,
         reply: &ModelReply,
     ) -> Result<(), FailureKind> {
-        if self.cache.needs_chain() {
+        if self.lanes.iter().any(|it| it.cache.needs_chain()) {
             self.chain.refresh(&mut self.prompt, self.log.identities());
             self.chain.note_edits(self.log.change().first_slot);
         }
@@ -71,27 +71,33 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             end_ms: reply.end_ms,
             settings: self.settings,
         };
-        let usage = self.cache.submit(&view);
-        let mut usage = self.checked(usage, shown, turn_ix, step);
-        let left = self.left(step, usage.read);
+        self.lanes.iter_mut().for_each(|it| it.usage = it.cache.submit(&view));
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
-        usage.uncached += unread;
         let prompt = shown + unread;
-        self.is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         let row = RequestRow {
             turn_ix,
             step,
             n: self.number(step),
             at_ms: self.ambient.now_ms,
             prompt,
-            usage,
             output: reply.output,
             change: self.log.change(),
             fetches: reply.fetches,
             ..RequestRow::default()
         };
-        self.record(&row, left);
+        let is_other = self.carry_on(&row);
+        for lane in 0..self.lanes.len() {
+            let mut usage = self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
+            let left = self.left(lane, step, usage.read);
+            let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
+            (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
+            usage.uncached += unread;
+            self.record(lane, &RequestRow { usage, ..row }, is_other, left);
+        }
+        if self.seen.is_some() {
+            self.foresee();
+        }
         self.tell_prompt(step, prompt);
         if let Some(seen) = &mut self.seen {
             seen.look(&self.prompt);
@@ -99,13 +105,13 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if let Some(what) = self.memory_run.fault() {
             self.fail(turn_ix, step, what);
         }
-        self.last_read = usage.read;
         self.memory_run.settle(turn_ix, self.sinks);
         self.log.settle(&mut self.prompt);
         self.note_removed(shown);
         self.renew(Changes::Request);
         self.last_ms = Some(self.ambient.now_ms);
         self.ambient.idle_ms = 0;
+        self.longest = [self.longest[0].max(prompt), self.longest[1].max(reply.output)];
         let violations =
             u32::from(prompt > self.limits.prompt) + u32::from(reply.output > self.limits.output);
         self.outcome.limit_violations += violations;
@@ -126,11 +132,17 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             self.n_heard += 1;
             let chain = self.chain.front(self.n_shared(shared));
             let tokens = chain.links().last().map_or(0, |it| it.tokens);
-            if *at == step && tokens > 0 && self.cache.hears_others() {
-                let (ttl, settings) = (self.ttl, self.settings);
-                let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
-                let usage = self.cache.submit(&RequestView { ttl, settings, ..view });
-                self.checked(usage, tokens, self.prompt.active_turn(), step);
+            if *at != step || tokens == 0 {
+                continue;
+            }
+            let (ttl, settings) = (self.ttl, self.settings);
+            let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
+            let view = RequestView { ttl, settings, ..view };
+            for lane in 0..self.lanes.len() {
+                if self.lanes[lane].cache.hears_others() {
+                    let usage = self.lanes[lane].cache.submit(&view);
+                    self.checked(lane, usage, tokens, self.prompt.active_turn(), step);
+                }
             }
         }
     }
@@ -143,10 +155,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Returns how many tokens of the first prompt a session that nobody recorded is expected to have left, beyond what is read.
     #[inline]
-    fn left(&self, step: StepIx, read: Tokens) -> [f64; 3] {
+    fn left(&self, lane: usize, step: StepIx, read: Tokens) -> [f64; 3] {
         match &self.timeline.shared {
             Some(Shared { chance: Some(chance), .. })
-                if step == 0 && self.last_ms.is_none() && self.cache.hears_others() =>
+                if step == 0 && self.last_ms.is_none() && self.lanes[lane].cache.hears_others() =>
             {
                 self.expected_left(*chance, read)
             }
@@ -165,23 +177,40 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Returns what a cache says of a prompt, if that adds up to it.
     #[inline(always)]
-    fn checked(&mut self, usage: CacheUse, prompt: Tokens, turn_ix: TurnIx, step: StepIx) -> CacheUse {
+    fn checked(
+        &mut self,
+        lane: usize,
+        usage: CacheUse,
+        prompt: Tokens,
+        turn_ix: TurnIx,
+        step: StepIx,
+    ) -> CacheUse {
         let CacheUse { read, write: [short, long], uncached, .. } = usage;
         let sum = [short, long, uncached].into_iter().try_fold(read, Tokens::checked_add);
         if sum == Some(prompt) {
             return usage;
         }
-        let said = self.cache.fault().map(str::to_owned);
+        let said = self.lanes[lane].cache.fault().map(str::to_owned);
         self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
 
-    /// Records a request of the agent, and what each recovery is expected to carry beside it.
+    /// Notes that a request is sent with all that each recovery is expected to carry beside it; returns whether its settings are others
+    /// than those of the request before.
     #[inline]
-    fn record(&mut self, row: &RequestRow, left: [f64; 3]) {
+    fn carry_on(&mut self, row: &RequestRow) -> bool {
+        let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+        for carried in self.ways.iter_mut().filter_map(|it| it.carried.as_mut()) {
+            self.outcome.reacts |= was_edited && carried.has_any();
+            carried.sent(&self.prompt);
+        }
+        self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings
+    }
+
+    /// Records a request of the agent as one of the caches answered it, and what each recovery is expected to carry beside it.
+    #[inline]
+    fn record(&mut self, lane: usize, row: &RequestRow, is_other: bool, left: [f64; 3]) {
         // An edit that breaks a prompt in front of what is carried is played, not expected.
-        let is_other =
-            self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings;
         let broke_at = row.usage.broke_at.filter(|_| is_other);
         let numbered;
         let row = if self.prompt.spares().is_empty() {
@@ -191,21 +220,14 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             &numbered
         };
         // One sink for each way; an index is followed by every compiler without a call.
-        for at in 0..self.sinks.len() {
-            let sink = &mut self.sinks[at];
+        for at in 0..self.ways.len() {
+            let standing = self.ways[at].carried.as_ref().map(|it| it.again(broke_at));
+            let sink = self.sink(lane, at);
             sink.request(row);
-            let standing = self.ways[at].carried.as_mut().map(|carried| {
-                let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
-                self.outcome.reacts |= was_edited && carried.has_any();
-                carried.sent(&self.prompt, broke_at)
-            });
             if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
                 let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
                 sink.expected(row, &ExpectedRow { recovered, explored, left });
             }
-        }
-        if self.seen.is_some() {
-            self.foresee();
         }
     }
 
@@ -233,7 +255,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
         let Some(delay_ms) = self.timeline.harness.side_request_ms else { return };
         let is_quiet = self.timeline.quiet_turns.binary_search(&turn_ix).is_ok();
-        if is_quiet || !self.cache.needs_chain() || self.is_cold {
+        if is_quiet || !self.lanes.iter().any(Lane::is_warm) {
             return;
         }
         let steps = &self.timeline.spine.steps;
@@ -242,17 +264,24 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             return;
         }
         let chain = self.chain.fork(&mut self.prompt, self.log.identities());
-        let (prompt, usage) = (self.prompt.tokens(), self.submit_aside(self.prompt.tokens(), chain, now_ms));
-        self.checked(usage, prompt, turn_ix, step);
+        let shown = self.prompt.tokens();
+        self.submit_aside(shown, chain, now_ms, Lane::is_warm);
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].is_warm() {
+                self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
+            }
+        }
     }
 
     /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
     pub(super) fn send_aside(&mut self, request: SideRequest, turn_ix: TurnIx, step: StepIx) {
-        let usage = match request.chain {
-            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms),
-            None => CacheUse { uncached: request.prompt, ..CacheUse::default() },
-        };
-        let usage = self.checked(usage, request.prompt, turn_ix, step);
+        match request.chain {
+            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms, |_| true),
+            None => {
+                let usage = CacheUse { uncached: request.prompt, ..CacheUse::default() };
+                self.lanes.iter_mut().for_each(|it| it.usage = usage);
+            }
+        }
         let role = match request.purpose {
             Purpose::Summary => Role::Summariser,
             Purpose::KeepAlive => {
@@ -267,23 +296,36 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             role,
             at_ms: self.ambient.now_ms,
             prompt: request.prompt,
-            usage,
             output: request.output,
             items: request.items,
             ..RequestRow::default()
         };
-        self.sinks.iter_mut().for_each(|sink| sink.request(&row));
+        for lane in 0..self.lanes.len() {
+            let usage = self.checked(lane, self.lanes[lane].usage, request.prompt, turn_ix, step);
+            for way in 0..self.ways.len() {
+                self.sink(lane, way).request(&RequestRow { usage, ..row });
+            }
+        }
     }
 
-    /// Asks the cache for a request beside the agent's own, which begins with the agent's prompt.
-    fn submit_aside(&mut self, prompt: Tokens, mut chain: Chain, now_ms: i64) -> CacheUse {
+    /// Asks some of the caches for a request beside the agent's own, which begins with the agent's prompt.
+    fn submit_aside(
+        &mut self,
+        prompt: Tokens,
+        mut chain: Chain,
+        now_ms: i64,
+        is_asked: impl Fn(&Lane<'t>) -> bool,
+    ) {
         chain.note_edits(self.log.change().first_slot);
-        self.cache.submit(&RequestView {
+        let view = RequestView {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             ttl: self.ttl,
             settings: self.settings,
             ..RequestView::of(prompt, &chain, self.layout, now_ms)
-        })
+        };
+        for lane in self.lanes.iter_mut().filter(|it| is_asked(it)) {
+            lane.usage = lane.cache.submit(&view);
+        }
     }
 
     /// Numbers a request among those of its step.

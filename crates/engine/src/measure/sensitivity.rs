@@ -1,6 +1,10 @@
 //! Costs of policies under many price lists: the cheapest policy under each,
 //! and the change in a rate that would make another one cheapest.
 
+use std::ops::{Deref, Range};
+use std::slice;
+use std::sync::Arc;
+
 use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::ledger::{Outcome, Sums, is_as_much};
 use crate::price::{Costs, Models, PriceIndex};
@@ -109,9 +113,40 @@ pub struct SensitivityGrid {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceRow {
     /// By policy.
-    pub cells: Vec<PriceCell>,
+    pub cells: RowCells,
     /// The smallest change of a single rate that makes another policy the cheapest; `None` if no change does.
     pub nearest: Option<Nearest>,
+}
+
+/// The cells of a row. Those of a grid are in one piece: in hundreds of small ones, grids of many loads would keep the memory around them
+/// from being used again.
+#[derive(Clone, Debug)]
+pub struct RowCells {
+    of_grid: Arc<[PriceCell]>,
+    own: Range<usize>,
+}
+
+impl Deref for RowCells {
+    type Target = [PriceCell];
+
+    fn deref(&self) -> &[PriceCell] {
+        &self.of_grid[self.own.clone()]
+    }
+}
+
+impl PartialEq for RowCells {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<'a> IntoIterator for &'a RowCells {
+    type Item = &'a PriceCell;
+    type IntoIter = slice::Iter<'a, PriceCell>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 /// What one policy comes to under one profile, as it is added up.
@@ -142,13 +177,29 @@ pub struct PriceCell {
     /// Whether a limit stopped it.
     is_stopped: bool,
     has_requests: bool,
-    cost: Option<Amount>,
     evidence_kept: Option<f64>,
     recovery_tokens: Option<f64>,
     results_shown: Option<f64>,
     of_limit: Option<f64>,
-    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
-    paid: [Option<Amount>; N_PARTS],
+    /// What it costs, if all prices are known.
+    cost: Option<RatedCost>,
+}
+
+/// A cost, and by rate what is paid at it and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RatedCost {
+    all: Amount,
+    paid: [Amount; N_PARTS],
+}
+
+impl RatedCost {
+    fn new(all: Option<Amount>, paid: [Option<Amount>; N_PARTS]) -> Option<Self> {
+        let mut known = [Amount::ZERO; N_PARTS];
+        for (known, paid) in known.iter_mut().zip(paid) {
+            *known = paid?;
+        }
+        Some(Self { all: all?, paid: known })
+    }
 }
 
 /// Two policies whose order depends on the profile.
@@ -317,12 +368,11 @@ impl PriceCell {
             turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
-            cost: tally.costs.exact(),
+            cost: RatedCost::new(tally.costs.exact(), sum.paid),
             evidence_kept: tally.evidence_kept(),
             recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
             results_shown: (results.raw_tokens > 0).then_some(shown),
             of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64),
-            paid: sum.paid,
         }
     }
 
@@ -354,13 +404,13 @@ impl PriceCell {
 
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
-        self.cost.map(Amount::usd)
+        self.exact().map(Amount::usd)
     }
 
     /// Returns its cost in US dollars when a rate is 10% lower, and 10% higher.
     pub fn cost_at(&self, part: VariedRate) -> [Option<f64>; 2] {
         let tenfold = |less_or_more: fn(Amount, Amount) -> Amount| {
-            Some(less_or_more(self.cost? * 10, self.paid(part)?).usd() / 10.0)
+            Some(less_or_more(self.exact()? * 10, self.paid(part)?).usd() / 10.0)
         };
         [tenfold(|all, paid| all - paid), tenfold(|all, paid| all + paid)]
     }
@@ -373,7 +423,12 @@ impl PriceCell {
 
     /// Returns what is paid at a rate.
     fn paid(&self, part: VariedRate) -> Option<Amount> {
-        self.paid[part as usize]
+        self.cost.map(|it| it.paid[part as usize])
+    }
+
+    /// Returns its cost to the picodollar.
+    fn exact(&self) -> Option<Amount> {
+        self.cost.map(|it| it.all)
     }
 
     /// Returns whether it did as much as another.
@@ -388,21 +443,28 @@ impl PriceCell {
 
     /// Returns its cost if it counts in a ranking.
     fn ranked(&self) -> Option<Amount> {
-        self.cost.filter(|_| !self.is_stopped)
+        self.exact().filter(|_| !self.is_stopped)
     }
 }
 
 impl SensitivityGrid {
     /// Ranks the policies under every profile.
     pub fn new(load: String, sums: &[Vec<CellSum>]) -> Self {
-        let row = |sums: &Vec<CellSum>| {
+        let mut all: Vec<PriceCell> = Vec::with_capacity(sums.iter().map(Vec::len).sum());
+        let mut places: Vec<Range<usize>> = Vec::with_capacity(sums.len());
+        for sums in sums {
             let first = |nth: usize| sums.first().filter(|_| nth > 0);
-            let cells = sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth)));
-            let mut cells: Vec<PriceCell> = cells.collect();
-            rank(&mut cells);
+            let from = all.len();
+            all.extend(sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth))));
+            rank(&mut all[from..]);
+            places.push(from..all.len());
+        }
+        let of_grid: Arc<[PriceCell]> = all.into();
+        let row = |own: Range<usize>| {
+            let cells = RowCells { of_grid: Arc::clone(&of_grid), own };
             PriceRow { nearest: nearest(&cells), cells }
         };
-        let rows: Vec<PriceRow> = sums.iter().map(row).collect();
+        let rows: Vec<PriceRow> = places.into_iter().map(row).collect();
         let flips = flips(&rows);
         Self { load, rows, flips }
     }

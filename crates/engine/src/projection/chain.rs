@@ -28,9 +28,8 @@ impl Link {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     links: Vec<Link>,
-    /// What each link's own slot says ([`says`]): what was edited and says the same as before is not hashed again. Empty in chains that
-    /// are not refreshed.
-    said: Vec<u128>,
+    /// By link: what its slot adds, apart from all that comes before. Two prefixes that grow by the same are the same.
+    adds: Vec<u128>,
     n_unchanged: usize,
     n_unedited: usize,
     is_aside: bool,
@@ -63,9 +62,9 @@ impl Chain {
             if stands.is_some() {
                 stood.next();
             }
-            let said = says(stands.map_or(prompt.slot(at), |it| it.1), prompt.item(at));
+            let adds = adds(stands.map_or(prompt.slot(at), |it| it.1), prompt.item(at));
             let tokens = last.tokens + Tokens::from(prompt.slot(at).tokens);
-            let before = self.links.get(n).filter(|_| n == n_same && self.said.get(n) == Some(&said));
+            let before = self.links.get(n).filter(|_| n == n_same && self.adds.get(n) == Some(&adds));
             match before.filter(|it| (it.slot, it.tokens, it.kind) == (at, tokens, prompt.kind(at))) {
                 // An edit for one request is taken back after it and made again before the next, mostly the same.
                 Some(same) => {
@@ -73,8 +72,10 @@ impl Chain {
                     n_same += 1;
                 }
                 None => {
-                    last = Link { slot: at, tokens, digest: grown(last.digest, said), kind: prompt.kind(at) };
-                    self.put(n, last, said);
+                    last = Link { slot: at, tokens, digest: link(last.digest, adds), kind: prompt.kind(at) };
+                    self.cut(n);
+                    self.links.push(last);
+                    self.adds.push(adds);
                 }
             }
             n += 1;
@@ -85,19 +86,9 @@ impl Chain {
         n_same
     }
 
-    /// Puts a link in its place, and takes those out that came after it.
-    fn put(&mut self, at: usize, link: Link, said: u128) {
-        self.cut(at);
-        self.links.push(link);
-        // Nobody refreshes a chain of a request beside the agent's own.
-        if !self.is_aside {
-            self.said.push(said);
-        }
-    }
-
     fn cut(&mut self, at: usize) {
         self.links.truncate(at);
-        self.said.truncate(at);
+        self.adds.truncate(at);
     }
 
     /// Returns the prefixes of the current prompt, for a request besides the agent's own.
@@ -110,7 +101,8 @@ impl Chain {
     /// Returns the same, which is quicker where this is the chain of the agent's last request.
     pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
-        let mut chain = Self { is_aside: true, links: self.links[..kept].to_vec(), ..Self::default() };
+        let (links, adds) = (self.links[..kept].to_vec(), self.adds[..kept].to_vec());
+        let mut chain = Self { is_aside: true, links, adds, ..Self::default() };
         chain.extend(kept, prompt, known);
         debug_assert_eq!(chain.links, Self::aside(&mut prompt.clone(), known).links);
         chain
@@ -130,6 +122,8 @@ impl Chain {
             bytes[24] = Kind::User as u8;
             let (tokens, digest) = (before.saturating_add(tokens), xxh3_128(&bytes));
             self.links.push(Link { slot, tokens, digest, kind: Kind::User });
+            // No slot adds a number as large.
+            self.adds.push(u128::from(tokens - before) | 1 << 127);
             self.is_asked = true;
         }
         self
@@ -142,7 +136,8 @@ impl Chain {
 
     /// Returns a chain of prefixes that are in no prompt of the engine's.
     pub fn of(links: Vec<Link>) -> Self {
-        Self { n_unedited: links.len(), links, is_aside: true, ..Self::default() }
+        let adds = links.iter().map(|it| it.digest).collect();
+        Self { n_unedited: links.len(), links, adds, n_unchanged: 0, is_aside: true, is_asked: false }
     }
 
     /// Returns the same prefixes, of which it is not known what has changed.
@@ -152,19 +147,27 @@ impl Chain {
 
     /// Returns the first prefixes, as a request of another session that begins so.
     pub fn front(&self, n: usize) -> Self {
-        Self::of(self.links[..n.min(self.links.len())].to_vec())
+        let n = n.min(self.links.len());
+        Self { adds: self.adds[..n].to_vec(), ..Self::of(self.links[..n].to_vec()) }
     }
 
     /// Returns the same prefixes as distinguished by settings besides content.
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
-        let links = self.links.iter().map(tell).collect();
-        Self { n_unedited: self.n_unedited, is_asked: self.is_asked, ..Self::of(links) }
+        let mut told = Self { is_aside: true, ..Self::default() };
+        Self { n_unchanged: 0, ..self.clone() }.tell_apart(&mut told, tell);
+        told
     }
 
     /// Brings the prefixes of the request before, told apart so, up to these; what has not changed stays as it was told.
     pub fn tell_apart(&self, told: &mut Self, tell: impl Fn(&Link) -> Link) {
         told.links.truncate(self.n_unchanged);
-        told.links.extend(self.links[told.links.len()..].iter().map(tell));
+        told.adds.truncate(self.n_unchanged);
+        let new = self.links.iter().zip(&self.adds).skip(told.links.len());
+        for (link, adds) in new {
+            let as_told = tell(link);
+            told.links.push(as_told);
+            told.adds.push(adds ^ link.digest ^ as_told.digest);
+        }
         (told.n_unedited, told.is_asked) = (self.n_unedited, self.is_asked);
     }
 
@@ -176,6 +179,11 @@ impl Chain {
     /// Returns the prefixes, shortest first.
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// Returns by prefix what it adds to the one before.
+    pub fn adds(&self) -> &[u128] {
+        &self.adds
     }
 
     /// Returns the prefixes without what is asked after the agent's prompt.
@@ -194,23 +202,21 @@ impl Chain {
     }
 }
 
-/// Returns what a slot says, as one number: who says it, its size, and its words; where these are not known, the item's digest and its
+/// Returns what a slot adds to a prefix: who says it, its size, and its words; where these are not known, the item's digest and its
 /// rendition, of which only the item as it came says the same as words.
-#[inline]
-fn says(slot: &Slot, item: &Item) -> u128 {
+fn adds(slot: &Slot, item: &Item) -> u128 {
     let (digest, shown) = match slot.content {
         Some(content) => (content.digest(), ShownAs::Raw),
         None => (item.digest, slot.rendition),
     };
     let says = role(if slot.is_summary() { Kind::Summary } else { item.kind });
+    // One number instead of slices that are copied one by one: this is run for every slot that is behind a change.
     u128::from(digest) | u128::from(slot.tokens) << 64 | u128::from(says) << 96 | (shown as u128) << 104
 }
 
-/// Returns the digest of a prefix grown by what one slot says. One number instead of slices that are copied one by one: this is run for
-/// every slot that is behind a change.
-#[inline]
-fn grown(before: u128, says: u128) -> u128 {
-    xxh3_128(&[before.to_le_bytes(), says.to_le_bytes()].as_flattened()[..30])
+/// Returns the digest of a prefix grown by what a slot adds.
+fn link(before: u128, adds: u128) -> u128 {
+    xxh3_128(&[before.to_le_bytes(), adds.to_le_bytes()].as_flattened()[..30])
 }
 
 /// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.
@@ -229,7 +235,7 @@ mod tests {
     fn chain(digests: &[u128], n_unchanged: usize) -> Chain {
         let link = |(slot, digest): (u32, &u128)| Link { slot, tokens: 1, digest: *digest, kind: Kind::User };
         let links = (0..).zip(digests).map(link).collect();
-        Chain { n_unchanged, n_unedited: digests.len(), links, ..Chain::default() }
+        Chain { n_unchanged, is_aside: false, ..Chain::of(links) }
     }
 
     #[test]

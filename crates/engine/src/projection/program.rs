@@ -34,6 +34,8 @@ pub struct Program {
     wakes: [Tokens; 7],
     /// By stage: how it last left the prompt, if some condition asks after it.
     marks: Vec<Option<StageMark>>,
+    /// Whether some condition asks how long the cache keeps entries.
+    asks_lifetime: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +61,7 @@ impl Program {
     /// Compiles a policy.
     pub fn new(policy: &Policy, timeline: &Timeline, known: &Known) -> Self {
         let writer = Writer::of(timeline, known);
-        let mut author = 0;
+        let (mut author, mut asks_lifetime) = (0, false);
         let stage = |(index, stage): (usize, &Stage)| {
             let context = Context { known, stages: policy.stages(), own: index };
             let parts = RungParts { stage, policy, timeline, context, writer: writer.as_ref() };
@@ -81,7 +83,10 @@ impl Program {
                 lasts: stage.lasts,
                 keeps_prefix: stage.prefix == PrefixRule::Keeps,
                 seen: Arrived::default(),
-                asks_every: asks(policy, stage, &context, |it| matches!(it, Test::Every(..))),
+                asks_every: asks(policy, stage, &context, |it| {
+                    asks_lifetime |= matches!(it, Test::CacheCold);
+                    matches!(it, Test::Every(..))
+                }),
                 is_marked: false,
                 firing: Firing::default(),
             }
@@ -99,7 +104,12 @@ impl Program {
             let stages = by_moment[moment].iter().map(|it| stages[*it].wakes_at());
             or_unlimited(stages.min())
         });
-        Self { stages, by_moment, wakes, marks }
+        Self { stages, by_moment, wakes, marks, asks_lifetime }
+    }
+
+    /// Returns whether what it does depends on how long the cache keeps entries.
+    pub(crate) fn asks_lifetime(&self) -> bool {
+        self.asks_lifetime
     }
 }
 

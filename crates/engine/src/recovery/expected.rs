@@ -14,7 +14,7 @@ use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::{CacheRules, Reads, TtlClass};
+use ctxsim_input::input::profile::cache::{Billing, Reads};
 use ctxsim_timeline::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
 /// The number of parts a carried token has.
@@ -68,6 +68,8 @@ pub struct Carried {
     n_edits: usize,
     /// Where the prompt of the last request ended, and how many calls there had been.
     last_sent: (SlotIx, usize),
+    /// The same of the request before that.
+    sent_before: (SlotIx, usize),
 }
 
 /// A call that was expected.
@@ -90,13 +92,24 @@ struct ExpectedCall {
     is_explored: bool,
 }
 
+/// Calls that are expected, whatever cache they meet.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedCalls {
+    /// How many of them have a request of their own.
+    with_request: f64,
+    /// Tokens of prompts that these send again.
+    resent: f64,
+    /// Tokens that all of them bring.
+    brought: f64,
+    /// Tokens that the agent writes for them.
+    written: f64,
+}
+
 /// How requests are billed, and what the one before read.
 #[derive(Clone, Copy, Debug)]
-pub struct BilledSteps<'r> {
-    /// What bills what is new and what is sent again.
-    pub rules: &'r CacheRules,
-    /// How long what is written lives, if the harness says.
-    pub ttl: Option<TtlClass>,
+pub struct BilledSteps {
+    /// How the cache's rules bill what is new and what is sent again.
+    pub billing: Billing,
     /// What the request before read of its prompt.
     pub read: Tokens,
 }
@@ -136,6 +149,7 @@ impl Carried {
             variance: 0,
             n_edits: 0,
             last_sent: (0, 0),
+            sent_before: (0, 0),
         }
     }
 
@@ -151,11 +165,16 @@ impl Carried {
         self.tokens as f64 / PARTS
     }
 
-    /// Notes that the prompt is sent, and that nothing of it was read from a slot on; returns what is carried in it.
-    pub fn sent(&mut self, prompt: &Prompt<'_>, broke_at: Option<SlotIx>) -> CarriedAgain {
+    /// Notes that the prompt is sent.
+    pub fn sent(&mut self, prompt: &Prompt<'_>) {
         self.stand(prompt);
         self.had_any = None;
-        let (end, n_calls) = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
+        self.sent_before = std::mem::replace(&mut self.last_sent, (prompt.len(), self.calls.len()));
+    }
+
+    /// Returns what is carried in the prompt that was sent last, of which a cache read nothing from a slot on.
+    pub fn again(&self, broke_at: Option<SlotIx>) -> CarriedAgain {
+        let (end, n_calls) = self.sent_before;
         let mut anew = [0_u64; 2];
         if let Some(broke_at) = broke_at.filter(|it| *it < end) {
             let is_behind =
@@ -234,16 +253,15 @@ impl Carried {
         calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
     }
 
-    /// Makes of the row of a need that the prompt does not meet what is expected of it.
+    /// Makes of the row of a need that the prompt does not meet what is expected of it; its calls are billed as each cache does.
     pub fn charged(
         &mut self,
         mut row: NeedRow,
         source: NeedSource,
-        billed: BilledSteps<'_>,
         prompt: &Prompt<'_>,
-    ) -> NeedRow {
+    ) -> (NeedRow, Option<AskedCalls>) {
         if row.met >= 1.0 {
-            return row;
+            return (row, None);
         }
         let carried = self.stand(prompt);
         let left = self.unfetched(source, row.level);
@@ -251,10 +269,10 @@ impl Carried {
         let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
         (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);
         if row.calls <= 0.0 {
-            return row;
+            return (row, None);
         }
         let brought = row.fetched as f64 + f64::from(self.terms.call_tokens);
-        row.refetched = Some(self.asked(row.calls, brought, billed, prompt.tokens() as f64 + carried));
+        let asked = self.asked(row.calls, brought, prompt.tokens() as f64 + carried);
         let level = source.meets(&row, prompt.history().load());
         let share = row.calls.min(1.0);
         let call = ExpectedCall {
@@ -266,16 +284,11 @@ impl Carried {
         };
         self.by_source.entry(source).or_default().push(self.calls.len());
         self.carry(call, prompt);
-        row
+        (row, Some(asked))
     }
 
     /// Returns what is expected to be looked up anew before a request, of the tokens that were removed; nothing where nothing is.
-    pub fn explored(
-        &mut self,
-        removed: f64,
-        billed: BilledSteps<'_>,
-        prompt: &Prompt<'_>,
-    ) -> Option<ExploredRow> {
+    pub fn explored(&mut self, removed: f64, prompt: &Prompt<'_>) -> Option<(ExploredRow, AskedCalls)> {
         let explores = self.terms.explores?;
         self.had_any = Some(self.tokens > 0);
         let carried = self.stand(prompt);
@@ -286,7 +299,7 @@ impl Carried {
         }
         let [mean, square] = self.moments;
         let brought = mean + f64::from(self.terms.call_tokens);
-        let tokens = self.asked(calls, brought, billed, prompt.tokens() as f64 + carried);
+        let asked = self.asked(calls, brought, prompt.tokens() as f64 + carried);
         let call = ExpectedCall {
             tokens: parts(calls * brought),
             variance: (calls * square - (calls * mean).powi(2)).max(0.0).round() as u64,
@@ -294,27 +307,18 @@ impl Carried {
             ..ExpectedCall::beside(host(prompt), prompt)
         };
         self.carry(call, prompt);
-        Some(ExploredRow { calls, fetched: calls * mean, tokens: Some(tokens), ..ExploredRow::default() })
+        Some((ExploredRow { calls, fetched: calls * mean, ..ExploredRow::default() }, asked))
     }
 
-    /// Returns how expected calls are billed that bring so many tokens each, beside a prompt.
-    fn asked(&self, calls: f64, brought: f64, billed: BilledSteps<'_>, prompt: f64) -> TokenUse<f64> {
-        let BilledSteps { rules, ttl, read } = billed;
-        // Asked here, because most needs are met, and nothing is billed for them.
-        let billing = rules.billing(ttl);
-        let resent = calls * self.terms.own_request * prompt;
-        let mut asked = TokenUse { output: calls * f64::from(self.terms.call_tokens), ..TokenUse::default() };
-        let read = match billing.reads {
-            Reads::Nothing => 0.0,
-            Reads::Stored => (calls * self.terms.own_request * read as f64).min(resent),
-            Reads::Prefixes => resent,
-        };
-        (asked.read, asked.uncached) = (read, resent - read);
-        match billing.writes {
-            Some(class) => asked.write[class.min(1)] += calls * brought,
-            None => asked.uncached += calls * brought,
+    /// Returns expected calls that bring so many tokens each, beside a prompt.
+    fn asked(&self, calls: f64, brought: f64, prompt: f64) -> AskedCalls {
+        let with_request = calls * self.terms.own_request;
+        AskedCalls {
+            with_request,
+            resent: with_request * prompt,
+            brought: calls * brought,
+            written: calls * f64::from(self.terms.call_tokens),
         }
-        asked
     }
 
     /// Lets the prompts from now on carry what a call brings.
@@ -331,6 +335,24 @@ impl Carried {
         self.calls.push(call);
         self.unsettled.push(index);
         self.unsettled_from = Some(prompt.len());
+    }
+}
+
+impl AskedCalls {
+    /// Returns the tokens of the calls as a cache bills them.
+    pub fn billed(&self, BilledSteps { billing, read }: BilledSteps) -> TokenUse<f64> {
+        let mut asked = TokenUse { output: self.written, ..TokenUse::default() };
+        let read = match billing.reads {
+            Reads::Nothing => 0.0,
+            Reads::Stored => (self.with_request * read as f64).min(self.resent),
+            Reads::Prefixes => self.resent,
+        };
+        (asked.read, asked.uncached) = (read, self.resent - read);
+        match billing.writes {
+            Some(class) => asked.write[class.min(1)] += self.brought,
+            None => asked.uncached += self.brought,
+        }
+        asked
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 
 use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
-use crate::ledger::{Outcome, Sums};
+use crate::ledger::Outcome;
 use crate::measure::{Resets, Tally};
 use ctxsim_base::counts::count;
 use ctxsim_base::quantity::{Amount, Tokens};
@@ -162,8 +162,8 @@ impl Load {
     /// Plays it for the outcomes of its runs, of the first trial where needs are drawn.
     fn outcomes(&self) -> Vec<(Cell, Outcome)> {
         let simulations = self.simulations().first_trials();
-        let ledgers = simulations.run::<Sums>(&|_, _| {});
-        let of = |cell| Some((cell, ledgers.of(&simulations, cell).next()?.1.clone()));
+        let ledgers = simulations.outcomes();
+        let of = |cell| Some((cell, ledgers.of(&simulations, cell).next()?.clone()));
         self.cells().filter_map(of).collect()
     }
 

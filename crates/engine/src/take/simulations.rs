@@ -1,5 +1,7 @@
 //! The simulations of a load: runs whose requests are bound to be the same share one.
 
+mod shared;
+
 use std::sync::Arc;
 
 use indexmap::IndexSet;
@@ -7,7 +9,7 @@ use indexmap::IndexSet;
 use super::counted::CountedLoad;
 use super::detail::{Keeper, KeptDetail, Wanted};
 use super::play::FoldedLedger;
-use super::threads::{in_order, in_order_telling};
+use super::threads::in_order;
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
@@ -22,6 +24,8 @@ use ctxsim_input::input::policy::Builtin;
 use ctxsim_input::input::profile::written::RecoveryPrice;
 use ctxsim_input::input::{CacheRules, Limits, Policy, Profile};
 use ctxsim_timeline::timeline::Timeline;
+
+use shared::Kept;
 
 /// The simulations of a load, and where each run finds its own.
 pub struct Simulations<'a> {
@@ -42,6 +46,8 @@ pub struct SimulationKey<'a> {
     recovery: RecoveryPrice,
     /// The load as its models count it, if not as it was recorded.
     counted: Option<&'a CountedLoad>,
+    /// Whether sums are enough for the prices of all such profiles.
+    is_flat: bool,
     /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
     pub profile: &'a Profile,
 }
@@ -74,8 +80,10 @@ impl<'a> Keys<'a> {
         counted: impl Fn(usize) -> Option<&'a CountedLoad>,
     ) -> Self {
         let asks_prices = policies.iter().any(|it| it.code == Some(Builtin::Hindsight));
+        let is_flat = |it: &Profile| it.prices.flat().is_some();
+        let are_flat = policies.iter().filter_map(|it| it.summariser()).all(is_flat);
         let mut found = IndexSet::new();
-        let mut distinct = Vec::new();
+        let mut distinct: Vec<SimulationKey<'a>> = Vec::new();
         let mut place = |(nth, profile): (usize, &'a Profile)| {
             let Profile { limits, cache, assumptions, .. } = profile;
             let counted = counted(nth);
@@ -88,14 +96,15 @@ impl<'a> Keys<'a> {
                     cache,
                     recovery: assumptions.recovery,
                     counted,
+                    is_flat: are_flat,
                     profile,
                 });
             }
+            distinct[place].is_flat &= is_flat(profile);
             place
         };
         let of_profile = profiles.iter().enumerate().map(&mut place).collect();
-        let summarisers = policies.iter().filter_map(|it| it.summariser());
-        let is_flat = profiles.iter().chain(summarisers).all(|it| it.prices.flat().is_some());
+        let is_flat = distinct.iter().all(|it| it.is_flat) && are_flat;
         Self { of_profile, distinct, is_flat, n_policies: policies.len() }
     }
 
@@ -112,6 +121,8 @@ struct PlannedSimulation<'a> {
     recoveries: Vec<CompiledRecovery>,
     limits: &'a Limits,
     cache: &'a CacheRules,
+    /// Whether sums are enough for all prices that its ledgers are asked for.
+    is_flat: bool,
     /// What every draw of the first trial is made from.
     seed: Seed,
     /// How many times the needs are drawn; 1 where they are not.
@@ -126,6 +137,9 @@ enum Play<'a> {
     /// Requests, on which no policy acts.
     Fixed(&'a dyn Fixed),
 }
+
+/// What a ledger is folded from.
+type FoldingLedger = (Sums, Option<PriceRows>);
 
 /// Where a run finds its ledger.
 #[derive(Clone, Copy)]
@@ -212,43 +226,27 @@ impl<'a> Simulations<'a> {
         self.keys.within(cell)
     }
 
-    /// Runs them all; the ledgers do not depend on the number of threads.
-    pub fn run<S: Sink + Default + Send>(&self, progress: Progress<'_>) -> Ledgers<(S, Outcome)> {
-        self.each_trial(progress, |_, simulation, trial| simulation.run(trial))
-    }
-
-    /// Plays every trial of every simulation, and collects its ledgers.
-    fn each_trial<L: Send>(
-        &self,
-        progress: Progress<'_>,
-        play: impl Fn(usize, &PlannedSimulation<'_>, usize) -> Vec<L> + Sync,
-    ) -> Ledgers<L> {
-        let runs = self.all.iter().enumerate();
-        let runs = runs.flat_map(|(nth, it)| (0..it.n_trials).map(move |trial| (nth, it, trial)));
-        let runs: Vec<(usize, &PlannedSimulation<'_>, usize)> = runs.collect();
-        let played = in_order_telling(runs.len(), progress, |index| {
-            let (nth, simulation, trial) = runs[index];
-            play(nth, simulation, trial)
-        });
-        let mut played = played.into_iter();
-        Ledgers(self.all.iter().map(|it| played.by_ref().take(it.n_trials).collect()).collect())
+    /// Returns what each of them comes to beside its ledger: one cache answers for all that share a play.
+    pub(super) fn outcomes(&self) -> Ledgers<Outcome> {
+        let kept = Kept { asks_all: false, sink: |_| Sums::default(), keep: |_, outcome| outcome };
+        self.shared(&|_, _| {}, &kept, |_| false, |_| Vec::new())
     }
 
     /// Runs them all and keeps what is wanted of each beside what the profiles' prices ask for.
     pub(super) fn detailed(&self, wanted: &Wanted, progress: Progress<'_>) -> Ledgers<KeptDetail> {
         let none: Arc<[PrefixBreak]> = Arc::default();
         let plain = |folded| KeptDetail { folded, rows: None, breaks: Arc::clone(&none) };
-        self.each_trial(progress, |nth, simulation, trial| {
-            // What is asked for nothing else goes the short way.
-            if trial > 0 || !wanted.asks(nth) {
-                return self.folded_trial(simulation, trial).into_iter().map(plain).collect();
-            }
+        let keep = |sink, outcome| plain(folded(sink, outcome));
+        // What is asked for nothing else goes the short way.
+        let is_alone = |nth: usize| wanted.asks(nth);
+        self.shared(progress, &Kept { asks_all: true, sink: folding, keep }, is_alone, |nth| {
+            let simulation = &self.all[nth];
             let keeper = |ledger| -> Keeper {
                 let rows = wanted.rows.contains(&(nth, ledger)).then(Rows::default);
-                (Sums::default(), ((!self.keys.is_flat).then(PriceRows::default), rows))
+                (Sums::default(), ((!simulation.is_flat).then(PriceRows::default), rows))
             };
             let mut keepers: Vec<Keeper> = (0..simulation.n_ledgers()).map(keeper).collect();
-            let (outcomes, breaks) = simulation.play_seen(trial, wanted.breaks, &mut keepers);
+            let (outcomes, breaks) = simulation.play_seen(0, wanted.breaks, &mut keepers);
             let kept = keepers.into_iter().zip(outcomes);
             kept.map(|(it, outcome)| KeptDetail::new(it, outcome, Arc::clone(&breaks))).collect()
         })
@@ -256,17 +254,8 @@ impl<'a> Simulations<'a> {
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
     pub fn folded(&self, progress: Progress<'_>) -> Ledgers<FoldedLedger> {
-        self.each_trial(progress, |_, simulation, trial| self.folded_trial(simulation, trial))
-    }
-
-    /// Plays a trial, and folds its ledgers.
-    fn folded_trial(&self, simulation: &PlannedSimulation<'_>, trial: usize) -> Vec<FoldedLedger> {
-        if self.keys.is_flat {
-            let all = simulation.run(trial).into_iter();
-            return all.map(|(sums, outcome)| (sums, None, outcome)).collect();
-        }
-        let all = simulation.run::<(Sums, PriceRows)>(trial).into_iter();
-        all.map(|((sums, rows), outcome)| (sums, Some(rows.into()), outcome)).collect()
+        let kept = Kept { asks_all: true, sink: folding, keep: folded };
+        self.shared(progress, &kept, |_| false, |_| Vec::new())
     }
 
     /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.
@@ -315,19 +304,28 @@ impl<'a> Simulations<'a> {
     }
 }
 
-/// What all simulations came to: by simulation, then by trial, then by recovery.
-pub struct Ledgers<L>(Vec<Vec<Vec<L>>>);
+/// What all simulations came to.
+pub struct Ledgers<L> {
+    /// What was played, by trial, then by recovery.
+    played: Vec<Vec<Vec<L>>>,
+    /// By simulation: which of these is its own; of one without trials, none.
+    of: Vec<usize>,
+}
 
 impl<L> Ledgers<L> {
     /// Returns what a run came to, trial by trial.
     pub fn of(&self, simulations: &Simulations<'_>, cell: Cell) -> impl Iterator<Item = &L> {
-        let ledgers = |it: LedgerPlace| self.0[it.simulation].iter().map(move |trial| &trial[it.ledger]);
+        let ledgers = |it: LedgerPlace| self.trials(it.simulation).iter().map(move |trial| &trial[it.ledger]);
         simulations.place(cell).into_iter().flat_map(ledgers)
     }
 
     /// Returns what the first trial of a simulation came to, ledger by ledger.
     pub fn of_simulation(&self, simulation: usize) -> &[L] {
-        self.0[simulation].first().map_or(&[], Vec::as_slice)
+        self.trials(simulation).first().map_or(&[], Vec::as_slice)
+    }
+
+    fn trials(&self, simulation: usize) -> &[Vec<L>] {
+        self.of.get(simulation).and_then(|it| self.played.get(*it)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns what a run came to at either end of what is assumed of recovery, where anything is.
@@ -346,7 +344,7 @@ fn find<'a>(
     all: &mut Vec<PlannedSimulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
-    for &SimulationKey { limits, cache, recovery: price, counted, profile } in distinct {
+    for &SimulationKey { limits, cache, recovery: price, counted, is_flat, profile } in distinct {
         let first = all.len();
         for policy in &load.policies {
             let (play, recoveries) = match load.world.plays() {
@@ -369,6 +367,7 @@ fn find<'a>(
                     recoveries: Vec::new(),
                     limits,
                     cache,
+                    is_flat,
                     seed: Seed(load.seed),
                     n_trials: if load.is_sampled { saturated(load.trials) } else { 1 },
                     is_drawn: load.is_sampled,
@@ -408,6 +407,16 @@ fn recoveries(
     }
 }
 
+/// Begins what prices ask for: sums, and the requests by length where prices are not flat.
+fn folding(is_flat: bool) -> FoldingLedger {
+    (Sums::default(), (!is_flat).then(PriceRows::default))
+}
+
+/// Folds what was played.
+fn folded((sums, rows): FoldingLedger, outcome: Outcome) -> FoldedLedger {
+    (sums, rows.map(Into::into), outcome)
+}
+
 impl Play<'_> {
     /// Returns whether the two make the same requests, of one load under equal limits.
     fn is_like(&self, other: &Self) -> bool {
@@ -437,11 +446,11 @@ impl PlannedSimulation<'_> {
         }
     }
 
-    /// Plays one trial.
-    fn run<S: Sink + Default>(&self, trial: usize) -> Vec<(S, Outcome)> {
-        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(|_| S::default()).collect();
+    /// Plays one trial into sinks of one kind.
+    fn run<S: Sink>(&self, trial: usize, sink: impl Fn() -> S) -> impl Iterator<Item = (S, Outcome)> {
+        let mut sinks: Vec<S> = (0..self.n_ledgers()).map(|_| sink()).collect();
         let outcomes = self.play(trial, &mut sinks);
-        sinks.into_iter().zip(outcomes).collect()
+        sinks.into_iter().zip(outcomes)
     }
 
     /// Plays one trial into sinks that the caller makes, one for each ledger.

@@ -5,6 +5,10 @@ pub mod page;
 mod policies;
 
 use std::fmt::Write as _;
+use std::io;
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use super::ALL;
 use ctxsim_base::grid::markdown::Markdown;
@@ -13,7 +17,7 @@ use ctxsim_base::grid::terminal;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::input::profile::price::VariedRate;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::{EachOf, page, write_page};
 use ctxsim_timeline::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row};
 use grids::{heading, letters, notes, tables};
 
@@ -74,23 +78,41 @@ impl One<'_> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
-    let profiles = it.profiles.iter().map(|it| {
-        group! {
-            "profile": it.name.clone(),
-            "as_of": it.as_of.clone(),
-            "tokens": it.counts(),
-            "break_even": Value::of(&it.break_even),
-        }
-    });
-    page(&group! {
-        "schema": SCHEMA,
-        "policies": it.policies.clone(),
-        "distinct_rules_and_limits": it.n_distinct,
-        "simulations": it.n_simulations,
-        "asked": it.asked.as_ref().map(Value::of),
-        "profiles": profiles.collect::<Vec<_>>(),
-        "loads": it.grids.iter().map(|grid| load(it, grid)).collect::<Vec<_>>(),
-    })
+    page(&Document(it))
+}
+
+/// Writes the comparison as one JSON document, load by load.
+///
+/// # Errors
+/// A value that JSON cannot hold, or it cannot be written.
+pub fn write_document(it: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
+    write_page(&Document(it), to)
+}
+
+/// The comparison as a JSON document: the loads have a row for each policy under each profile, so they are made one by one.
+struct Document<'a>(&'a Sensitivity);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let it = self.0;
+        let profiles = it.profiles.iter().map(|it| {
+            group! {
+                "profile": it.name.clone(),
+                "as_of": it.as_of.clone(),
+                "tokens": it.counts(),
+                "break_even": Value::of(&it.break_even),
+            }
+        });
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("schema", SCHEMA)?;
+        map.serialize_entry("policies", &it.policies)?;
+        map.serialize_entry("distinct_rules_and_limits", &it.n_distinct)?;
+        map.serialize_entry("simulations", &it.n_simulations)?;
+        map.serialize_entry("asked", &it.asked.as_ref().map(Value::of))?;
+        map.serialize_entry("profiles", &profiles.collect::<Vec<_>>())?;
+        map.serialize_entry("loads", &EachOf(|| it.grids.iter().map(|grid| load(it, grid))))?;
+        map.end()
+    }
 }
 
 /// Returns a scenario, or all of them.

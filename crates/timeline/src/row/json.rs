@@ -1,9 +1,11 @@
 //! Rows as JSON: one object each.
 
-use std::io::Write as _;
-use std::string::FromUtf8Error;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
-use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Serialize, Serializer};
+use serde_json::ser::{Formatter, PrettyFormatter};
 
 use super::Rows;
 use ctxsim_base::foreign;
@@ -39,13 +41,83 @@ pub fn document(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn page(document: &impl Serialize) -> Result<String, serde_json::Error> {
-    serde_json::to_string_pretty(document).map(|it| foreign::json(it + "\n"))
+    let mut bytes = Vec::new();
+    write_page(document, &mut bytes)?;
+    String::from_utf8(bytes).map_err(serde_json::Error::custom)
+}
+
+/// Writes one document, whose parts are made as they are written.
+///
+/// # Errors
+/// A value that JSON cannot hold, or it cannot be written.
+pub fn write_page(document: &impl Serialize, mut to: impl Write) -> Result<(), serde_json::Error> {
+    let form = VisibleForm(PrettyFormatter::new());
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut to, form))?;
+    to.write_all(b"\n").map_err(serde_json::Error::io)
+}
+
+/// A list whose members are made one by one.
+pub struct EachOf<F>(pub F);
+
+impl<F: Fn() -> I, I: IntoIterator<Item: Serialize>> Serialize for EachOf<F> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((self.0)())
+    }
+}
+
+/// JSON for people, in which every character can be seen.
+struct VisibleForm(PrettyFormatter<'static>);
+
+impl Formatter for VisibleForm {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, to: &mut W, part: &str) -> io::Result<()> {
+        to.write_all(foreign::json(part).as_bytes())
+    }
+
+    fn begin_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_array(to)
+    }
+
+    fn end_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_array(to)
+    }
+
+    fn begin_array_value<W: Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
+        self.0.begin_array_value(to, is_first)
+    }
+
+    fn end_array_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_array_value(to)
+    }
+
+    fn begin_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_object(to)
+    }
+
+    fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_object(to)
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
+        self.0.begin_object_key(to, is_first)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(to)
+    }
+
+    fn end_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_object_value(to)
+    }
 }
 
 /// Returns JSON in which every character can be seen.
 fn shown(bytes: Vec<u8>) -> Vec<u8> {
     // What serde writes is UTF-8.
-    String::from_utf8(bytes).map_or_else(FromUtf8Error::into_bytes, |it| foreign::json(it).into_bytes())
+    let shown = match std::str::from_utf8(&bytes).map(foreign::json) {
+        Ok(Cow::Owned(text)) => text.into_bytes(),
+        Ok(Cow::Borrowed(_)) | Err(_) => return bytes,
+    };
+    shown
 }
 
 /// Writes each row, and something after it.

@@ -1,7 +1,7 @@
 //! The one writer: a regular file whole or not at all, a device or a pipe as it is, and nothing through a link.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use ctxsim_base::diag::Code;
@@ -36,10 +36,28 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: KeptFile<'_>) -> Result<(), Error> {
     let text = text.as_ref();
     kept.check(path, Some(text))?;
+    put(path, |to| to.write_all(text))
+}
+
+/// Writes what is made as it is written, unless that would replace something that must be kept.
+///
+/// # Errors
+/// As [`write`], or it cannot be made.
+pub(crate) fn write_made(
+    path: &Path,
+    kept: KeptFile<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
+    kept.check(path, None)?;
+    put(path, write)
+}
+
+/// Writes to whatever is at a path.
+fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let written = place(path).and_then(|place| match place {
-        PathTarget::Other => through(path, text),
-        PathTarget::File(permissions) => replace(path, Some(permissions), text),
-        PathTarget::New => replace(path, None, text),
+        PathTarget::Other => through(path, write),
+        PathTarget::File(permissions) => replace(path, Some(permissions), write),
+        PathTarget::New => replace(path, None, write),
     });
     written.map_err(|source| unwritten(path, source))
 }
@@ -147,19 +165,26 @@ pub(super) fn folder(path: &Path) -> &Path {
 }
 
 /// Writes to a device or pipe; a closed pipe is not an error.
-fn through(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
-    match file.write_all(text).and_then(|()| file.flush()) {
+fn through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+    match write(&mut file).and_then(|()| file.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
 /// Writes a temporary file beside the wanted one and renames it.
-fn replace(path: &Path, permissions: Option<Permissions>, text: &[u8]) -> io::Result<()> {
-    let mut file = pending(folder(path), permissions.as_ref())?;
+fn replace(
+    path: &Path,
+    permissions: Option<Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let file = pending(folder(path), permissions.as_ref())?;
     let temporary = file.path().to_owned();
-    let written = file.write_all(text).and_then(|()| match permissions {
+    let mut to = BufWriter::new(file.as_file());
+    let written = write(&mut to).and_then(|()| to.flush());
+    drop(to);
+    let written = written.and_then(|()| match permissions {
         Some(permissions) => file.as_file().set_permissions(permissions),
         None => Ok(()),
     });

@@ -6,7 +6,7 @@ use ctxsim_app::compare::{Comparison, Plan};
 use ctxsim_base::error::Error;
 use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::report::sensitivity::page::page;
-use ctxsim_report::report::sensitivity::{document, markdown, rows, table};
+use ctxsim_report::report::sensitivity::{markdown, rows, table, write_document};
 
 use crate::cli::args::{number, said};
 use crate::cli::format::{FormatArg, Formats};
@@ -99,8 +99,10 @@ pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let found = with_progress(|it| plan.sensitivity(args.what.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
+    if format == FormatArg::JSON {
+        return args.shown.put_written(catalog.files(), |to| write_document(&found, to), || page(&found));
+    }
     let text = match format {
-        FormatArg::JSON => document(&found).map_err(unwritable)?.into(),
         FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
         FormatArg::TABLE => table(&found, args.details, Some(args.shown.shown.width())).into(),

@@ -143,6 +143,15 @@ impl CacheRules {
         }
     }
 
+    /// Returns whether any of the rules are code outside this crate.
+    pub fn has_code(&self) -> bool {
+        match self {
+            Self::Own(..) => true,
+            Self::Qualified(it) => it.rules.has_code() || it.of_models.iter().any(Self::has_code),
+            _ => false,
+        }
+    }
+
     /// Returns how long an entry lives after its last use, in milliseconds, if the rules have lifetimes.
     pub fn ttl_ms(&self) -> Option<u64> {
         self.outline().ttl_ms

@@ -1,0 +1,169 @@
+//! Plays that several simulations share.
+//!
+//! Where neither limits nor cache rules change what a policy shows, it is played once, and each cache answers the same requests.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::{Ledgers, PlannedSimulation, Play, Simulations};
+use crate::engine::Simulation;
+use crate::ledger::{Outcome, Sink};
+use crate::take::Progress;
+use crate::take::threads::in_order;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::input::{CacheRules, Limits};
+
+/// What some simulations came to, recovery by recovery: all of them to the same.
+type SameLedgers<L> = (Vec<usize>, Vec<L>);
+
+/// What is kept of plays.
+pub(super) struct Kept<M, K> {
+    /// Whether each cache answers, or one for all.
+    pub(super) asks_all: bool,
+    /// Makes a sink for prices that are flat or not.
+    pub(super) sink: M,
+    /// Makes of a sink what is kept.
+    pub(super) keep: K,
+}
+
+impl Simulations<'_> {
+    /// Plays them all, trial by trial, and collects their ledgers; what is to be played alone is, in its first trial by the caller.
+    pub(super) fn shared<S: Sink, L: Send>(
+        &self,
+        progress: Progress<'_>,
+        kept: &Kept<impl Fn(bool) -> S + Sync, impl Fn(S, Outcome) -> L + Sync>,
+        is_alone: impl Fn(usize) -> bool + Sync,
+        alone: impl Fn(usize) -> Vec<L> + Sync,
+    ) -> Ledgers<L> {
+        let groups = self.groups(&is_alone);
+        let trials = |it: &Vec<usize>| it.first().map_or(0, |first| self.all[*first].n_trials);
+        let pieces = groups.iter().flat_map(|it| (0..trials(it)).map(move |trial| (&it[..], trial)));
+        let pieces: Vec<(&[usize], usize)> = pieces.collect();
+        let (n_all, n_done) = (self.n_runs(), AtomicUsize::new(0));
+        let done = in_order(pieces.len(), |nth| {
+            let played = match pieces[nth] {
+                ([one], 0) if is_alone(*one) => vec![(vec![*one], alone(*one))],
+                ([one], trial) => {
+                    let simulation = &self.all[*one];
+                    let ledgers = simulation.run(trial, || (kept.sink)(simulation.is_flat));
+                    vec![(vec![*one], ledgers.map(|(sink, outcome)| (kept.keep)(sink, outcome)).collect())]
+                }
+                (members, _) => self.play_shared(members, kept),
+            };
+            // Whoever waits is told of simulations, however many of them were one play.
+            pieces[nth].0.iter().for_each(|_| progress(n_done.fetch_add(1, Relaxed) + 1, n_all));
+            played
+        });
+        let mut ledgers = Ledgers { played: Vec::new(), of: vec![usize::MAX; self.all.len()] };
+        for ((_, trial), of_piece) in pieces.iter().zip(done) {
+            for (members, of_trial) in of_piece {
+                match ledgers.played.last_mut().filter(|_| *trial > 0) {
+                    Some(before) => before.push(of_trial),
+                    None => {
+                        members.iter().for_each(|it| ledgers.of[*it] = ledgers.played.len());
+                        ledgers.played.push(vec![of_trial]);
+                    }
+                }
+            }
+        }
+        ledgers
+    }
+
+    /// Collects the simulations that share a play.
+    fn groups(&self, is_alone: &impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (nth, one) in self.all.iter().enumerate() {
+            let is_like = |it: &usize| !is_alone(*it) && self.all[*it].plays_like(one);
+            let group = groups.iter_mut().find(|it| !is_alone(nth) && it.first().is_some_and(is_like));
+            match group {
+                Some(group) => group.push(nth),
+                None => groups.push(vec![nth]),
+            }
+        }
+        groups
+    }
+
+    /// Plays simulations that share their prompts: within the widest of their limits, which is what those come to that are not reached,
+    /// and once more for each of the others.
+    fn play_shared<S: Sink, L>(
+        &self,
+        members: &[usize],
+        kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
+    ) -> Vec<SameLedgers<L>> {
+        let limits_of = |it: &usize| self.all[*it].limits;
+        let Some(widest) = members.iter().map(limits_of).copied().reduce(wider) else { return Vec::new() };
+        let (mut all, longest) = self.play_within(&widest, members, kept);
+        let holds = |it: &usize| *limits_of(it) == widest || is_kept(limits_of(it), longest);
+        let mut reached: Vec<usize> = members.iter().copied().filter(|it| !holds(it)).collect();
+        for (members, _) in &mut all {
+            members.retain(holds);
+        }
+        all.retain(|it| !it.0.is_empty());
+        while let Some(limits) = reached.first().map(limits_of) {
+            let (own, others) = reached.iter().partition(|it| limits_of(it) == limits);
+            reached = others;
+            all.extend(self.play_within(limits, &own, kept).0);
+        }
+        all
+    }
+
+    /// Plays simulations that share their prompts within the same limits; returns the most tokens of a prompt and of a reply, too.
+    fn play_within<S: Sink, L>(
+        &self,
+        limits: &Limits,
+        members: &[usize],
+        kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
+    ) -> (Vec<SameLedgers<L>>, [Tokens; 2]) {
+        let mut lanes: Vec<(&CacheRules, Vec<usize>)> = Vec::new();
+        for it in members {
+            let rules = self.all[*it].cache;
+            match lanes.iter_mut().find(|lane| !kept.asks_all || lane.0 == rules) {
+                Some(lane) => lane.1.push(*it),
+                None => lanes.push((rules, vec![*it])),
+            }
+        }
+        let Some(PlannedSimulation { play: Play::Items(timeline, compiled), recoveries, cache, .. }) =
+            members.first().map(|it| &self.all[*it])
+        else {
+            return (Vec::new(), [0; 2]);
+        };
+        let rules: Vec<&CacheRules> = lanes.iter().map(|it| it.0).collect();
+        let compiled = compiled.clone().within(*limits);
+        let play = Simulation::compiled(timeline, &compiled, cache).recovering(recoveries).under(&rules);
+        let are_flat = lanes.iter().map(|it| it.1.iter().all(|it| self.all[*it].is_flat));
+        let sinks = are_flat.flat_map(|it| std::iter::repeat_n(it, recoveries.len()));
+        let mut sinks: Vec<S> = sinks.map(&kept.sink).collect();
+        let (outcome, longest) = play.run_measured(&mut sinks);
+        let mut ledgers = sinks.into_iter().map(|it| (kept.keep)(it, outcome.clone()));
+        let of_lane = |(_, members)| (members, ledgers.by_ref().take(recoveries.len()).collect());
+        (lanes.into_iter().map(of_lane).collect(), longest)
+    }
+}
+
+impl PlannedSimulation<'_> {
+    /// Returns whether another differs in its limits and cache rules at most, and these change no prompt.
+    fn plays_like(&self, other: &Self) -> bool {
+        let (Play::Items(one, policy), Play::Items(same, like)) = (&self.play, &other.play) else {
+            return false;
+        };
+        std::ptr::eq(*one, *same)
+            && !self.is_drawn
+            && one.facts.is_none()
+            && policy.plays_alike_under(self.cache, other.cache)
+            && self.recoveries == other.recoveries
+            && policy.shows_like(like)
+    }
+}
+
+/// Returns the limits that keep within neither.
+fn wider(one: Limits, other: Limits) -> Limits {
+    Limits {
+        prompt: one.prompt.max(other.prompt),
+        window: one.window.max(other.window),
+        output: one.output.max(other.output),
+    }
+}
+
+/// Returns whether a prompt and a reply of so many tokens keep within limits.
+fn is_kept(limits: &Limits, [prompt, output]: [Tokens; 2]) -> bool {
+    prompt <= limits.prompt && output <= limits.output
+}
