@@ -610,7 +610,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.explored(row);
     }
 
-    #[inline]
+    #[inline(always)]
     fn need(&mut self, row: &NeedRow) {
         self.0.need(row);
         self.1.need(row);

@@ -98,15 +98,25 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Records a need under one way to recover, with what it is expected to carry from now on.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, way: usize, row: NeedRow, source: NeedSource) {
-        let lanes = 0..self.lanes.len();
-        let Some(carried) = &mut self.ways[way].carried else {
+        if self.ways[way].carried.is_some() {
             // A row that nobody changes is never made whole: what changes it gets a copy.
-            return lanes.for_each(|it| self.sink(it, way).need(&row));
-        };
-        let (row, asked) = carried.charged(NeedRow { ..row }, source, &self.prompt);
-        for lane in lanes {
+            return self.charge(way, NeedRow { ..row }, source);
+        }
+        let mut at = way;
+        while let Some(sink) = self.sinks.get_mut(at) {
+            sink.need(&row);
+            at += self.ways.len();
+        }
+    }
+
+    /// Records a need of which calls are expected, as each of the caches bills them.
+    #[inline(never)]
+    fn charge(&mut self, way: usize, row: NeedRow, source: NeedSource) {
+        let Some(carried) = &mut self.ways[way].carried else { return };
+        let (row, asked) = carried.charged(row, source, &self.prompt);
+        for lane in 0..self.lanes.len() {
             let refetched = asked.map(|it| it.billed(self.billed(lane)));
             self.sink(lane, way).need(&NeedRow { refetched, ..row });
         }

@@ -59,23 +59,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
         let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
         let shown = self.prompt.tokens();
-        let view = RequestView {
-            prompt: shown,
-            intact_tokens: self.log.intact_tokens(&self.prompt),
-            chain: &self.chain,
-            layout: self.layout,
-            ttl: self.ttl,
-            tail: reply.tail,
-            now_ms: self.ambient.now_ms,
-            response_ms: reply.response_ms,
-            end_ms: reply.end_ms,
-            settings: self.settings,
-        };
-        self.lanes.iter_mut().for_each(|it| it.usage = it.cache.submit(&view));
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
         let prompt = shown + unread;
-        let row = RequestRow {
+        let mut row = RequestRow {
             turn_ix,
             step,
             n: self.number(step),
@@ -88,12 +75,26 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         };
         let is_other = self.carry_on(&row);
         for lane in 0..self.lanes.len() {
-            let mut usage = self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
+            let view = RequestView {
+                prompt: shown,
+                intact_tokens: self.log.intact_tokens(&self.prompt),
+                chain: &self.chain,
+                layout: self.layout,
+                ttl: self.ttl,
+                tail: reply.tail,
+                now_ms: self.ambient.now_ms,
+                response_ms: reply.response_ms,
+                end_ms: reply.end_ms,
+                settings: self.settings,
+            };
+            let usage = self.lanes[lane].cache.submit(&view);
+            let mut usage = self.checked(lane, usage, shown, turn_ix, step);
             let left = self.left(lane, step, usage.read);
             let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
             (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
             usage.uncached += unread;
-            self.record(lane, &RequestRow { usage, ..row }, is_other, left);
+            row.usage = usage;
+            self.record(lane, &row, is_other, left);
         }
         if self.seen.is_some() {
             self.foresee();
@@ -208,7 +209,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Records a request of the agent as one of the caches answered it, and what each recovery is expected to carry beside it.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, lane: usize, row: &RequestRow, is_other: bool, left: [f64; 3]) {
         // An edit that breaks a prompt in front of what is carried is played, not expected.
         let broke_at = row.usage.broke_at.filter(|_| is_other);
