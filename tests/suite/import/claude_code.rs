@@ -340,7 +340,7 @@ fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_bill
     let whole = import_all(PROGRESS, "x", &Assume::default(), &[]).unwrap();
     let billed = |all: &[Imported]| -> u64 {
         let recorded = all.iter().filter_map(|it| it.timeline.recorded.as_ref());
-        recorded.flat_map(|it| it.usage.iter().flatten()).map(|it| it.prompt).sum()
+        recorded.flat_map(|it| it.usage.iter().flatten().chain(&it.aside)).map(|it| it.prompt).sum()
     };
     let progress = || PROGRESS.lines().filter(|it| it.contains("agent_progress"));
     // The same as the records of a sub-agent's own session, each with its parent.
@@ -381,7 +381,7 @@ fn a_damaged_progress_record_of_each_kind_costs_only_itself() {
         ),
         (r#"{"type":7,"agentId":{},"message":{"type":"agent_progress"}}"#, "never part of a prompt"),
         (r#""agent_progress""#, "objects that are not records"),
-        (r#"["agent_progress"]"#, "objects that are not records"),
+        (r#"["agent_progress"]"#, "never part of a prompt"),
         ("7", "never part of a prompt"),
         (
             r#"{"type":"agent_progress","agentId":"a","message":{"type":"user","message":{"content":"asks"}}}"#,

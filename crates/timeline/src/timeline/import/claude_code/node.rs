@@ -153,10 +153,10 @@ impl ClaudeLane {
     /// Takes what a `progress` record holds: such records name no parents, and follow one another.
     fn take_progress(&mut self, node: Option<ClaudeNode>, losses: &mut Losses) {
         let Some(node) = node else { return };
+        self.has_progress = true;
         if !node.uuid.is_empty() && !self.told.insert(node.uuid.clone()) {
             return losses.add(node.line, "repeated records of sub-agents");
         }
-        self.has_progress = true;
         self.follow(node);
     }
 
