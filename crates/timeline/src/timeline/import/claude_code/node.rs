@@ -178,11 +178,11 @@ impl ClaudeLane {
         if let ClaudeParts::Reply { model, .. } = &mut node.said
             && model.is_empty()
         {
-            let models = self.nodes.iter().rev().filter_map(|it| match &it.said {
+            let mut models = self.nodes.iter().rev().filter_map(|it| match &it.said {
                 ClaudeParts::Reply { model, .. } => Some(model.clone()),
                 _ => None,
             });
-            *model = models.filter(|it| !it.is_empty()).next().unwrap_or_default();
+            *model = models.find(|it| !it.is_empty()).unwrap_or_default();
         }
         self.nodes.push(node);
     }
