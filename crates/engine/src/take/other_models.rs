@@ -25,7 +25,7 @@ impl Load {
 impl Load {
     /// Returns the prices at which the requests of its session were billed under one of its profiles: each of its own model.
     pub fn step_prices<'l>(&'l self, timeline: &Timeline, profile: &'l Profile) -> StepPrices<'l> {
-        let others = (self.models.len() > 1).then(|| models(timeline)).unwrap_or_default();
+        let others = if self.models.len() > 1 { models(timeline) } else { Vec::new() };
         let own = |model: usize| self.models.get(model).unwrap_or(profile);
         StepPrices::new(&profile.prices, others.into_iter().map(|it| &own(it).prices).collect())
     }
