@@ -209,18 +209,17 @@ pub fn table(files: &[FileContents]) -> String {
     text
 }
 
+/// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
+type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
+
 /// Says how many requests of a kind stand apart from the others, and what they were billed.
-fn apart(
-    sessions: &[SessionHeld],
-    what: &str,
-    of: impl Fn(&SessionHeld) -> (usize, Option<Tokens>, Option<Tokens>),
-) -> String {
+fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> BillsApart) -> String {
     let all: Vec<_> = sessions.iter().map(of).collect();
     let n: usize = all.iter().map(|it| it.0).sum();
     if n == 0 {
         return String::new();
     }
-    let sum = |tokens: fn(&(usize, Option<Tokens>, Option<Tokens>)) -> Option<Tokens>| {
+    let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
         thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
     };
     format!(
