@@ -23,9 +23,16 @@ const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.tom
 const HEADER: &str = "file,session,idx,version,t_start,t_first_line,t_last_line,input,cache_read,cache_write_total,output_logged_max,new_user_chars,new_tool_result_chars,asst_text_chars,asst_thinking_chars,asst_tool_use_chars";
 const IDENTITY: &str = include_str!("../../policies/identity.ron");
 
-fn timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
+/// Reads the agents' own sessions and those of sub-agents of a text.
+fn all_timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
     let assume = Assume { side_request: Some(side_request), ..Assume::default() };
     import_all(text, "test", &assume, &[]).unwrap().into_iter().map(|it| it.timeline).collect()
+}
+
+/// Reads the agents' own sessions, of which bounds and odds were measured.
+fn timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
+    let all = all_timelines(text, side_request).into_iter();
+    all.filter(|it| !it.is_of_agent()).collect()
 }
 
 fn identity() -> Policy {
@@ -220,6 +227,23 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
         assert!(shares(&half).1 >= 98.4, "{:?} {:?}", shares(&half), half.reasons());
         assert!(half.token_error() <= 0.005, "{}", half.token_error());
     }
+}
+
+#[test]
+fn every_request_of_sub_agents_in_progress_records_is_predicted_as_it_was_billed() {
+    let Some(texts) = reference(&["claude-code-2"]) else { return };
+    let of_agents: Vec<Timeline> = texts
+        .iter()
+        .flat_map(|it| all_timelines(it, HiddenRequest::Inferred))
+        .filter(Timeline::is_of_agent)
+        .collect();
+
+    let all: Vec<Calibration> =
+        of_agents.iter().map(|it| Calibration::new(it, &rows(it, &profile()), &profile().prices)).collect();
+    let all = together(&all);
+
+    // 119 requests of 12 sub-agents, of each the first left out.
+    assert_eq!((of_agents.len(), all.pairs.len(), all.count(ReadClass::Exact)), (12, 107, 107));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod atif;
+mod bills;
 mod claude_code;
 mod codex;
 mod copilot_cli;

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
-use crate::price;
+use crate::price::{self, StepPrices};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::input::Policy;
 use ctxsim_input::input::profile::cache::Setting;
@@ -84,7 +84,8 @@ pub struct Calibration {
 
 impl Calibration {
     /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
-    pub fn new(timeline: &Timeline, rows: &Rows, prices: &Prices) -> Self {
+    pub fn new<'p>(timeline: &Timeline, rows: &Rows, prices: impl Into<StepPrices<'p>>) -> Self {
+        let prices = prices.into();
         let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
         let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
         let usages = usages.map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
@@ -93,10 +94,12 @@ impl Calibration {
         for row in rows.requests.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
             let usage = usages.get(row.step as usize).copied().flatten();
             match (before, usage) {
-                (Some(before), Some(billed)) => calibration.add(timeline, before, row, billed, prices),
+                (Some(before), Some(billed)) => {
+                    calibration.add(timeline, before, row, billed, prices.at(row.step));
+                }
                 (None, Some(billed)) => {
                     let left = rows.expected.first().map_or(0.0, |(_, it)| it.left[0]);
-                    let first = FirstRequests::new(timeline, row, left, billed, prices);
+                    let first = FirstRequests::new(timeline, row, left, billed, prices.at(row.step));
                     calibration.first = first.unwrap_or_default();
                 }
                 _ => {}

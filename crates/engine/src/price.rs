@@ -13,6 +13,7 @@ use ctxsim_input::input::Profile;
 use ctxsim_input::input::profile::Assumptions;
 use ctxsim_input::input::profile::price::{Prices, Rates};
 use ctxsim_input::input::profile::written::RecoveryPrice;
+use ctxsim_timeline::timeline::StepIx;
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -57,6 +58,31 @@ pub struct Models<'a> {
     pub session: &'a Profile,
     /// The model that writes summaries.
     pub summariser: &'a Profile,
+}
+
+/// The prices of the requests of a session: those of its profile, or each at those of the model that answered it.
+#[derive(Clone, Debug)]
+pub struct StepPrices<'p> {
+    usual: &'p Prices,
+    by_step: Vec<&'p Prices>,
+}
+
+impl<'p> StepPrices<'p> {
+    /// Those of a profile, and by step those of other models, where any are.
+    pub(crate) fn new(usual: &'p Prices, by_step: Vec<&'p Prices>) -> Self {
+        Self { usual, by_step }
+    }
+
+    /// Returns those of a step's request.
+    pub fn at(&self, step: StepIx) -> &'p Prices {
+        self.by_step.get(step as usize).copied().unwrap_or(self.usual)
+    }
+}
+
+impl<'p> From<&'p Prices> for StepPrices<'p> {
+    fn from(usual: &'p Prices) -> Self {
+        Self { usual, by_step: Vec::new() }
+    }
 }
 
 impl<'a> From<&'a Profile> for Models<'a> {

@@ -233,6 +233,8 @@ pub struct Recorded {
     pub summarised: Box<[StepIx]>,
     /// What the requests were billed that wrote these summaries, where the log says so.
     pub summaries: Box<[Usage]>,
+    /// What requests were billed that no later prompt follows, and no step is: they lie on branches that the user left.
+    pub aside: Box<[Usage]>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
     /// The session among others, if it was read from memory: what others tell of it is known only when they are named.

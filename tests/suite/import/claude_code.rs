@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ctxsim::input::scenario::Assume;
 use ctxsim::timeline::import::{Imported, import, import_all};
 use ctxsim::timeline::{EventKind, Kind};
+use indexmap::IndexMap;
 
 use super::*;
 
@@ -214,6 +215,8 @@ fn an_abandoned_branch_is_left_out_and_reported() {
     let Imported { timeline, losses, .. } = imported(&text);
 
     assert_eq!(prompts(&timeline), [100, 160]);
+    let aside = &timeline.recorded.as_ref().unwrap().aside;
+    assert_eq!(aside.iter().map(|it| it.prompt).collect::<Vec<_>>(), [150], "it was billed all the same");
     let reasons: Vec<String> = losses.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
@@ -288,6 +291,137 @@ fn a_sub_agent_whose_records_the_file_holds_is_a_session_of_its_own() {
         all.iter().map(named).collect::<Vec<_>>(),
         [of("", "", None, 100), of("agent-a", "a", Some("s"), 53), of("agent-b", "b", Some("s"), 73)]
     );
+}
+
+/// A session of an older version, with two sub-agents in `progress` records: one writes for an hour, one for five minutes. Of the first
+/// one's last request only `toolUseResult` tells; of the second one's both tell.
+const PROGRESS: &str = include_str!("../../data/recorded/claude-code-progress.jsonl");
+
+#[test]
+fn what_progress_records_hold_of_sub_agents_are_sessions_with_models_and_lifetimes_of_their_own() {
+    let all = import_all(PROGRESS, "x", &Assume::default(), &[]).unwrap();
+
+    let of = |it: &Imported| {
+        assert_well_formed(&it.timeline);
+        let usage = &it.timeline.recorded.as_ref().unwrap().usage;
+        let writes = usage.iter().flatten().map(|it| it.writes(None));
+        let writes = writes.fold([0, 0], |sum, it| [sum[0] + it[0], sum[1] + it[1]]);
+        (it.session.clone(), it.timeline.models[0].name.clone(), prompts(&it.timeline), writes)
+    };
+    let sessions: Vec<_> = all.iter().map(of).collect();
+    let expected = |name: &str, model: &str, prompts: &[u64], writes: [u64; 2]| {
+        (name.to_owned(), format!("claude-{model}"), prompts.to_vec(), writes)
+    };
+    assert_eq!(
+        sessions,
+        [
+            expected("", "opus-4-5-20251101", &[15_005, 15_905], [0, 3_900]),
+            expected("agent-one", "haiku-4-5-20251001", &[15_003, 15_507, 16_509], [0, 7_500]),
+            expected("agent-two", "opus-4-5-20251101", &[8_004, 8_406], [8_400, 0]),
+        ]
+    );
+    let one = &all[1].timeline;
+    assert_eq!(one.spine.sessions[0].parent.as_deref(), Some("session-1"));
+    // Both calls of a reply that stands on two lines have their results.
+    assert_eq!((one.spine.steps[0].reply.len(), one.spine.steps[0].results.len()), (2, 2));
+    assert_eq!(one.recorded.as_ref().unwrap().usage[0].unwrap().output, 31);
+    let losses: Vec<String> = all[0].losses.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        losses,
+        [
+            "line 5: records of type `progress`, which is never part of a prompt",
+            "line 14: replies that no model wrote (`<synthetic>`), which are not requests",
+        ]
+    );
+}
+
+#[test]
+fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_billed_once() {
+    let whole = import_all(PROGRESS, "x", &Assume::default(), &[]).unwrap();
+    let billed = |all: &[Imported]| -> u64 {
+        let recorded = all.iter().filter_map(|it| it.timeline.recorded.as_ref());
+        recorded.flat_map(|it| it.usage.iter().flatten().chain(&it.aside)).map(|it| it.prompt).sum()
+    };
+    let progress = || PROGRESS.lines().filter(|it| it.contains("agent_progress"));
+    // The same as the records of a sub-agent's own session, each with its parent.
+    let mut before = IndexMap::new();
+    let own = progress().map(|line| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut own = record["data"]["message"].clone();
+        let agent = record["data"]["agentId"].as_str().unwrap().to_owned();
+        own["agentId"] = agent.clone().into();
+        own["isSidechain"] = true.into();
+        own["sessionId"] = record["sessionId"].clone();
+        own["parentUuid"] = before.insert(agent, own["uuid"].clone()).unwrap_or_default();
+        format!("{own}\n")
+    });
+    let own: String = own.collect();
+    let twice: String = progress().map(|it| format!("{it}\n")).collect();
+
+    for text in [format!("{own}{PROGRESS}"), format!("{PROGRESS}{own}"), format!("{PROGRESS}{twice}")] {
+        let all = import_all(&text, "x", &Assume::default(), &[]).unwrap();
+
+        assert_eq!((all.len(), billed(&all)), (whole.len(), billed(&whole)));
+    }
+}
+
+#[test]
+fn a_damaged_progress_record_of_each_kind_costs_only_itself() {
+    let message = r#"{"id":"s1","model":"m","content":[],"usage":{"input_tokens":3,"output_tokens":1}}"#;
+    let kinds: [(&str, &str); 12] = [
+        (r#"{"type":"agent_progress","agentId":"a","message":5}"#, "objects that are not records"),
+        (r#"{"type":"agent_progress","agentId":"a","message":"text"}"#, "objects that are not records"),
+        (r#"{"type":"agent_progress","agentId":"a","message":[]}"#, "never part of a prompt"),
+        (r#"{"type":"agent_progress","agentId":"a","message":null}"#, "never part of a prompt"),
+        (r#"{"type":"agent_progress","agentId":"a"}"#, "never part of a prompt"),
+        (r#"{"type":"agent_progress","message":{"type":"assistant"}}"#, "never part of a prompt"),
+        (
+            r#"{"type":"agent_progress","agentId":"a","message":{"type":"assistant","message":7}}"#,
+            "not records",
+        ),
+        (r#"{"type":7,"agentId":{},"message":{"type":"agent_progress"}}"#, "never part of a prompt"),
+        (r#""agent_progress""#, "objects that are not records"),
+        (r#"["agent_progress"]"#, "never part of a prompt"),
+        ("7", "never part of a prompt"),
+        (
+            r#"{"type":"agent_progress","agentId":"a","message":{"type":"user","message":{"content":"asks"}}}"#,
+            "no model answered",
+        ),
+    ];
+    for (data, told) in kinds {
+        let session = Session::default()
+            .user("hello")
+            .text("m1", "hi", &usage(0, 0, 100, 20))
+            .line("progress", "null", &format!(r#""data":{data},"#))
+            .user("more")
+            .text("m2", "yes", &usage(0, 100, 60, 20));
+
+        let Imported { timeline, losses, .. } = imported(&session.text);
+
+        assert_eq!(prompts(&timeline), [100, 160], "{data}");
+        assert!(losses.iter().any(|it| it.line == 3 && it.what.contains(told)), "{data}: {losses:?}");
+    }
+    // What is cut off is told, and what has no name is a session nevertheless.
+    let nameless = format!(
+        r#""data":{{"type":"agent_progress","message":{{"type":"assistant","message":{message}}}}},"#
+    );
+    let session = Session::default()
+        .user("hello")
+        .text("m1", "hi", &usage(0, 0, 100, 20))
+        .line("progress", "null", &nameless);
+    let all = import_all(&session.text, "x", &Assume::default(), &[]).unwrap();
+    assert_eq!(all.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["", "agent-unnamed"]);
+    let negative = session.text.replace(r#""input_tokens":3"#, r#""input_tokens":-3"#);
+    let problems = import_all(&negative, "x", &Assume::default(), &[]).unwrap_err();
+    assert_eq!(
+        (problems[0].place.field.as_str(), problems[0].place.line_column.unwrap().0),
+        ("message.usage.input_tokens", 3)
+    );
+    for end in (session.text.len() - nameless.len()..session.text.len())
+        .filter(|it| session.text.is_char_boundary(*it))
+    {
+        assert!(import_all(&session.text[..end], "x", &Assume::default(), &[]).is_ok(), "cut at {end}");
+    }
 }
 
 #[test]

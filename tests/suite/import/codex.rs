@@ -233,6 +233,113 @@ fn an_item_of_an_unknown_type_and_a_broken_line_are_told_with_their_lines() {
     );
 }
 
+/// A session of the time, and a turn before or after it, by the names that Codex gives both.
+const FORK: &str = "019d7e30-2f7a-7f60-a942-c59ab0be98d9";
+const BEFORE: &str = "019d7d08-f1d2-78a1-ae52-df8e21f9b394";
+const AFTER: &str = "019d7e30-5000-7f60-a942-000000000000";
+
+/// A rollout that repeats a turn, whose parent it may name.
+fn repeating(parent: &str) -> Rollout {
+    let turn = |name: &str| format!(r#"{{"type":"task_started","turn_id":"{name}"}}"#);
+    Rollout::default()
+        .record("session_meta", &format!(r#"{{"id":"{FORK}"{parent},"instructions":"be brief"}}"#))
+        .record("session_meta", r#"{"id":"019d7d08-46c9-7f73-affe-4e6ca9852d56"}"#)
+        .record("event_msg", &turn(BEFORE))
+        .user("where is it")
+        .reasoning("long thoughts")
+        .call("c1")
+        .output("c1", "there")
+        .count([1_000, 0, 20, 10])
+        .text("it is there")
+        .count([1_100, 960, 20, 10])
+        .record("event_msg", &turn(AFTER))
+        .user("move it")
+        .text("moved")
+        .count([1_200, 1_088, 20, 0])
+}
+
+#[test]
+fn what_a_fork_repeats_of_its_parent_stands_in_its_prompts_and_was_billed_there() {
+    let fork = repeating(r#","forked_from_id":"019d7d08-46c9-7f73-affe-4e6ca9852d56""#).read();
+    let own = repeating("").read();
+
+    let usage = |it: &Imported| it.timeline.recorded.as_ref().unwrap().usage.iter().flatten().count();
+    assert_eq!((usage(&fork), usage(&own)), (1, 3));
+    assert_eq!(prompts(&fork.timeline), [1_200]);
+    let says = |kind: Kind| kinds(&fork.timeline).iter().filter(|it| **it == kind).count();
+    // A call and its result stand without a request that made the one and saw the other.
+    assert_eq!([Kind::User, Kind::Assistant, Kind::Summary, Kind::Reasoning].map(says), [2, 2, 2, 0]);
+    let told: Vec<String> = fork.losses.iter().map(ToString::to_string).collect();
+    let repeated = "requests that the log repeats of the session that it is a fork of, which are that one's";
+    assert!(told.contains(&format!("line 8: {repeated} (2 times)")), "{told:?}");
+    assert!(!own.losses.iter().any(|it| it.what == repeated));
+}
+
+#[test]
+fn a_fork_begins_with_what_its_parents_harness_had_put_in_the_place_of_its_history() {
+    let parent = r#","forked_from_id":"019d7d08-46c9-7f73-affe-4e6ca9852d56""#;
+    let mut lines = repeating(parent).lines;
+    let compacted =
+        r#"{"timestamp":"2026-01-01T00:00:09.000Z","type":"compacted","payload":{"message":"so far"}}"#;
+    lines.insert(10, compacted.to_owned());
+
+    let timeline = imported(&lines.join("\n")).timeline;
+
+    let kinds = &kinds(&timeline)[timeline.spine.n_stable as usize..];
+    assert_eq!(kinds, [Kind::Summary, Kind::User, Kind::Assistant]);
+    assert_eq!(prompts(&timeline), [1_200]);
+}
+
+#[test]
+fn what_a_review_found_is_no_reply_and_the_next_one_is() {
+    let rollout = Rollout::default()
+        .user("hello")
+        .text("hi")
+        .count([1_000, 0, 20, 0])
+        .user("the review's output")
+        .record("event_msg", r#"{"type":"exited_review_mode","review_output":{"findings":[]}}"#)
+        .text("what the review found")
+        .record("turn_context", r#"{"model":"m"}"#)
+        .user("mend it")
+        .text("mended")
+        .count([1_200, 960, 20, 0]);
+
+    let Imported { timeline, losses, .. } = rollout.read();
+
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (2, 2));
+    assert_eq!(timeline.spine.turns[1].user.len(), 3);
+    assert_eq!(prompts(&timeline), [1_000, 1_200]);
+    assert!(losses.iter().all(|it| it.what.ends_with("never part of a prompt")), "{losses:?}");
+}
+
+#[test]
+fn what_is_written_to_the_cache_is_a_part_of_the_input_and_a_sum_of_it_may_be_anything() {
+    let count = r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":1000,"cached_input_tokens":640,"cache_write_input_tokens":900,"output_tokens":20},
+        "last_token_usage":{"input_tokens":1000,"cached_input_tokens":640,"cache_write_input_tokens":350,"output_tokens":20}}}"#;
+    let written = Rollout::default().user("hello").text("hi").record("event_msg", &count.replace('\n', ""));
+    let too_many =
+        written.text_of().replace("\"cache_write_input_tokens\":350", "\"cache_write_input_tokens\":361");
+
+    let usage = written.read().timeline.recorded.unwrap().usage[0].unwrap();
+    let problems = ctxsim::timeline::import::import(&too_many, "test", &Assume::default(), &[]).unwrap_err();
+
+    assert_eq!((usage.prompt, usage.cache_read, usage.cache_write, usage.uncached), (1_000, 640, 350, 10));
+    assert_eq!(problems[0].place.field, "payload.info.last_token_usage.cache_write_input_tokens");
+}
+
+#[test]
+fn each_request_is_of_the_model_that_its_turn_names() {
+    let rollout = ["m1", "m2"].iter().fold(Rollout::default(), |it, model| {
+        let turn = format!(r#"{{"model":"{model}"}}"#);
+        it.record("turn_context", &turn).user("hello").text("hi").count([1_000, 0, 20, 0])
+    });
+
+    let models = rollout.read().timeline.models;
+
+    let models: Vec<_> = models.iter().map(|it| (it.name.as_str(), it.requests, it.input)).collect();
+    assert_eq!(models, [("m1", 1, 1_000), ("m2", 1, 1_000)]);
+}
+
 /// Requests, then input, cached and output tokens, and how far the played prompts are from the recorded ones.
 const REFERENCE: [(&str, [u64; 4]); 3] = [
     ("agentv_96-eca76f596a-0", [112, 15_572_605, 15_085_056, 39_666]),

@@ -210,7 +210,17 @@ fn a_gateway_bills_what_was_written_as_part_of_the_input_and_tells_the_lifetimes
     );
     let hits = log(r#"{"prompt_tokens":5000,"completion_tokens":9,"prompt_cache_hit_tokens":4928}"#);
 
-    let usages = [gateway, own, hits].map(|it| usages(&it)[0]);
+    // Older gateways leave their own figure at nought, and what was written is beside their prompt.
+    let older = log(
+        r#"{"prompt_tokens":1007,"completion_tokens":9,"cache_read_input_tokens":1000,"cache_creation_input_tokens":3000,
+          "prompt_tokens_details":{"audio_tokens":null,"cached_tokens":0}}"#,
+    );
+    let oldest = log(
+        r#"{"prompt_tokens":4007,"completion_tokens":9,"cache_read_input_tokens":1000,"cache_creation_input_tokens":3000,
+          "prompt_tokens_details":{"cached_tokens":1000}}"#,
+    );
+
+    let usages = [gateway, own, hits, older, oldest].map(|it| usages(&it)[0]);
 
     let parts = usages.map(|it| (it.prompt, it.uncached, it.cache_read, it.cache_write, it.cache_write_long));
     assert_eq!(
@@ -218,7 +228,9 @@ fn a_gateway_bills_what_was_written_as_part_of_the_input_and_tells_the_lifetimes
         [
             (5_000, 1_000, 1_000, 3_000, Some(2_000)),
             (4_007, 7, 1_000, 3_000, Some(0)),
-            (5_000, 72, 4_928, 0, None)
+            (5_000, 72, 4_928, 0, None),
+            (4_007, 7, 1_000, 3_000, None),
+            (4_007, 7, 1_000, 3_000, None)
         ]
     );
 }

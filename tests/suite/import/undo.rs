@@ -13,7 +13,7 @@ use ctxsim::measure::Resets;
 use ctxsim::report::Report;
 use ctxsim::take::Load;
 use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import;
+use ctxsim::timeline::import::import_all;
 
 use super::claude_code::{Session, n_resets, usage};
 use super::*;
@@ -22,7 +22,8 @@ use super::*;
 fn both(text: &str) -> [Timeline; 2] {
     [scenario::ResetsAssumed::Keep, scenario::ResetsAssumed::Undo].map(|resets| {
         let assume = Assume { resets: Some(resets), ..Assume::default() };
-        let timeline = import(text, "test", &assume, &[]).unwrap().timeline;
+        // Sub-agents' sessions stand behind the agent's own.
+        let timeline = import_all(text, "test", &assume, &[]).unwrap().remove(0).timeline;
         assert_well_formed(&timeline);
         timeline
     })

@@ -22,7 +22,7 @@ pub(super) fn session_report(
     let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
     let requests = timeline.spine.steps.len() as u64;
     let profile = load.profiles.first().filter(|_| load.is_under_own_model);
-    let compared = profile.map(|it| calibration(timeline, as_recorded, rows, it));
+    let compared = profile.map(|it| calibration(load, timeline, as_recorded, rows, it));
     Some(SessionReport {
         name: load.name.clone(),
         format: timeline.recorded.as_ref().map_or("", |it| it.format),
@@ -89,15 +89,17 @@ fn shortened(names: &[&str]) -> Option<String> {
 /// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
 /// that took place. It is played only where no run of the load has these rows.
 fn calibration(
+    load: &Load,
     timeline: &Timeline,
     as_recorded: &Policy,
     rows: Option<&Rows>,
     profile: &Profile,
 ) -> Calibration {
+    let prices = load.step_prices(timeline, profile);
     if let Some(rows) = rows {
-        return Calibration::new(timeline, rows, &profile.prices);
+        return Calibration::new(timeline, rows, prices);
     }
     let mut rows = Rows::default();
     Simulation::new(timeline, as_recorded, &Limits::NONE, &profile.cache).run(&mut rows);
-    Calibration::new(timeline, &rows, &profile.prices)
+    Calibration::new(timeline, &rows, prices)
 }

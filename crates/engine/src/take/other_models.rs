@@ -2,7 +2,7 @@
 
 use super::{Cell, Load};
 use crate::ledger::{Role, Rows};
-use crate::price::Bill;
+use crate::price::{Bill, StepPrices};
 use ctxsim_input::input::Profile;
 use ctxsim_input::input::profile::cache::Setting;
 use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline};
@@ -19,6 +19,15 @@ impl Load {
     /// The same of a layout of it.
     pub(super) fn other_models_in(&self, timeline: &Timeline) -> Option<OtherModels> {
         (self.models.len() > 1 && self.trials == 1).then(|| OtherModels(models(timeline)))
+    }
+}
+
+impl Load {
+    /// Returns the prices at which the requests of its session were billed under one of its profiles: each of its own model.
+    pub fn step_prices<'l>(&'l self, timeline: &Timeline, profile: &'l Profile) -> StepPrices<'l> {
+        let others = if self.models.len() > 1 { models(timeline) } else { Vec::new() };
+        let own = |model: usize| self.models.get(model).unwrap_or(profile);
+        StepPrices::new(&profile.prices, others.into_iter().map(|it| &own(it).prices).collect())
     }
 }
 

@@ -46,6 +46,12 @@ pub struct SessionHeld {
     pub summary_prompt_tokens: Option<Tokens>,
     /// Billed tokens that they wrote.
     pub summary_output_tokens: Option<Tokens>,
+    /// Requests on branches that the user left, which were billed and are in no later prompt; no other number includes them.
+    pub left_requests: usize,
+    /// Billed tokens of their prompts.
+    pub left_prompt_tokens: Option<Tokens>,
+    /// Billed tokens that they wrote.
+    pub left_output_tokens: Option<Tokens>,
     /// Items of all kinds.
     pub items: usize,
     /// How often the harness removed history; reasoning that a provider drops by itself is none.
@@ -108,8 +114,9 @@ impl SessionHeld {
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
         let sum =
             |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
-        let of_summaries =
-            |field: fn(&Usage) -> Tokens| recorded.summaries.iter().map(field).reduce(Tokens::saturating_add);
+        let of = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
+            bills.iter().map(field).reduce(Tokens::saturating_add)
+        };
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
         let items = &timeline.spine.items;
         let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
@@ -127,8 +134,11 @@ impl SessionHeld {
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             usage_spread: recorded.is_spread,
             summary_requests: recorded.summaries.len(),
-            summary_prompt_tokens: of_summaries(|it| it.prompt),
-            summary_output_tokens: of_summaries(|it| it.output),
+            summary_prompt_tokens: of(&recorded.summaries, |it| it.prompt),
+            summary_output_tokens: of(&recorded.summaries, |it| it.output),
+            left_requests: recorded.aside.len(),
+            left_prompt_tokens: of(&recorded.aside, |it| it.prompt),
+            left_output_tokens: of(&recorded.aside, |it| it.output),
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -180,7 +190,12 @@ pub fn table(files: &[FileContents]) -> String {
                 "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
             );
         }
-        text += &summaries(&file.sessions);
+        text += &apart(&file.sessions, "wrote a summary of the history", |it| {
+            (it.summary_requests, it.summary_prompt_tokens, it.summary_output_tokens)
+        });
+        text += &apart(&file.sessions, "lie on branches that the user left", |it| {
+            (it.left_requests, it.left_prompt_tokens, it.left_output_tokens)
+        });
         text += &neighbours(&file.sessions);
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
@@ -194,19 +209,23 @@ pub fn table(files: &[FileContents]) -> String {
     text
 }
 
-/// Says how many requests wrote summaries, and what they were billed.
-fn summaries(sessions: &[SessionHeld]) -> String {
-    let n: usize = sessions.iter().map(|it| it.summary_requests).sum();
+/// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
+type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
+
+/// Says how many requests of a kind stand apart from the others, and what they were billed.
+fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> BillsApart) -> String {
+    let all: Vec<_> = sessions.iter().map(of).collect();
+    let n: usize = all.iter().map(|it| it.0).sum();
     if n == 0 {
         return String::new();
     }
-    let sum = |of: fn(&SessionHeld) -> Option<Tokens>| {
-        thousands(sessions.iter().filter_map(of).fold(0, Tokens::saturating_add))
+    let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
+        thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
     };
     format!(
-        "\nrequests that wrote a summary of the history, which no number above includes: {n} ({} tokens in, {} out)\n",
-        sum(|it| it.summary_prompt_tokens),
-        sum(|it| it.summary_output_tokens)
+        "\nrequests that {what}, which no number above includes: {n} ({} tokens in, {} out)\n",
+        sum(|it| it.1),
+        sum(|it| it.2)
     )
 }
 

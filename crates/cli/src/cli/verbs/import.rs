@@ -140,9 +140,9 @@ fn calibrations(
         plan.each_counted(None, it, |load, progress| {
             let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
-            let prices = &load.profiles[cell.profile].prices;
-            let found = Calibration::new(timeline, &rows, prices);
-            let found = found.with_compactions(timeline, &rows, prices, compacting.of(timeline));
+            let profile = &load.profiles[cell.profile];
+            let found = Calibration::new(timeline, &rows, load.step_prices(timeline, profile));
+            let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
             let is_assumed = is_own && !load.is_under_own_model;
             let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
             Some(Calibration { assumed_profile, ..found })

@@ -44,7 +44,7 @@ fn is_message(record: &ClaudeRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let lanes = node::read(lines, losses);
     let is_alone = lanes.len() == 1;
-    let lane = |(name, node::ClaudeLane { nodes, of_agent })| {
+    let lane = |(name, node::ClaudeLane { nodes, of_agent, .. })| {
         let path = branch::follow(&nodes, losses);
         let mut transcript = session::gather(&nodes, &path, losses);
         transcript.harness = HARNESS;

@@ -75,6 +75,14 @@ struct Rollout {
     total: Option<Usage>,
     /// The model that answers.
     model: String,
+    /// The session's name, where it is a fork of another: the log repeats what its parent said before that.
+    fork: Option<String>,
+    /// Whether what is read stands in the parent's log, too.
+    is_replay: bool,
+    /// Whether the harness says next what a review found.
+    ends_review: bool,
+    /// How many parts are before everything.
+    n_stable: usize,
 }
 
 impl Rollout {
@@ -84,7 +92,11 @@ impl Rollout {
         let Some(payload) = record.payload else {
             return losses.add(line, format!("records of type `{kind}` without a payload"));
         };
+        let is_replay = self.fork.as_deref().and_then(|it| payload.is_turn_before(it));
+        self.is_replay = is_replay.unwrap_or(self.is_replay);
         match (kind.as_ref(), payload.kind.0.as_ref()) {
+            ("response_item", _) if self.is_replay => self.replay(line, at_ms, &payload),
+            ("compacted", _) if self.is_replay => self.replay_compacted(line, at_ms, payload),
             ("response_item", _) => self.item(line, at_ms, payload, losses),
             ("event_msg", "token_count") => self.count(line, payload.info, losses),
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
@@ -93,13 +105,18 @@ impl Rollout {
                     payload.cwd.0.as_ref().clone_into(&mut self.folder);
                 }
                 self.version = self.version.max(Version::parse(&payload.cli_version.0));
+                if !payload.forked_from_id.0.is_empty() {
+                    self.fork.get_or_insert_with(|| payload.id.0.clone().into_owned());
+                }
                 self.instructions(&payload);
             }
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
+                self.ends_review = false;
                 losses.never(line, &kind);
             }
             (_, "") => losses.never(line, &kind),
+            ("event_msg", "exited_review_mode") => self.ends_review = true,
             (_, inner) => losses.never(line, &format!("{kind}/{inner}")),
         }
     }
@@ -109,6 +126,25 @@ impl Rollout {
         let text = payload.base_instructions.or(payload.instructions);
         if let Some(text) = text.filter(|it| it.characters > 0 && self.assembler.n_parts() == 0) {
             self.assembler.stable(Part::of(Kind::System, text));
+            self.n_stable = 1;
+        }
+    }
+
+    /// Takes an item that the log repeats of the session that it is a fork of: it stands in the prompts of this one, but was
+    /// billed there. No prompt holds the reasoning of earlier turns.
+    fn replay(&mut self, line: usize, at_ms: Option<i64>, item: &ItemRecord<'_>) {
+        if item.kind.0 != "reasoning" {
+            self.assembler.said(line, at_ms, item.to_history(), false);
+        }
+    }
+
+    /// Takes what that session's harness put in the place of what it had said until then.
+    fn replay_compacted(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>) {
+        self.assembler.rewound(self.n_stable);
+        let history = payload.replacement_history.unwrap_or_default();
+        history.iter().for_each(|it| self.replay(line, at_ms, it));
+        if let Some(message) = payload.message.filter(|_| history.is_empty()) {
+            self.assembler.said(line, at_ms, Part::of(Kind::Summary, message), false);
         }
     }
 
@@ -120,6 +156,11 @@ impl Rollout {
             let is_typed = item.role.0 == "user";
             let part = Part::of(Kind::User, item.content.to_content());
             return self.assembler.said(line, at_ms, part, is_typed);
+        }
+        if item.kind.0 == "message" && std::mem::take(&mut self.ends_review) {
+            // What the harness says as the model of a review that it had made elsewhere: no request of this session.
+            self.close(None, losses);
+            return self.assembler.said(line, at_ms, item.to_history(), false);
         }
         if let Some(result) = item_output(&item) {
             return self.open.results.push((line, at_ms, result));
@@ -147,15 +188,21 @@ impl Rollout {
     fn count(&mut self, line: usize, info: Shaped<CodexTokenInfo>, losses: &mut Losses) {
         let info = BillReader::new(line, "payload.info", losses).record(info);
         let bill = BillReader::of_session(line, "payload.info.total_token_usage", losses);
-        let total = CodexUsage::usage(info.total_token_usage, bill);
+        let total = CodexUsage::sum(info.total_token_usage, bill);
         let bill = BillReader::new(line, "payload.info.last_token_usage", losses);
         let last = CodexUsage::usage(info.last_token_usage, bill);
-        let (Some((total, _)), Some(last)) = (total, last) else {
+        let (Some(total), Some(last)) = (total, last) else {
             return losses.add(line, "token counts without numbers");
         };
         let before = self.total.replace(total);
         if before == Some(total) {
             return losses.add(line, "repeated token counts");
+        }
+        if self.is_replay {
+            return losses.add(
+                line,
+                "requests that the log repeats of the session that it is a fork of, which are that one's",
+            );
         }
         let known = before.map_or(0, |it| it.prompt).saturating_add(last.0.prompt);
         if total.prompt > known && before.is_some() {
@@ -200,18 +247,7 @@ impl Rollout {
             let message = payload.message.unwrap_or_default();
             return self.assembler.replaced(line, at_ms, HistorySummary::of(message));
         }
-        let parts = history.into_iter().map(|item| {
-            let kind = match item.kind.0.as_ref() {
-                "message" if item.role.0 == "assistant" => Kind::Assistant,
-                "message" => Kind::User,
-                _ => Kind::Summary,
-            };
-            match item_output(&item).or_else(|| item_call(&item)) {
-                Some(named) => named.part.with_kind(kind),
-                None if kind == Kind::Summary => item_reasoning(&item).with_kind(kind),
-                None => Part::of(kind, item.content.to_content()),
-            }
-        });
+        let parts = history.iter().map(ItemRecord::to_history);
         self.assembler.replaced(line, at_ms, HistorySummary::new(parts.collect()));
     }
 

@@ -195,6 +195,7 @@ impl Transcript {
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
         recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
+        recorded.aside = self.aside.iter().copied().collect();
         recorded.avoided_below = self.compacted_at(margin);
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);

@@ -71,6 +71,13 @@ enum PiParts {
     Summarises(bool),
 }
 
+impl PiParts {
+    /// Returns what a reply was billed.
+    fn bill(self) -> Option<Usage> {
+        if let Self::Reply(reply, _) = self { reply.usage } else { None }
+    }
+}
+
 /// Makes an entry of a record; the header is none.
 fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
     let at_ms = times::noted(&record.timestamp.0, line, losses);
@@ -229,7 +236,8 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     let mut by_place: IndexMap<usize, usize> = IndexMap::new();
     let mut has_breakpoints = false;
     let mut is_summarising = false;
-    for (place, TreeRecord { line, id, at_ms, said, .. }) in branch(entries, losses) {
+    let (branch, left) = branch(entries, losses);
+    for (place, TreeRecord { line, id, at_ms, said, .. }) in branch {
         by_name.insert(id, assembler.n_parts());
         by_place.insert(place, assembler.n_parts());
         match said {
@@ -268,6 +276,7 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     }
     let mut transcript = assembler.finish(losses);
     transcript.has_breakpoints = has_breakpoints;
+    transcript.aside = left.into_iter().filter_map(|it| it.said.bill()).collect();
     transcript.counts_output = true;
     let ttl = has_breakpoints.then_some(TtlClass::Short);
     transcript.ttl = ttl;

@@ -126,7 +126,8 @@ fn reply(line: usize, record: QwenRecord<'_>, losses: &mut Losses) -> Reply {
 /// Gathers the requests of a branch.
 fn gather(entries: Vec<TreeRecord<QwenParts>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
-    for (_, TreeRecord { line, at_ms, said, .. }) in branch(entries, losses) {
+    let (branch, left) = branch(entries, losses);
+    for (_, TreeRecord { line, at_ms, said, .. }) in branch {
         match said {
             QwenParts::Nothing => {}
             QwenParts::User(parts, is_typed) => {
@@ -142,6 +143,9 @@ fn gather(entries: Vec<TreeRecord<QwenParts>>, losses: &mut Losses) -> Transcrip
     }
     let mut transcript = assembler.finish(losses);
     transcript.counts_output = transcript.is_billed();
+    let of_reply =
+        |it: TreeRecord<QwenParts>| if let QwenParts::Reply(reply) = it.said { reply.usage } else { None };
+    transcript.aside = left.into_iter().filter_map(of_reply).collect();
     transcript.drops_reasoning = true;
     transcript.marks_compactions = true;
     transcript

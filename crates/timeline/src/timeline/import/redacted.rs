@@ -40,7 +40,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     while let Some(line) = lines.next() {
         let (number, text) = (line.number, line.text);
         if let Some(header) = json::first::<RedactedHeader>(text).filter(RedactedHeader::is_session) {
-            sessions.push(header.into_transcript());
+            sessions.push(header.into_transcript(number, losses));
             continue;
         }
         let Some(session) = sessions.last_mut() else { continue };

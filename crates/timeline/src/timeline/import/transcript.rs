@@ -19,6 +19,8 @@ pub(super) struct Transcript {
     pub(super) stable: Vec<Part>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
+    /// What requests were billed that no later prompt follows: the user went back, and they lie on a branch that was left.
+    pub(super) aside: Vec<Usage>,
     /// Its name within the file; empty for a single session.
     pub(super) name: String,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.

@@ -18,11 +18,15 @@ pub(super) struct TreeRecord<S> {
     pub(super) said: S,
 }
 
-/// Returns the records from the first to the last one, along their parents, each with its place among all.
-pub(super) fn branch<S>(entries: Vec<TreeRecord<S>>, losses: &mut Losses) -> Vec<(usize, TreeRecord<S>)> {
+/// The records from the first to the last one, along their parents, each with its place among all.
+pub(super) type Branch<S> = Vec<(usize, TreeRecord<S>)>;
+
+/// Returns the branch of the last record, and what stands on those that were left.
+pub(super) fn branch<S>(entries: Vec<TreeRecord<S>>, losses: &mut Losses) -> (Branch<S>, Vec<TreeRecord<S>>) {
     let path = follow(&entries, losses);
     let mut by_place: Vec<Option<TreeRecord<S>>> = entries.into_iter().map(Some).collect();
-    path.into_iter().filter_map(|it| Some((it, by_place[it].take()?))).collect()
+    let branch = path.into_iter().filter_map(|it| Some((it, by_place[it].take()?))).collect();
+    (branch, by_place.into_iter().flatten().collect())
 }
 
 fn follow<S>(nodes: &[TreeRecord<S>], losses: &mut Losses) -> Vec<usize> {

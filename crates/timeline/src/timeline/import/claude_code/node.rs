@@ -1,6 +1,6 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};
@@ -86,21 +86,34 @@ pub(super) struct ClaudeLane {
     pub(super) nodes: Vec<ClaudeNode>,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
     pub(super) of_agent: Option<[String; 2]>,
+    /// The names of its records: `progress` repeats them.
+    told: IndexSet<String>,
+    /// Whether `progress` records tell of it.
+    has_progress: bool,
 }
 
 /// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
 /// own.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<String, ClaudeLane> {
     let mut lanes: IndexMap<String, ClaudeLane> = IndexMap::from([(String::new(), ClaudeLane::default())]);
+    let mut has_progress = false;
     while let Some(line) = lines.next() {
-        json::each(line.number, line.text, losses, |record: ClaudeRecord<'_>, losses| {
-            let of_agent = (record.is_sidechain == Some(true)).then(|| {
-                let name = |it: &Text<'_>| it.0.clone().into_owned();
-                [name(&record.agent_id), name(&record.session_id)]
-            });
-            let lane = of_agent.as_ref().map_or_else(String::new, |it| lane_name(&it[0]));
-            let lane = lanes.entry(lane).or_insert_with(|| ClaudeLane { of_agent, ..ClaudeLane::default() });
-            lane.nodes.extend(node(line.number, record, losses));
+        json::each(line.number, line.text, losses, |mut record: ClaudeRecord<'_>, losses| {
+            let of_agent = record.of_agent(line.number, losses);
+            record.is_read_as_agents = of_agent.is_some();
+            let last = has_progress.then(|| record.last_of_agent()).flatten();
+            let lane = lane_of(&mut lanes, &record);
+            lane.take(node(line.number, record, losses));
+            if let Some(record) = last
+                && let Some(lane) = lanes.get_mut(&lane_name(&record.agent_id.0))
+            {
+                lane.take_last(node(line.number, record, losses));
+            }
+            if let Some(record) = of_agent {
+                has_progress = true;
+                let lane = lane_of(&mut lanes, &record);
+                lane.take_progress(node(line.number, record, losses), losses);
+            }
         });
     }
     // What nobody answered is no session, but the agent's own says what is there when nothing else is.
@@ -116,6 +129,68 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<St
         is_kept
     });
     lanes
+}
+
+/// Returns the lane of a record.
+fn lane_of<'l>(lanes: &'l mut IndexMap<String, ClaudeLane>, record: &ClaudeRecord<'_>) -> &'l mut ClaudeLane {
+    let of_agent = (record.is_sidechain == Some(true)).then(|| {
+        let name = |it: &Text<'_>| it.0.clone().into_owned();
+        [name(&record.agent_id), name(&record.session_id)]
+    });
+    let lane = of_agent.as_ref().map_or_else(String::new, |it| lane_name(&it[0]));
+    lanes.entry(lane).or_insert_with(|| ClaudeLane { of_agent, ..ClaudeLane::default() })
+}
+
+impl ClaudeLane {
+    /// Takes a record, whose place in the tree it names itself.
+    fn take(&mut self, node: Option<ClaudeNode>) {
+        if self.of_agent.is_some() {
+            self.told.extend(node.iter().map(|it| it.uuid.clone()));
+        }
+        self.nodes.extend(node);
+    }
+
+    /// Takes what a `progress` record holds: such records name no parents, and follow one another.
+    fn take_progress(&mut self, node: Option<ClaudeNode>, losses: &mut Losses) {
+        let Some(node) = node else { return };
+        self.has_progress = true;
+        if !node.uuid.is_empty() && !self.told.insert(node.uuid.clone()) {
+            return losses.add(node.line, "repeated records of sub-agents");
+        }
+        self.follow(node);
+    }
+
+    /// Takes the last reply of a sub-agent, if only progress tells of the others and not of this one.
+    fn take_last(&mut self, node: Option<ClaudeNode>) {
+        let Some(node) = node.filter(|_| self.has_progress) else { return };
+        let Some(usage) = usage_of(&node) else { return };
+        let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
+        let mut others = self.nodes.iter().filter_map(usage_of);
+        if others.all(|it| parts(&it) != parts(&usage)) {
+            self.follow(node);
+        }
+    }
+
+    /// Appends a node that names no parent, and is answered by the model that answered before.
+    fn follow(&mut self, mut node: ClaudeNode) {
+        let before = self.nodes.last().map(|it| it.uuid.clone()).filter(|it| !it.is_empty());
+        node.parent = node.parent.or(before);
+        if let ClaudeParts::Reply { model, .. } = &mut node.said
+            && model.is_empty()
+        {
+            let mut models = self.nodes.iter().rev().filter_map(|it| match &it.said {
+                ClaudeParts::Reply { model, .. } => Some(model.clone()),
+                _ => None,
+            });
+            *model = models.find(|it| !it.is_empty()).unwrap_or_default();
+        }
+        self.nodes.push(node);
+    }
+}
+
+/// Returns what a node's reply was billed.
+fn usage_of(node: &ClaudeNode) -> Option<Usage> {
+    if let ClaudeParts::Reply { usage, .. } = &node.said { *usage } else { None }
 }
 
 fn is_reply(node: &ClaudeNode) -> bool {
@@ -171,6 +246,9 @@ fn command(said: &ClaudeParts) -> Option<SessionFacts> {
 /// Says what a record adds to a prompt.
 fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudeParts {
     let kind = record.kind.0.as_ref();
+    if record.is_read_as_agents {
+        return ClaudeParts::Nothing;
+    }
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
         let subtype = record.subtype.0.as_ref();
         let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };

@@ -2,6 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use crate::timeline::import::json;
+use crate::timeline::import::losses::{Losses, NOT_RECORDS};
 use crate::timeline::import::usage::Shaped;
 use crate::timeline::import::values::{Count, MessageContent, Text};
 
@@ -51,9 +53,15 @@ pub(super) struct ClaudeRecord<'a> {
     /// The call that a record of the user's side follows from.
     #[serde(borrow, rename = "sourceToolUseID")]
     pub(super) source_tool_use_id: Text<'a>,
+    /// Whether what it holds is read as a record of a sub-agent's session, so that nothing of it is left out.
+    #[serde(skip)]
+    pub(super) is_read_as_agents: bool,
     /// Of a `progress` record.
     #[serde(borrow)]
     data: Option<&'a RawValue>,
+    /// What a call gave back, as the harness has it.
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
     /// Of an `attachment` record.
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
@@ -63,6 +71,31 @@ pub(super) struct ClaudeRecord<'a> {
     /// Of a `system` record about cleared results.
     #[serde(borrow)]
     microcompact_metadata: Option<&'a RawValue>,
+}
+
+/// What a `progress` record tells of a sub-agent at work: one of the records of its session.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ProgressRecord<'a> {
+    /// `agent_progress`, where it tells of a sub-agent.
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    message: Option<ClaudeRecord<'a>>,
+}
+
+/// What a `toolUseResult` says of a sub-agent that has ended: its last reply, which no `progress` record has.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AgentResult<'a> {
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    content: MessageContent<'a>,
+    /// What was billed for it.
+    usage: Shaped<ClaudeUsage>,
 }
 
 /// What a record says of a hook.
@@ -92,6 +125,57 @@ struct ClearedRecord<'a> {
     compacted_tool_ids: Vec<Text<'a>>,
 }
 
+impl<'a> ClaudeRecord<'a> {
+    /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
+    pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
+        let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
+        // Most records of progress are of commands and hooks.
+        if !text.contains(AGENT_PROGRESS) {
+            return None;
+        }
+        let ProgressRecord { kind, agent_id, message } = match serde_json::from_str(text) {
+            Ok(record) => record,
+            Err(error) => {
+                losses.add(line, format!("{NOT_RECORDS}: {}", json::reason(&error)));
+                return None;
+            }
+        };
+        let record = message.filter(|_| kind.0 == AGENT_PROGRESS)?;
+        Some(Self {
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            version: self.version.clone(),
+            timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
+            ..record
+        })
+    }
+}
+
+impl<'a> ClaudeRecord<'a> {
+    /// Returns the last reply of a sub-agent that a call gave back, as a record of its session.
+    pub(super) fn last_of_agent(&self) -> Option<Self> {
+        let text = self.tool_use_result?.get();
+        if !text.contains(AGENT_TOTALS) {
+            return None;
+        }
+        // What other tools give back has any shape.
+        let AgentResult { agent_id, content, usage } = serde_json::from_str(text).ok()?;
+        let message = ClaudeMessage { content, usage, ..ClaudeMessage::default() };
+        let is_known = !agent_id.0.is_empty() && matches!(message.usage, Shaped::Object(_));
+        is_known.then(|| Self {
+            kind: Text("assistant".into()),
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            version: self.version.clone(),
+            timestamp: self.timestamp.clone(),
+            message: Some(message),
+            ..Self::default()
+        })
+    }
+}
+
 impl ClaudeRecord<'_> {
     /// Returns what started the session, as a hook's record says: `startup`, `clear`, `resume`, `compact`.
     pub(super) fn started_by(&self) -> Option<String> {
@@ -118,6 +202,12 @@ impl ClaudeRecord<'_> {
         record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
     }
 }
+
+/// What the type of progress is called that tells of a sub-agent.
+pub(super) const AGENT_PROGRESS: &str = "agent_progress";
+
+/// What the sum of a sub-agent's last request is called where a call gives it back.
+pub(super) const AGENT_TOTALS: &str = "\"totalTokens\"";
 
 /// How the names of hooks at the start of a session begin.
 const SESSION_START: &str = "SessionStart:";

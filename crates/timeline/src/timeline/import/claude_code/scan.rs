@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 use memchr::memmem::Finder;
+use serde_json::value::RawValue;
 
 use super::HARNESS;
-use super::record::ClaudeUsage;
+use super::record::{AGENT_PROGRESS, AGENT_TOTALS, ClaudeUsage};
 use crate::timeline::Usage;
 use crate::timeline::import::harness::{HarnessRules, Version};
 use crate::timeline::import::index::{Indexed, Kin};
@@ -35,6 +36,54 @@ struct ScannedRecord<'a> {
     version: Text<'a>,
     #[serde(borrow)]
     message: Option<ScannedMessage<'a>>,
+    /// Of a `progress` record.
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    /// What a call gave back.
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+}
+
+/// What a call gave back of a sub-agent that has ended, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ScannedResult<'a> {
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    usage: Shaped<ClaudeUsage>,
+}
+
+/// What a `progress` record tells of a sub-agent, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ScannedProgress<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    message: Option<ScannedRecord<'a>>,
+}
+
+impl<'a> ScannedRecord<'a> {
+    /// Returns the record of a sub-agent's session that a `progress` record holds, as reading does.
+    fn of_agent(&self) -> Option<Self> {
+        let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
+        if !text.contains(AGENT_PROGRESS) {
+            return None;
+        }
+        let ScannedProgress { kind, agent_id, message } = serde_json::from_str(text).ok()?;
+        let record = message.filter(|_| kind.0 == AGENT_PROGRESS)?;
+        Some(Self {
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            cwd: self.cwd.clone(),
+            version: self.version.clone(),
+            timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
+            ..record
+        })
+    }
 }
 
 /// What was said, without the words.
@@ -60,6 +109,8 @@ struct ScannedLane {
     reply: String,
     moments: Vec<[i64; 2]>,
     usages: Vec<Usage>,
+    /// Whether `progress` records tell of it.
+    has_progress: bool,
     /// When the user's side last said something.
     said_ms: Option<i64>,
 }
@@ -74,7 +125,8 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             continue;
         }
         let front = find.result.find(bytes).map_or(line.text, |it| &line.text[..it]);
-        if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed())
+        let may_end_agent = lanes.len() > 1 && find.totals.find(bytes).is_some();
+        if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed() && !may_end_agent)
             && let Some(at_ms) = find.told(front)
         {
             own.said_ms = own.said_ms.max(Some(at_ms));
@@ -82,11 +134,32 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         }
         let records = serde_json::Deserializer::from_str(line.text).into_iter::<ScannedRecord<'_>>();
         for record in records.map_while(Result::ok) {
+            if may_end_agent {
+                end_agent(&mut lanes, &record);
+            }
+            let is_progress = record.data.is_some();
+            let record = record.of_agent().unwrap_or(record);
             let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
-            lanes.entry(agent.unwrap_or_default()).or_default().take(&record);
+            let lane = lanes.entry(agent.unwrap_or_default()).or_default();
+            lane.has_progress |= is_progress;
+            lane.take(&record);
         }
     }
     indexed(lanes)
+}
+
+/// Takes the last request of a sub-agent, where progress tells of the others and not of this one, as reading does.
+fn end_agent(lanes: &mut IndexMap<String, ScannedLane>, record: &ScannedRecord<'_>) -> Option<()> {
+    let ScannedResult { agent_id, usage } = serde_json::from_str(record.tool_use_result?.get()).ok()?;
+    let lane = lanes.get_mut(&super::lane_name(&agent_id.0)).filter(|it| it.has_progress)?;
+    let billed = super::node::usage(0, usage, &mut Losses::default())?;
+    let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
+    if lane.usages.iter().all(|it| parts(it) != parts(&billed)) {
+        let model = Text(lane.model.clone().into());
+        let message = ScannedMessage { model, usage, ..ScannedMessage::default() };
+        lane.answer(record, &message, milliseconds(&record.timestamp.0));
+    }
+    Some(())
 }
 
 /// What is looked for in lines before they are read: most of a log's bytes are results that stand in it twice, and tell the index
@@ -95,11 +168,17 @@ struct Finders {
     message: Finder<'static>,
     /// What repeats the results of a message, behind all that the index asks for.
     result: Finder<'static>,
+    /// What stands where a call gives back the totals of a sub-agent.
+    totals: Finder<'static>,
 }
 
 impl Finders {
     fn new() -> Self {
-        Self { message: Finder::new("\"message\""), result: Finder::new(",\"toolUseResult\"") }
+        Self {
+            message: Finder::new("\"message\""),
+            result: Finder::new(",\"toolUseResult\""),
+            totals: Finder::new(AGENT_TOTALS),
+        }
     }
 
     /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.

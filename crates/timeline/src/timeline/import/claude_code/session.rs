@@ -15,6 +15,7 @@ pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) 
     for index in path {
         on_path[*index] = true;
     }
+    let aside = billed_aside(nodes, path);
     let replies = Replies::join(nodes, path, &on_path, losses);
     let mut session = BranchWalk {
         aside: replies.results_aside(nodes, &on_path, losses),
@@ -28,7 +29,23 @@ pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) 
     for index in path {
         session.visit(&nodes[*index]);
     }
-    session.finish()
+    Transcript { aside, ..session.finish() }
+}
+
+/// Returns what the replies were billed of which no line is on the branch, once each.
+fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<Usage> {
+    let of_reply = |node: &'_ ClaudeNode| match &node.said {
+        ClaudeParts::Reply { id, usage, .. } => Some((id.clone(), *usage)),
+        _ => None,
+    };
+    let on_path: IndexSet<String> = path.iter().filter_map(|it| Some(of_reply(&nodes[*it])?.0)).collect();
+    let mut bills: IndexMap<String, Usage> = IndexMap::new();
+    for (id, usage) in nodes.iter().filter_map(of_reply).filter(|it| !on_path.contains(&it.0)) {
+        let Some(usage) = usage else { continue };
+        let output = bills.get(&id).map_or(0, |it| it.output).max(usage.output);
+        bills.insert(id, Usage { output, ..usage });
+    }
+    bills.into_values().collect()
 }
 
 /// The tool whose calls expand a skill.

@@ -27,6 +27,12 @@ pub(in crate::timeline::import) struct ItemRecord<'a> {
     /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
     #[serde(rename = "type")]
     pub(in crate::timeline::import) kind: Text<'a>,
+    /// Of a `session_meta`: the session's name.
+    pub(super) id: Text<'a>,
+    /// Of a `session_meta`: the session whose turns stand again at the front of this one.
+    pub(super) forked_from_id: Text<'a>,
+    /// The turn that begins, of what begins one.
+    pub(super) turn_id: Text<'a>,
     /// Who speaks, in a `message`.
     pub(in crate::timeline::import) role: Text<'a>,
     /// What a `message` says.
@@ -85,6 +91,8 @@ pub(super) struct CodexUsage {
     input_tokens: Option<Count>,
     /// Which part of it was read from the cache.
     cached_input_tokens: Count,
+    /// Which part of it was written to the cache, in versions that say so.
+    cache_write_input_tokens: Count,
     /// What the model wrote, reasoning included.
     output_tokens: Option<Count>,
     /// The reasoning.
@@ -92,17 +100,57 @@ pub(super) struct CodexUsage {
 }
 
 impl CodexUsage {
+    /// Returns the numbers of a sum, which is only compared with others: nothing depends on what of it was written.
+    pub(super) fn sum(shaped: Shaped<Self>, bill: BillReader<'_>) -> Option<Usage> {
+        let shaped = match shaped {
+            Shaped::Object(it) => Shaped::Object(Self { cache_write_input_tokens: Count::default(), ..it }),
+            other => other,
+        };
+        Self::usage(shaped, bill).map(|it| it.0)
+    }
+
     /// Returns the numbers, and how many tokens of the output were reasoning, if the record has them all.
     pub(super) fn usage(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
         let record = bill.record(shaped);
         let prompt = bill.required("input_tokens", record.input_tokens);
         let cache_read = bill.count("cached_input_tokens", record.cached_input_tokens);
-        let uncached = bill.less(prompt, "cached_input_tokens", cache_read);
+        let unread = bill.less(prompt, "cached_input_tokens", cache_read);
+        let cache_write = bill.count("cache_write_input_tokens", record.cache_write_input_tokens);
+        let uncached = bill.less(unread, "cache_write_input_tokens", cache_write);
         let output = bill.required("output_tokens", record.output_tokens);
         let reasoning = bill.count("reasoning_output_tokens", record.reasoning_output_tokens).min(output);
-        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
+        let usage = Usage { prompt, cache_read, cache_write, uncached, output, ..Usage::default() };
         bill.is_complete().then_some((usage, reasoning))
     }
+}
+
+impl ItemRecord<'_> {
+    /// Returns what an item of history is that no request shows any more: each side's words, calls and results among them.
+    pub(super) fn to_history(&self) -> Part {
+        let kind = match self.kind.0.as_ref() {
+            "message" if self.role.0 == "assistant" => Kind::Assistant,
+            "message" => Kind::User,
+            _ => Kind::Summary,
+        };
+        match item_output(self).or_else(|| item_call(self)) {
+            Some(named) => named.part.with_kind(kind),
+            None if kind == Kind::Summary => item_reasoning(self).with_kind(kind),
+            None => Part::of(kind, self.content.to_content()),
+        }
+    }
+
+    /// Returns whether its turn began before a session, if the times in their names say so.
+    pub(super) fn is_turn_before(&self, session: &str) -> Option<bool> {
+        Some(uuid_ms(&self.turn_id.0)? < uuid_ms(session)?)
+    }
+}
+
+/// Returns the time in a name that is a UUID of version 7, in milliseconds since 1970.
+fn uuid_ms(name: &str) -> Option<u64> {
+    let digits: Vec<&str> = name.split('-').collect();
+    let [high, low, version, _, _] = digits[..] else { return None };
+    let is_v7 = high.len() == 8 && low.len() == 4 && version.starts_with('7');
+    is_v7.then(|| u64::from_str_radix(&format!("{high}{low}"), 16).ok()).flatten()
 }
 
 /// Returns the call that an item is, if it is one.

@@ -325,10 +325,15 @@ impl MessageUsage {
         let cached = format!("{input}_details.cached_tokens");
         let written = format!("{input}_details.cache_creation_tokens");
         let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
+        // Older gateways leave their own figure at nought beside the provider's.
         let of_provider = self.cache_read_input_tokens.or(self.prompt_cache_hit_tokens);
-        let cache_read = part(&cached, details.cached_tokens.or(of_provider));
+        let cache_read =
+            part(&cached, details.cached_tokens).max(part("cache_read_input_tokens", of_provider));
         let of_details = details.cache_creation_tokens.or(details.cache_write_tokens);
         let cache_write = part(&written, of_details.or(self.cache_creation_input_tokens));
+        // Some of them add to the plain input only what was read: what was written is then beside the prompt.
+        let is_beside = of_details.is_none() && cache_read <= prompt && cache_write > prompt - cache_read;
+        let prompt = if is_beside { prompt + cache_write } else { prompt };
         let reasoning = part(&format!("{output}_details.reasoning_tokens"), of_output.reasoning_tokens);
         let unread = bill.less(prompt, &cached, cache_read);
         let uncached = bill.less(unread, &written, cache_write);

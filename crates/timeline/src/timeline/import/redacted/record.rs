@@ -48,6 +48,8 @@ pub(super) struct RedactedHeader {
     #[serde(skip_serializing_if = "String::is_empty")]
     ttl: String,
     flags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aside: Vec<RedactedUsage>,
     stable: Vec<RedactedPart>,
 }
 
@@ -88,13 +90,14 @@ impl RedactedHeader {
             of_agent,
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
+            aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             stable,
         }
     }
 
     /// Begins the session.
-    pub(super) fn into_transcript(self) -> Transcript {
+    pub(super) fn into_transcript(self, line: usize, losses: &mut Losses) -> Transcript {
         let known = super::super::formats();
         let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
         let mut transcript = Transcript {
@@ -105,6 +108,7 @@ impl RedactedHeader {
             tools_of: Some(name_of(&self.format).unwrap_or_default()),
             ttl: valued(&LIFETIMES, &self.ttl).flatten(),
             draws: self.draws,
+            aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
             ..Transcript::default()
         };
         for (name, flag) in FLAGS {

@@ -1,0 +1,374 @@
+//! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctxsim::catalog::{Kind as Listed, bundled_catalog};
+use ctxsim::input::Profile;
+use ctxsim::ledger::TokenUse;
+use ctxsim::price::Bill;
+use ctxsim::quantity::Cost;
+use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::{EventKind, Usage};
+use serde_json::Value;
+
+use super::*;
+
+/// What `benches/bill_as_logged.py` counts in one file.
+#[derive(Debug)]
+struct Row {
+    file: String,
+    format: String,
+    requests: u64,
+    uncached: u64,
+    read: u64,
+    written_short: u64,
+    written_long: u64,
+    output: u64,
+    dollars: f64,
+    of_agents: u64,
+    dollars_of_agents: f64,
+    without_price: u64,
+}
+
+fn rows() -> Vec<Row> {
+    include_str!("../../data/formats/bills.csv").lines().skip(1).map(row).collect()
+}
+
+fn row(line: &str) -> Row {
+    let cells: Vec<&str> = line.split(',').collect();
+    let [file, format, counts @ .., dollars, of_agents, dollars_of_agents, without_price] = &cells[..] else {
+        panic!("{line}")
+    };
+    let count = |text: &str| text.parse().unwrap();
+    let counts: Vec<u64> = counts.iter().map(|it| count(it)).collect();
+    let [requests, uncached, read, written_short, written_long, output] = counts[..] else {
+        panic!("{line}")
+    };
+    Row {
+        file: (*file).to_owned(),
+        format: (*format).to_owned(),
+        requests,
+        uncached,
+        read,
+        written_short,
+        written_long,
+        output,
+        dollars: dollars.parse().unwrap(),
+        of_agents: count(of_agents),
+        dollars_of_agents: dollars_of_agents.parse().unwrap(),
+        without_price: count(without_price),
+    }
+}
+
+/// The project, or the reference data where it is known, by the names that the script gives files.
+fn folder_of(name: &str) -> Option<PathBuf> {
+    if name.starts_with("tests/") || name.starts_with("scenarios/") {
+        return Some(PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    }
+    std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)
+}
+
+/// The bundled profiles, whose prices begin when time does, so that each request has those of its own time.
+fn profiles() -> Vec<Profile> {
+    let catalog = bundled_catalog();
+    let specs = catalog.names(Listed::Profile).map(|it| catalog.profile(it).unwrap().spec);
+    let of_models = specs.filter(|it| !it.models.is_empty()).map(|mut spec| {
+        spec.assumptions.starts_at = Some("1970-01-01T00:00Z".to_owned());
+        Profile::new(&spec).unwrap_or_else(|problems| panic!("{}: {problems:?}", spec.name))
+    });
+    of_models.collect()
+}
+
+/// One request: its model, its time and its bill.
+struct Billed {
+    model: String,
+    at_ms: i64,
+    usage: Usage,
+    is_of_agent: bool,
+}
+
+/// Reads what was billed for the requests of a file, for summaries and on branches that were left.
+fn billed(path: &Path) -> Vec<Billed> {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let all = import_all(&text, "test", &Assume::default(), &[]);
+    let mut bills = Vec::new();
+    for Imported { timeline, .. } in all.unwrap_or_else(|it| panic!("{}: {it:?}", path.display())) {
+        let recorded = timeline.recorded.as_ref().unwrap();
+        let is_of_agent = timeline.is_of_agent();
+        let mut model = timeline.models.first().map(|it| it.name.clone()).unwrap_or_default();
+        let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
+            EventKind::Change(ctxsim::input::profile::cache::Setting::Model, number) => {
+                Some((timeline.spine.step_at(it.at), number))
+            }
+            _ => None,
+        });
+        let mut change = changes.next();
+        for (step, usage) in (0..).zip(&recorded.usage) {
+            while let Some((_, number)) = change.filter(|it| it.0 <= step) {
+                timeline.models[number as usize].name.clone_into(&mut model);
+                change = changes.next();
+            }
+            let at_ms = timeline.began_ms.unwrap_or(0) + timeline.spine.steps[step as usize].at_ms;
+            bills.extend(usage.map(|usage| Billed { model: model.clone(), at_ms, usage, is_of_agent }));
+        }
+        for usage in recorded.summaries.iter().chain(&recorded.aside) {
+            bills.push(Billed { model: model.clone(), at_ms: 0, usage: *usage, is_of_agent });
+        }
+    }
+    bills
+}
+
+/// Holds a row against what is read of its file; returns the dollars of both.
+fn assert_row(row: &Row, path: &Path, profiles: &[Profile]) -> [f64; 2] {
+    let bills = billed(path);
+    let (mut of_all, mut of_agents, mut n_unpriced) = (Cost::default(), Cost::default(), 0);
+    for it in &bills {
+        let fitting = profiles.iter().rev().filter_map(|profile| Some((profile.fits(&it.model)?, profile)));
+        let Some((_, profile)) = fitting.max_by_key(|it| it.0) else {
+            n_unpriced += 1;
+            continue;
+        };
+        let Usage { cache_read: read, uncached, output, .. } = it.usage;
+        let tokens = TokenUse { read, write: it.usage.writes(None), uncached, output };
+        let cost = Bill::of_request(profile.prices.at(it.at_ms), &tokens).total();
+        let cost =
+            cost.unwrap_or_else(|| panic!("{}: {} has no price of {tokens:?}", row.file, profile.name));
+        of_all += cost;
+        if it.is_of_agent {
+            of_agents += cost;
+        }
+    }
+    let sum = |of: fn(&Usage) -> u64| bills.iter().map(|it| of(&it.usage)).sum::<u64>();
+    let counted = [
+        bills.len() as u64,
+        sum(|it| it.uncached),
+        sum(|it| it.cache_read),
+        sum(|it| it.writes(None)[0]),
+        sum(|it| it.writes(None)[1]),
+        sum(|it| it.output),
+        bills.iter().filter(|it| it.is_of_agent).count() as u64,
+        n_unpriced,
+    ];
+    let Row { requests, uncached, read, written_short, written_long, output, of_agents: n, .. } = *row;
+    let expected = [requests, uncached, read, written_short, written_long, output, n, row.without_price];
+    assert_eq!(counted, expected, "{}", row.file);
+    for (ours, theirs) in [(of_all.usd(), row.dollars), (of_agents.usd(), row.dollars_of_agents)] {
+        assert!((ours - theirs).abs() < 0.000_01, "{}: {ours} and {theirs} dollars", row.file);
+    }
+    [of_all.usd(), row.dollars]
+}
+
+#[test]
+fn bills_are_those_that_a_script_counts_to_the_cent() {
+    let profiles = profiles();
+    let mut sums: BTreeMap<String, (u64, [f64; 2])> = BTreeMap::new();
+    for row in rows() {
+        let Some(folder) = folder_of(&row.file) else { continue };
+        let dollars = assert_row(&row, &folder.join(&row.file), &profiles);
+        let sum = sums.entry(row.format.clone()).or_default();
+        sum.0 += row.requests;
+        (0..2).for_each(|it| sum.1[it] += dollars[it]);
+    }
+    assert!(sums.len() >= 6, "{sums:?}");
+    for (format, (requests, [ours, theirs])) in sums {
+        println!("{format}: {requests} requests, {ours:.2} and {theirs:.2} dollars");
+        assert!((ours - theirs).abs() < 0.005, "{format}");
+    }
+}
+
+#[test]
+fn sub_agents_of_older_versions_of_claude_code_are_in_the_bill() {
+    let own: Vec<Row> =
+        rows().into_iter().filter(|it| it.file.starts_with("recorded/claude-code-2/")).collect();
+    let Some(folder) = own.first().and_then(|it| folder_of(&it.file)) else { return };
+    let (mut sessions, mut requests, mut writes) = (0, 0, [0, 0]);
+    for row in &own {
+        let text = std::fs::read_to_string(folder.join(&row.file)).unwrap();
+        let all = import_all(&text, "test", &Assume::default(), &[]).unwrap();
+        for timeline in all.iter().map(|it| &it.timeline).filter(|it| it.is_of_agent()) {
+            let usage = timeline.recorded.as_ref().unwrap().usage.iter().flatten();
+            sessions += 1;
+            for it in usage {
+                requests += 1;
+                (0..2).for_each(|nth| writes[nth] += it.writes(None)[nth]);
+            }
+        }
+    }
+
+    // 107 stand in `progress`, for $7.20; the last request of each stands only in what its call gave back.
+    assert_eq!((sessions, requests, writes[0]), (12, 107 + 12, 0), "all of it written for an hour");
+    let dollars: f64 = own.iter().map(|it| it.dollars_of_agents).sum();
+    assert!((dollars - 7.868_05).abs() < 0.000_1 && writes[1] > 0, "{dollars}");
+}
+
+/// What an object with usage is, by its format and place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    /// A billed request.
+    Billed,
+    /// No request of its own, and why.
+    LeftOut(&'static str),
+}
+
+use Place::{Billed as Read, LeftOut};
+
+/// Where objects with usage stand; `*` is any one key.
+#[rustfmt::skip]
+const PLACES: &[(&str, &str, Place)] = &[
+    ("claude-code", "message.usage", Read),
+    ("claude-code", "data.message.message.usage", Read),
+    ("claude-code", "toolUseResult", LeftOut("totals of a sub-agent, and the bill of its last request, which is read where only `progress` tells of the others")),
+    ("claude-code", "data.message.toolUseResult", LeftOut("the same of a sub-agent's own")),
+    ("codex", "payload.info.last_token_usage", Read),
+    ("codex", "payload.info.total_token_usage", LeftOut("the sum so far")),
+    ("pi", "message.usage", Read),
+    ("pi", "usage", Read),
+    ("opencode", "messages[].info.tokens", Read),
+    ("opencode", "messages[].parts[].tokens", LeftOut("the end of a step repeats the bill of its message")),
+    ("opencode", "info.tokens", LeftOut("the sum of the session")),
+    ("gemini-cli", "tokens", Read),
+    ("gemini-cli", "messages[].tokens", Read),
+    ("qwen-code", "usageMetadata", Read),
+    ("qwen-code", "systemPayload.uiEvent", LeftOut("telemetry of a request that has a record")),
+    ("dsh", "data.usage", Read),
+    ("dsh", "data.chunk.usage", Read),
+    ("kimi", "message.payload.token_usage", Read),
+    ("kimi", "message.payload.event.payload.token_usage", Read),
+    ("kimi", "usage", Read),
+    ("copilot-cli", "data.modelMetrics.*.usage", LeftOut("totals, which are spread over the requests")),
+    ("copilot-cli", "data.compactionTokensUsed", Read),
+    ("copilot-cli", "data", LeftOut("totals of a sub-agent, which are in those of the session")),
+    ("atif", "steps[].metrics", Read),
+    ("atif", "subagent_trajectories[].steps[].metrics", Read),
+    ("messages", "response.usage", Read),
+    ("messages", "response.body.usage", Read),
+    ("messages", "usage", Read),
+    ("messages", "tokens", LeftOut("one message of opencode's own store, which is no log of requests")),
+    ("inspect-ai", "samples[].events[].output.usage", Read),
+    ("inspect-ai", "samples[].events[].call.response.usage", LeftOut("the same in the provider's words")),
+    ("inspect-ai", "samples[].events[].changes[].value", LeftOut("the sample's output once more")),
+    ("inspect-ai", "samples[].output.usage", LeftOut("the last reply's once more")),
+    ("inspect-ai", "samples[].model_usage.*", LeftOut("the sum of the sample")),
+    ("inspect-ai", "samples[].transcript.events[].output.usage", Read),
+    ("inspect-ai", "samples[].transcript.events[].call.response.usage", LeftOut("the same in the provider's words")),
+    ("inspect-ai", "samples[].transcript.events[].changes[].value", LeftOut("the sample's output once more")),
+    ("inspect-ai", "stats.model_usage.*", LeftOut("the sum of the log")),
+    ("otel", "attributes", LeftOut("flat attributes, which have a count of their own")),
+    ("ctxsim-session", "billed", Read),
+    ("ctxsim-session", "usage", Read),
+];
+
+/// What the losses say of bills that are left out by what they are, and not by where they stand.
+const NAMED: [&str; 3] = ["which are that one's", "which are its requests", "replies that no model wrote"];
+
+/// Returns whether an object says what went in and what came out, or a total of both.
+fn is_usage(object: &serde_json::Map<String, Value>) -> bool {
+    let numbers = object.iter().filter(|it| it.1.is_number());
+    let names: Vec<String> = numbers.map(|it| it.0.to_lowercase().replace(['_', '-'], "")).collect();
+    let any = |begins: &[&str]| names.iter().any(|it| begins.iter().any(|begin| it.starts_with(begin)));
+    any(&["totaltokens"]) || any(&["input", "prompt"]) && any(&["output", "completion", "candidates"])
+}
+
+/// Finds the objects with usage, each with where it stands.
+fn usages<'v>(value: &'v Value, place: &str, found: &mut Vec<(String, &'v Value)>) {
+    match value {
+        Value::Object(object) if is_usage(object) => found.push((place.to_owned(), value)),
+        Value::Object(object) => {
+            let dot = if place.is_empty() { "" } else { "." };
+            object.iter().for_each(|(key, it)| usages(it, &format!("{place}{dot}{key}"), found));
+        }
+        Value::Array(list) => list.iter().for_each(|it| usages(it, &format!("{place}[]"), found)),
+        _ => {}
+    }
+}
+
+/// Finds the numbers in an object, but for those of sums.
+fn numbers(value: &Value, found: &mut BTreeSet<u64>) {
+    match value {
+        Value::Object(object) => {
+            let parts = object.iter().filter(|it| !it.0.starts_with("total"));
+            parts.for_each(|it| numbers(it.1, found));
+        }
+        Value::Array(list) => list.iter().for_each(|it| numbers(it, found)),
+        _ => found.extend(value.as_u64()),
+    }
+}
+
+/// Returns whether a place is one of the table's.
+fn is_at(pattern: &str, place: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == place,
+        Some((begin, end)) => {
+            place.strip_prefix(begin).and_then(|it| it.strip_suffix(end)).is_some_and(|it| !it.is_empty())
+        }
+    }
+}
+
+/// Finds the objects with usage in a file; returns how many there are, and adds those that are neither read nor named.
+fn find_unread(path: &Path, unread: &mut Vec<String>) -> usize {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let Ok(all) = import_all(&text, "test", &Assume::default(), &[]) else { return 0 };
+    let format = all[0].format;
+    let bills: Vec<Usage> = all
+        .iter()
+        .filter_map(|it| it.timeline.recorded.as_ref())
+        .flat_map(|it| it.usage.iter().flatten().chain(&it.summaries).chain(&it.aside))
+        .copied()
+        .collect();
+    let whole = serde_json::from_str::<Value>(&text).map(|it| vec![it]);
+    let values =
+        whole.unwrap_or_else(|_| text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect());
+    let mut found = Vec::new();
+    values.iter().for_each(|it| usages(it, "", &mut found));
+    let mut left = Vec::new();
+    for (place, object) in &found {
+        let known = PLACES.iter().find(|it| it.0 == format && is_at(it.1, place));
+        let Some((_, _, what)) = known else {
+            unread.push(format!("{}: usage at `{place}` of {format}", path.display()));
+            continue;
+        };
+        let mut of_object = BTreeSet::new();
+        numbers(object, &mut of_object);
+        let has = |n: u64| of_object.contains(&n);
+        let is_of = |it: &Usage| {
+            [it.cache_read, it.cache_write].into_iter().all(|n| n == 0 || has(n))
+                && (has(it.uncached) || has(it.prompt))
+        };
+        let is_zero = of_object.iter().all(|it| *it == 0);
+        if *what == Read && !is_zero && !bills.iter().any(is_of) {
+            left.push(object.to_string());
+        }
+    }
+    if !all[0].losses.iter().any(|loss| NAMED.iter().any(|it| loss.what.contains(it))) {
+        unread.extend(left.into_iter().map(|it| format!("{}: {it}", path.display())));
+    }
+    found.len()
+}
+
+fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+        if path.is_dir() {
+            below(&path, files);
+        } else if path.extension().is_some_and(|it| it == "json" || it == "jsonl") {
+            files.push(path);
+        }
+    }
+}
+
+/// Holds that every object with usage below some folders is read, or is named; returns how many there are.
+fn assert_all_read(folders: &[PathBuf]) -> usize {
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    folders.iter().for_each(|it| below(it, &mut files));
+    let n = files.iter().map(|it| find_unread(it, &mut unread)).sum();
+    assert!(unread.is_empty(), "{unread:#?}");
+    n
+}
+
+#[test]
+fn every_object_with_usage_is_read_as_a_billed_request_or_is_named_with_why_it_is_none() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    assert!(assert_all_read(&["tests/data/recorded", "scenarios/recorded"].map(|it| root.join(it))) > 300);
+
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    assert!(assert_all_read(&["recorded", "formats"].map(|it| reference.join(it))) > 15_000);
+}
